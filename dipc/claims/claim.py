@@ -1,4 +1,4 @@
-"""The claim: which alpha, beta, gamma and eps hold for a row, and where each comes from."""
+"""The claim: the alpha, beta, gamma and eps of each row, and the source that each of them comes from."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
 
-#: How gamma is left open, as an option or in the claim block.
+#: The value of gamma, in an option or in the claim block, that leaves it open.
 FREE = "free"
 
 
 def is_free(program: CoreProgram, gamma: Given) -> bool:
-    """Whether gamma is left open, by the option or else by the program's claim block."""
+    """Return True if gamma is left open, by the option or else by the program's claim block."""
     if FREE in program.constants:
         return False
     if gamma is not None:
@@ -57,7 +57,7 @@ def is_free(program: CoreProgram, gamma: Given) -> bool:
 def resolve_intervals(
     source: Source, intervals: tuple[IntervalExpr, ...], constants: Mapping[str, Parametric]
 ) -> tuple[Interval, ...]:
-    """The intervals with exact ends, in increasing order, disjoint and within (0, inf).
+    """Return the intervals with exact ends, in increasing order, disjoint and within (0, inf).
 
     Raises DiagnosticError for anything else.
     """
@@ -73,7 +73,7 @@ def resolve_intervals(
 
 
 def intervals_text(intervals: tuple[Interval, ...]) -> str:
-    """`(0, 1], (2, inf)`."""
+    """Return the text of intervals: `(0, 1], (2, inf)`."""
     return ", ".join(str(interval) for interval in intervals)
 
 
@@ -110,7 +110,7 @@ def _error(source: Source, tree: Expr | IntervalExpr, code: str, message: str, n
     return DiagnosticError(Diagnostic(code, message, source.excerpt(tree.span), notes=(note,)))
 
 
-# --- The claim: which alpha, beta and gamma hold for a row, and where each comes from ---------------------------------
+# --- The claim: the alpha, beta and gamma of a row, and the source of each --------------------------------------------
 #
 # A column of the table wins over an option, an option over the program's claim block. Without any of them alpha is
 # dd(u) where the table has a column dd, else 0; gamma is 0; eps is (0, inf); beta has no default.
@@ -120,25 +120,28 @@ def _error(source: Source, tree: Expr | IntervalExpr, code: str, message: str, n
 
 
 class Symbolic(Protocol):
-    """What SymPy calls an expression."""
+    """An expression of SymPy."""
 
     @property
     def free_symbols(self) -> Any:
-        """Its symbols."""
+        """The symbols of the expression."""
 
 
-#: What may be given for alpha, beta and gamma from Python: text, an exact number, an expression of SymPy; None is not
-#: given.
+#: The values of alpha, beta and gamma that Python callers can give: text, an exact number, or an expression of SymPy;
+#: None is not given.
 Given = str | int | Fraction | Decimal | Symbolic | None
 
-#: What may be given for eps: intervals as text, an interval, or the one eps that is asked about; None is not given.
+#: The values of eps that Python callers can give: intervals as text, an interval, or a single eps; None is not given.
 GivenEps = str | int | Fraction | Interval | None
 
 
 @frozen(eq=False)
 class Terms:
-    """What is claimed at a row. `alpha` None is infinity; the row is `vacuous` where the claim is not about its input.
-    Rows with the same claim share one object."""
+    """The claim at a row.
+
+    `alpha` None is infinity. The row is `vacuous` if the claim is not about its input. Rows with the same claim share
+    one object.
+    """
 
     alpha: Fraction | None
     gamma: Cell
@@ -153,7 +156,11 @@ Key = tuple[Cell | None, Cell | None, Cell | None, Cell | None]
 
 @dataclass(slots=True)
 class Claim:
-    """The claim for all rows of one table."""
+    """The claim for all rows of one table.
+
+    A column of the table has priority over an option, an option over the program's claim block, and the claim block
+    over the default.
+    """
 
     program: CoreProgram
     table: Table
@@ -166,13 +173,13 @@ class Claim:
     _betas: dict[BetaForm, BetaForm] = field(default_factory=dict)
     _gammas: dict[Fraction, Cell] = field(default_factory=dict)
     _column_betas: dict[str, ClaimExpression] = field(default_factory=dict)
-    #: By the identity of a beta of this claim, its value with the distances left open; None where it has none.
+    #: The value of each beta, by its identity, with the distances left open; None if it has none.
     _opened: dict[int, Selected | None] = field(default_factory=dict)
-    #: By the identity of a beta, its parts with functions of the normal distribution; None where it has none.
+    #: The parts of each beta, by its identity, with functions of the normal distribution; None if it has none.
     _parts: dict[int, NormalParts | None] = field(default_factory=dict)
 
     def terms(self, row: Row) -> Terms:
-        """What is claimed at `row`; raises DiagnosticError where that has no exact meaning."""
+        """Return the claim at `row`; raise DiagnosticError if it has no exact meaning there."""
         key = (row.alpha, row.beta, row.gamma, row.dd)
         known = self._known.get(key)
         if known is None:
@@ -180,27 +187,30 @@ class Claim:
         return known
 
     def compiled(self) -> Iterator[tuple[Key, Terms]]:
-        """The different claims of the rows seen so far (of all rows after `check`), by the cells they come from."""
+        """Yield the different claims of the rows seen so far, by the cells they come from.
+
+        After `check` these are the claims of all rows.
+        """
         yield from self._known.items()
 
     @property
     def stated(self) -> dict[str, str | None]:
-        """alpha, beta and gamma as they are claimed; None for one that a column of the table has for each row."""
+        """alpha, beta and gamma as the claim states them; None for one that a column of the table has for each row."""
         return {name: None if name in self.table.columns else self.said(name) for name in ("alpha", "beta", "gamma")}
 
     def said(self, name: str) -> str:
-        """alpha, beta or gamma by the options, the claim block, or else by default."""
+        """Return the text of alpha, beta or gamma, from the options, the claim block, or else the default."""
         given = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}[name]
         if given is not None:
             return print_expression(given.tree)
         return "dd" if name == "alpha" and "dd" in self.table.columns else "0"
 
     def column_beta(self, text: str) -> ClaimExpression:
-        """The beta of a cell that was read before."""
+        """Return the beta of a cell that was read before."""
         return self._column_betas[text]
 
     def check(self) -> None:
-        """Raise DiagnosticError for the mistakes of all rows together, so that nothing is begun with a bad claim."""
+        """Raise DiagnosticError for the mistakes of all rows together, before any row is decided."""
         mistakes: list[Diagnostic] = []
         for row in first_of_each_claim(self.table.rows):
             try:
@@ -230,12 +240,12 @@ class Claim:
         return Terms(alpha, cell, self._betas.setdefault(beta, beta), alpha_text, vacuous)
 
     def is_near(self, row: Row, dd: Fraction, alpha: Fraction) -> bool:
-        """Whether the claim is not about an input with this dd because of its alpha.
+        """Return True if the claim does not apply to an input with this dd, because of its alpha.
 
-        A claim with numbers for alpha and beta is about dd > alpha (Definition 3 of the paper); with the number 0 for
-        alpha about every input, the usual definition. Where alpha is dd, or computed from it, or beta is a function of
-        alpha, one claim stands for those with every lesser alpha: as beta is continuous, it is about dd >= alpha
-        (Theorem 10, and section 7).
+        A claim with numbers for alpha and beta is about inputs with dd > alpha (Definition 3 of the paper); with the
+        number 0 for alpha it is about every input, the usual definition. If alpha is dd or computed from it, or beta is
+        a function of alpha, the claim represents the claims with every lesser alpha. As beta is continuous, it is then
+        about inputs with dd >= alpha (Theorem 10, and section 7).
         """
         if dd != alpha:
             return dd < alpha
@@ -250,8 +260,11 @@ class Claim:
         return alpha > 0 and not stands_for_lesser
 
     def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, cell: Cell, text: str) -> Terms:
-        """What is claimed at `row` with the radius `cell`, with the limit that beta has as alpha and gamma grow towards
-        these (None for infinity); `text` is alpha's text. Raises DiagnosticError where there is no such limit."""
+        """Return the claim at `row` with the radius `cell`, and with the limit of beta as alpha and gamma grow.
+
+        They grow towards `alpha` and `gamma`, None for infinity; `text` is alpha's text. Raises DiagnosticError if
+        there is no such limit.
+        """
         names = dict(self.constants)
         if row.dd is not None:
             names["dd"] = _distance(row.dd)
@@ -293,14 +306,14 @@ class Claim:
                 "for a gamma such as 3/eps ask about every gamma at once: `--inputs all --gamma free`, with beta "
                 "in gamma*eps"
             ),
-            "`dipc solve --inputs all --for gamma` finds the least k such that gamma = k/eps is enough",
+            "`dipc solve --inputs all --for gamma` finds the least k for which the claim holds with gamma = k/eps",
         )
 
     def _number(self, given: ClaimExpression, names: dict[str, Parametric], wanted: str, *advice: str) -> Fraction:
-        """The value of alpha or gamma. Raises DiagnosticError for what is no number, or negative."""
+        """Return the value of alpha or gamma; raise DiagnosticError unless it is a number >= 0."""
         value, what = given.number(names, self.intervals), given.what
         if value is None:
-            finite = "it may depend on eps only where one eps is asked about (`--eps 1/2`), and must be finite"
+            finite = "it must be finite, and can depend on eps only if the claim is about a single eps (`--eps 1/2`)"
             raise given.error("E0610", f"{what} must be {wanted}", given.tree, "", finite, *advice)
         if value < 0:
             raise given.error("E0611", f"{what} is negative: {value}", given.tree, "", "a distance is at least 0")
@@ -350,8 +363,11 @@ class Claim:
         return result
 
     def _with_names(self, expression: ClaimExpression, names: dict[str, Parametric]) -> Selected:
-        """The value of the expression with the names of a row. It is evaluated once, with the distances left open, and
-        again with their values only where it then has none; raises DiagnosticError where it has none at all."""
+        """Return the value of the expression with the names of a row.
+
+        It is evaluated once, with the distances left open, and again with their values only if it has no such value.
+        Raises DiagnosticError if it has no value at all.
+        """
         if id(expression) not in self._opened:
             left_open = {**self.constants, **{name: Parametric.unknown(name) for name in DISTANCES}}
             try:
@@ -368,7 +384,7 @@ class Claim:
         return expression.value(names, self.intervals, far=True)
 
     def _in_cell(self, cell: Cell, use: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
-        """Parse and use the beta of a cell, with diagnostics that point into the table."""
+        """Parse the beta of a cell and apply `use` to it, with diagnostics that point into the table."""
         place = self.table.beta_places.get(cell.text)
         try:
             expression = self._column_betas.get(cell.text)
@@ -387,9 +403,9 @@ class Claim:
 
 
 def resolve_claim(program: CoreProgram, table: Table, options: ClaimOptions) -> Claim:
-    """The claim for `table`.
+    """Return the claim for `table`.
 
-    Raises DiagnosticError for what cannot be read or makes no sense, TypeError for inexact numbers.
+    Raises DiagnosticError for a claim that cannot be read or makes no sense, TypeError for inexact numbers.
     """
     constants = {name: Parametric.number(value) for name, value in program.constants.items()}
     claim = Claim(
@@ -412,8 +428,10 @@ def _field(program: CoreProgram, name: str) -> ClaimField | None:
 
 
 def claim_expression(program: CoreProgram, name: str, given: Given) -> ClaimExpression | None:
-    """alpha, beta or gamma as it is given, or as the program's claim block has it; None where neither says it. Raises
-    DiagnosticError and TypeError."""
+    """Return alpha, beta or gamma as given, or from the program's claim block; None if neither has it.
+
+    Raises DiagnosticError and TypeError.
+    """
     if given is not None:
         return ClaimExpression.parse(name, expression_text(given, name), f"<{name}>")
     field_ = _field(program, name)
@@ -425,7 +443,7 @@ def claim_expression(program: CoreProgram, name: str, given: Given) -> ClaimExpr
 def claimed_intervals(
     program: CoreProgram, given: GivenEps, constants: Mapping[str, Parametric]
 ) -> tuple[Interval, ...]:
-    """The eps that are asked about: those given, those of the claim block, or all. Raises DiagnosticError."""
+    """Return the intervals of eps: the given ones, those of the claim block, or all. Raises DiagnosticError."""
     intervals: tuple[Interval, ...]
     match given:
         case None if program.only_at is not None:
@@ -445,12 +463,12 @@ def claimed_intervals(
 
 
 def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:
-    """The eps that the intervals are about, None where they are about several."""
+    """Return the single eps of the intervals, or None if they have several."""
     return intervals[0].lower if len(intervals) == 1 and intervals[0].is_point else None
 
 
 def given_text(eps: str | int | Fraction | Interval) -> str:
-    """The intervals that are given as text. Raises TypeError."""
+    """Return the given intervals as text. Raises TypeError."""
     if isinstance(eps, bool):
         raise TypeError("eps must be a number, or a text of intervals, not a truth value")
     if isinstance(eps, str | int | Fraction | Interval):
@@ -459,7 +477,7 @@ def given_text(eps: str | int | Fraction | Interval) -> str:
 
 
 def expression_text(given: Given, name: str) -> str:
-    """An expression that is given as text. Raises TypeError for what is neither text nor an exact number."""
+    """Return a given expression as text; raise TypeError for anything but text and exact numbers."""
     if isinstance(given, str):
         return given
     if hasattr(given, "free_symbols"):
@@ -484,7 +502,7 @@ def _no_beta(row: Row | None) -> Diagnostic:
 
 
 def _moved(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
-    """A diagnostic about the text of a cell, as one about the table."""
+    """Return a diagnostic about the text of a cell as one about the table."""
     if diagnostic.excerpt is None:
         return diagnostic
     if place is None:
@@ -494,14 +512,14 @@ def _moved(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagnost
     return replace(diagnostic, excerpt=replace(place, column=column, length=diagnostic.excerpt.length), secondary=())
 
 
-# --- A claim as it is asked about: what options say of it -------------------------------------------------------------
+# --- The options of a claim -------------------------------------------------------------------------------------------
 
 
 @frozen
 class ClaimOptions:
-    """The parts of a claim that options give; None leaves one to the columns of a table and the program's claim block.
+    """The parts of a claim that options give; None leaves one to the columns of a table and the claim block.
 
-    Sources keep theirs: the same question with another part is asked with `dataclasses.replace`.
+    Sources keep their options: the same question with another part is made with `dataclasses.replace`.
     """
 
     beta: Given = None
@@ -510,7 +528,7 @@ class ClaimOptions:
     eps: GivenEps = None
 
 
-# --- Whether gamma does anything in a claim, and whether it was meant to ----------------------------------------------
+# --- Warnings about a gamma without effect, or without a value --------------------------------------------------------
 
 
 #: The warning that no output can use gamma.
@@ -518,8 +536,10 @@ UNUSED_GAMMA = "W0602"
 
 
 def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
-    """A gamma that no output can use, and one that is 0 by default though beta depends on it. `plain`: answers have no
-    distance of their own, so that finite outputs must be equal whatever gamma is."""
+    """Return warnings for a gamma that no output uses, and for one that is 0 by default though beta depends on it.
+
+    With `plain`, answers have no distance of their own, so that finite outputs must be equal whatever gamma is.
+    """
     diagnostics: list[Diagnostic] = []
     gammas = [terms.gamma.value for _, terms in claim.compiled()]
     given = claim.gamma is not None or "gamma" in claim.table.columns
@@ -531,17 +551,17 @@ def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
 
 
 def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:
-    """A warning where no output can use gamma."""
+    """Return a warning if no output can use gamma."""
     return (_unused(program),) if plain and _finite_outputs(program) else ()
 
 
 def _finite_outputs(program: CoreProgram) -> bool:
-    """Whether all outputs are bool or DOM."""
+    """Return True if all outputs are bool or DOM."""
     return all(isinstance(slot.type, BoolType | DomType) for slot in program.output_slots)
 
 
 def forgotten(claim: Claim) -> Diagnostic:
-    """beta depends on gamma, which is 0 as nobody said what it is."""
+    """Return the warning that beta depends on gamma, which has no value and is therefore 0."""
     assert claim.beta is not None
     place = claim.beta.source.excerpt(claim.beta.tree.span)
     notes = ("give `--gamma VALUE`, or `gamma:` in the claim block; `--gamma free` asks about every gamma",)
@@ -569,5 +589,5 @@ def _unused(program: CoreProgram) -> Diagnostic:
         ]
     if not numeric:
         del notes[0]
-    message = "gamma changes nothing: outputs with finitely many values count as right only where they are equal"
+    message = "gamma has no effect: an output with finitely many values is right only if it equals the right answer"
     return Diagnostic(UNUSED_GAMMA, message, notes=tuple(notes))

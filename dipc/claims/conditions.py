@@ -1,4 +1,4 @@
-"""The theorems of section 6 of the paper and their conditions: how a claim moves with its distances."""
+"""The theorems of section 6 of the paper and their conditions: how a claim changes with its distances."""
 
 from __future__ import annotations
 
@@ -38,17 +38,19 @@ from dipc.text.printer import print_expression
 
 # --- Whether a claim expression falls as a distance grows: decided where it is one closed form, else put together -----
 
-#: A function with more summands is looked at part by part.
+#: The most summands of a function that is analysed as a whole; a longer one is analysed part by part.
 MOST_TERMS = 400
 
-#: Values of the unknowns at which a growing function is looked for.
+#: The values of the unknowns at which a growing function is searched.
 _SAMPLES = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(5))
 
 
 @frozen
 class Growth:
-    """Where a function grows with the unknown `name`: at this value and eps or, if only that is known, where value·eps
-    is `product`."""
+    """A place where a function grows with the unknown `name`.
+
+    It is given by its value and eps or, if only that is known, by value·eps = `product`.
+    """
 
     name: str
     value: Fraction | None
@@ -63,10 +65,11 @@ class Growth:
 
 @frozen
 class Trend:
-    """What is proved of an expression, for all eps of the intervals and all values >= 0 of the unknowns.
+    """The proved properties of an expression, for all eps of the intervals and all values >= 0 of the unknowns.
 
-    `falls` and `rises` are about one unknown, and weak: both hold of what does not depend on it. False says nothing;
-    `growth` is a place where a closed form was proved to grow. `continuous` says that no divisor is ever 0.
+    `falls` and `rises` are about one unknown, and weak: both are True if the expression does not depend on it. False
+    means not proved. `growth` is a place where a closed form was proved to grow. `continuous` means that no divisor is
+    ever 0.
     """
 
     falls: bool = False
@@ -83,7 +86,7 @@ class Trend:
 
 
 def trend(of: ClaimExpression, unknown: str, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Trend:
-    """How the value changes with `unknown`. `names` gives what all names stand for: numbers, or unknowns."""
+    """Return how the value of an expression changes with `unknown`; `names` maps all names to numbers or unknowns."""
     return _Analysis(of, unknown, names, intervals).of(of.tree)
 
 
@@ -113,7 +116,7 @@ class _Analysis:
         return Trend(continuous=False)
 
     def _value(self, node: Expr) -> Parametric | None:
-        """The expression as one function whose numerator is not too long, None where it is none."""
+        """Return the expression as one function with a short numerator, or None."""
         try:
             value = replace(self.whole, tree=node).value(self.names, self.intervals)
         except DiagnosticError:
@@ -125,7 +128,7 @@ class _Analysis:
     def _exact(self, value: Parametric) -> Trend:
         below = sign_throughout(self.intervals)(value.denominator)
         if not below:
-            # It is 0 nowhere, but has both signs.
+            # The divisor is never 0, but has both signs.
             free = self.unknown not in value.unknowns()
             return Trend(free, free)
         above = value if below > 0 else -value
@@ -163,7 +166,7 @@ class _Analysis:
 
 
 def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
-    """True only if the numerator is >= 0 for all eps of the intervals and all unknowns >= 0."""
+    """Return True only if the numerator is >= 0 for all eps of the intervals and all unknowns >= 0."""
     if all(c > 0 for *_, c in value.terms()):
         return True
     if value.is_flat():
@@ -174,9 +177,9 @@ def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
 
 
 def _falls(value: Parametric, name: str) -> bool | Growth:
-    """Whether the numerator never grows with the unknown `name`, whatever eps > 0 and the other unknowns are.
+    """Return True only if the numerator never grows with the unknown `name`, for every eps > 0 and all other unknowns.
 
-    True is proved. A Growth is a place where it does grow, proved as well. False says nothing.
+    A Growth is a place where it is proved to grow. False means that neither is proved.
     """
     coefficients = _along(value, name)
     failed: list[Fraction] = []
@@ -197,7 +200,10 @@ def _falls(value: Parametric, name: str) -> bool | Growth:
 
 
 def _along(value: Parametric, name: str) -> dict[object, ExpPoly]:
-    """With t = U·eps, the numerator is Σ (a factor that is >= 0, free of t) · (its exponential polynomial in t)."""
+    """Return the numerator as Σ factor · polynomial, with t = U·eps for the unknown `name`.
+
+    Each factor is >= 0 and free of t, and maps to an exponential polynomial in t.
+    """
     coefficients: dict[object, list[tuple[int, Fraction, Fraction]]] = {}
     for k, q, factors, c in value.terms():
         j, r = next(((j, r) for other, j, r in factors if other == name), (0, Fraction(0)))
@@ -207,7 +213,7 @@ def _along(value: Parametric, name: str) -> dict[object, ExpPoly]:
 
 
 def _growth(value: Parametric, name: str) -> bool | Growth:
-    """A Growth at one of a few values of the unknowns; False if there is none."""
+    """Return a Growth at one of a few values of the unknowns, or False if there is none."""
     others = sorted(value.unknowns() - {name})
     for values in product(_SAMPLES, repeat=1 + min(len(others), 2)):
         point = {other: Fraction(1) for other in others} | dict(zip([name, *others], values, strict=False))
@@ -221,7 +227,7 @@ def _growth(value: Parametric, name: str) -> bool | Growth:
 
 
 def _slope(value: Parametric, name: str, point: Mapping[str, Fraction]) -> ExpPoly:
-    """The derivative of the numerator by `name` at these values of all unknowns, as a function of eps."""
+    """Return the derivative of the numerator by `name` at these values of all unknowns, as a function of eps."""
     slope = value.derivative(name).substituted({other: Parametric.number(number) for other, number in point.items()})
     assert slope is not None, "a number may always stand for an unknown"
     return slope.numerator_flat()
@@ -253,7 +259,7 @@ def _sum(left: Trend, right: Trend) -> Trend:
 
 
 def _product(left: Trend, right: Trend) -> Trend:
-    """|left|·|right| falls where both do, and is taken with the sign that both together have."""
+    """Return the trend of a product: |left|·|right| falls if both do, and has the sign that both together have."""
     if left.nonpositive and not left.nonnegative:
         return _negated(_product(_negated(left), right))
     if right.nonpositive and not right.nonnegative:
@@ -279,7 +285,7 @@ def _product(left: Trend, right: Trend) -> Trend:
 
 def _inverse(it: Trend) -> Trend:
     if not it.positive:
-        # A divisor without the unknown is 0 nowhere, or the claim is refused.
+        # A divisor without the unknown is never 0, or the claim is refused.
         return Trend(it.constant, it.constant, it.nonnegative, it.nonpositive, it.nonnegative, it.constant)
     return Trend(it.rises, it.falls, True, False, True, it.continuous)
 
@@ -313,29 +319,28 @@ def _selected(function: str, trends: Sequence[Trend]) -> Trend:
     )
 
 
-# --- Which theorem of section 6 of the paper makes single obligations say more than they do by themselves -------------
+# --- The theorem of section 6 of the paper by which single obligations decide more than themselves --------------------
 
 
 @frozen
 class Condition:
-    """A condition of a theorem: whether it was proved to hold, and the reason or what is known instead."""
+    """A condition of a theorem, with whether it was proved to hold, and the reason."""
 
     name: str
     holds: bool
     why: str
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
         return {"condition": self.name, "holds": self.holds, "why": self.why}
 
 
-#: Where the theorems are.
+#: The source of the theorems.
 _PAPER = "Barthe et al., POPL 2021"
 
 
 @frozen
 class Theorem:
-    """What all obligations together decide, and by which theorem; `name` None where its conditions do not hold.
+    """The statement that all obligations together decide, and the theorem that proves it; `name` is None if none does.
 
     `decides` completes the sentence "the verdict is for …".
     """
@@ -350,7 +355,6 @@ class Theorem:
         return next((condition for condition in self.conditions if not condition.holds), None)
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
         return {
             "name": self.name,
             "decides": self.decides,
@@ -368,30 +372,28 @@ class Theorem:
 # --- The conditions of the theorems of section 6, checked exactly for one claim ---------------------------------------
 #
 # The claim of a program is a region: the distances (alpha, gamma) that it is about, and beta as a function of them, of
-# eps and of the input. It is
+# eps and of the input. A region is
 #
 # - *simple* (Definition 5) if alpha and gamma do not depend on eps (no claim lets them) and beta never grows when alpha
 #   or gamma does: decided by the sign of the derivatives, for all eps > 0 and all alpha, gamma >= 0 at once;
 # - *limit-definable* (Definition 8) if linear inequalities describe the set of (alpha, gamma) (alpha is dd, a number or
-# a
-#   linear function of gamma) and beta has no jumps, and limits where a distance is infinite: beta is put together from
+#   a linear function of gamma), and beta has no jumps, and has limits where a distance is infinite. Beta is built from
 #   exponential polynomials in alpha·eps and gamma·eps by + - * / min max abs, so it jumps only where a divisor is 0;
-# - *(alpha, gamma)-monotonic* (Definition 11) if the greatest alpha < a that goes with gamma never falls as gamma
-# grows:
-#   true where alpha does not depend on gamma, and of alpha = k·gamma + b exactly if k >= 0.
+# - *(alpha, gamma)-monotonic* (Definition 11) if the greatest alpha < a that belongs to gamma never falls as gamma
+#   grows. This is true if alpha does not depend on gamma, and for alpha = k·gamma + b exactly if k >= 0.
 #
 # Theorem 10: with gamma fixed and a limit-definable region, the obligation at alpha = dd(u) is necessary and sufficient
 # for all alpha < dd(u). The paper's beta is in [0, 1]; a greater beta claims nothing, and min(beta, 1) keeps all
 # conditions.
 
-#: The conditions of a table with more different betas are not looked into.
+#: The most different betas of a table whose conditions are examined.
 MOST_BETAS = 300
 
 
 def theorem_of(claim: Claim) -> Theorem | None:
-    """What the rows of the claim's table decide beyond their own alpha; None where no row has alpha = dd.
+    """Return the theorem by which the rows of the claim's table decide more than their own alpha.
 
-    The verdict on a row is that of its own obligation in any case.
+    The result is None if no row has alpha = dd. The verdict on a row is that of its own obligation in any case.
     """
     rows = [(key, terms) for key, terms in claim.compiled() if at_dd(claim, key)]
     if not rows:
@@ -410,8 +412,10 @@ def theorem_of(claim: Claim) -> Theorem | None:
 
 
 def theorem_of_every_gamma(claim: Claim, curve: tuple[Fraction, Fraction] | None) -> Theorem:
-    """Theorem 12 with its conditions, for a claim with gamma left open and its `gamma_curve`; raises DiagnosticError
-    for a claim outside it."""
+    """Return Theorem 12 with its conditions, for a claim with open gamma and its `gamma_curve`.
+
+    Raises DiagnosticError for a claim outside the theorem.
+    """
     keys = [key for key, _ in claim.compiled() if key[2] is None]
     betas = betas_of(claim, keys)
     alphas = {terms.alpha for key, terms in claim.compiled() if key[2] is None}
@@ -437,7 +441,10 @@ def theorem_of_every_gamma(claim: Claim, curve: tuple[Fraction, Fraction] | None
 
 
 def gamma_curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
-    """k and b where alpha is k·gamma + b; None where it does not mention gamma. Raises DiagnosticError for others."""
+    """Return k and b if alpha is k·gamma + b.
+
+    The result is None if it does not mention gamma. Raises DiagnosticError for others.
+    """
     if claim.alpha is None or not mentions(claim.alpha.tree, "gamma"):
         return None
     value = claim.alpha.value({**claim.constants, "gamma": Parametric.unknown("gamma")})
@@ -458,22 +465,22 @@ def gamma_curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
 def _outside(claim: Claim, failed: Condition) -> Diagnostic:
     beta = claim.beta
     excerpt = None if beta is None else beta.source.excerpt(beta.tree.span)
-    notes = ("give gamma a number: only under that condition can one decision stand for a range of gamma",)
+    notes = ("give gamma a number: only under this condition does one decision cover a range of gamma",)
     return Diagnostic("E1253", f"gamma is free, but the claim is not {failed.name}: {failed.why}", excerpt, notes=notes)
 
 
 def region_conditions(
     claim: Claim, betas: Iterable[ClaimExpression], values: Mapping[str, Parametric], growing: tuple[str, ...]
 ) -> tuple[Condition, ...]:
-    """Whether the region is simple and limit-definable, where the unknowns `growing` range over all numbers >= 0.
+    """Return whether the region is simple and limit-definable, for unknowns `growing` over all numbers >= 0.
 
-    `values` says what alpha and gamma stand for where they are not left open.
+    `values` has the values of alpha and gamma if they are not left open.
     """
     left_open = {name: Parametric.unknown(name) for name in DISTANCES}
     names = claim.constants | left_open | dict(values)
     betas = list(betas)
     if len(betas) > MOST_BETAS:
-        why = f"the rows have {len(betas)} different betas, too many to look at"
+        why = f"the rows have {len(betas)} different betas, too many to examine"
         return Condition("simple", False, why), Condition("limit-definable", False, why)
     falls: list[str] = []
     jumps = False
@@ -485,12 +492,12 @@ def region_conditions(
             jumps = jumps or not behavior.continuous
     both = " or ".join(growing)
     simple = Condition("simple", not falls, falls[0] if falls else f"beta never grows with {both}")
-    why = "a divisor in beta may be 0 for some alpha" if jumps else f"beta is continuous in {both}"
+    why = "a divisor in beta can be 0 for some alpha" if jumps else f"beta is continuous in {both}"
     return simple, Condition("limit-definable", not jumps, why)
 
 
 def at_dd(claim: Claim, key: Key) -> bool:
-    """Whether alpha is dd(u) for rows with these cells."""
+    """Return True if alpha is dd(u) for rows with these cells."""
     alpha, _, _, dd = key
     if alpha is not None:
         return alpha.value == "dd"
@@ -502,29 +509,31 @@ def at_dd(claim: Claim, key: Key) -> bool:
 def _objection(unknown: str, trend: Trend) -> str:
     if trend.growth is not None:
         return f"beta grows with {unknown} {trend.growth}"
-    return f"it could not be shown that beta never grows with {unknown}"
+    return f"beta could not be proved never to grow with {unknown}"
 
 
 def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:
-    """The different betas of rows with these cells."""
+    """Return the different betas of rows with these cells."""
     texts = {beta.text if beta is not None else None for _, beta, _, _ in keys}
     columns = [claim.column_beta(text) for text in sorted(text for text in texts if text is not None)]
     return [claim.beta, *columns] if claim.beta is not None and None in texts else columns
 
 
-# --- Betas that are less, and functions of distance·eps or of eps where beta is of both: without some of its summands -
+# --- Lower bounds of a beta that are functions of distance·eps alone or of eps alone ----------------------------------
 #
 # beta = f(alpha·eps) + g(eps) with f, g >= 0 is at least f and at least g. A claim with one of them is stronger, and
-# its classes have one obligation each. No more is left where the other goes to 0: g, as alpha may be as small as one
-# likes for a given alpha·eps, and f far away from other answers.
+# its classes have one obligation each. Each is the limit of beta where the other one goes to 0: g does because alpha
+# can be arbitrarily small for a given alpha·eps, and f does far away from other answers.
 
 
 def lesser(
     beta: ClaimExpression, names: Mapping[str, Parametric], distances: Collection[str], *, far: bool
 ) -> str | None:
-    """The text of an expression that is at most beta for every eps > 0 and distance > 0: without the summands that are
-    seen not to be negative and mention some of the `distances`, or where they are `far` none. None where there are no
-    such summands."""
+    """Return the text of an expression that is at most beta for every eps > 0 and distance > 0, or None.
+
+    It lacks the summands that are proved nonnegative and mention some of the `distances` or, with `far`, mention none
+    of them. The result is None if there are no such summands.
+    """
     kept: list[Expr] = []
     for term in summands(beta.tree):
         near = any(mentions(term, name) for name in distances)
@@ -539,8 +548,10 @@ def lesser(
 
 
 def below_one(beta: ClaimExpression) -> ClaimExpression:
-    """An expression that says the same: beta, without numbers that are at least 1 where it is the least of some. No
-    error has a greater probability."""
+    """Return an equivalent beta without the numbers of at least 1 in a minimum.
+
+    An error probability is at most 1, so that they do not change the claim.
+    """
     match beta.tree:
         case Call("min", arguments):
             left = [argument for argument in arguments if not (isinstance(argument, Number) and argument.value >= 1)]
@@ -548,12 +559,15 @@ def below_one(beta: ClaimExpression) -> ClaimExpression:
     return beta
 
 
-#: Products of sums with more summands than this are left as they are.
+#: The most summands of a product of sums that is multiplied out.
 _MOST_SUMMANDS = 100
 
 
 def summands(tree: Expr) -> Sequence[Expr]:
-    """The expressions whose sum it is, for every value of its names: short products of sums are multiplied out."""
+    """Return expressions whose sum is `tree`, for every value of its names.
+
+    Short products of sums are multiplied out.
+    """
     match tree:
         case Binary(BinaryOp.ADD, left, right):
             return [*summands(left), *summands(right)]
@@ -575,7 +589,7 @@ def summands(tree: Expr) -> Sequence[Expr]:
 
 
 def is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Parametric]) -> bool:
-    """Whether a part of beta is seen not to be negative, by its coefficients."""
+    """Return True if a part of beta is proved nonnegative by its coefficients."""
     try:
         value = ClaimExpression(beta.what, beta.source, term).value(names)
     except DiagnosticError:
@@ -585,7 +599,7 @@ def is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Parame
     return all(c > 0 for _, _, _, c in value.terms())
 
 
-# --- Betas of two distances that are both left open: as sums of functions of one each, or as functions of the lesser --
+# --- Betas of two open distances: as sums of functions of one distance each, or as functions of the lesser ------------
 #
 # A claim with beta = f(alpha) + g(gamma) follows from two: that the finite outputs are right with f, and that the
 # others are near with g.
@@ -596,25 +610,25 @@ _GAMMA = ("gamma",)
 
 @frozen
 class Halves:
-    """The texts of expressions of alpha, and of gamma, whose sum is at most beta."""
+    """The texts of an expression of alpha and of an expression of gamma whose sum is at most beta."""
 
     alpha: str
     gamma: str
 
 
 def depends(beta: ClaimExpression, *, alpha: bool = False, gamma: bool = False) -> bool:
-    """Whether beta mentions any of these."""
+    """Return True if beta mentions alpha or gamma, as selected."""
     names = (*(_ALPHA if alpha else ()), *(_GAMMA if gamma else ()))
     return any(mentions(beta.tree, name) for name in names)
 
 
 def at_alpha(beta: ClaimExpression, value: Fraction) -> str:
-    """The text of beta with a number for alpha."""
+    """Return the text of beta with a number for alpha."""
     return print_expression(_replaced(beta.tree, _ALPHA, Number(value, str(value))))
 
 
 def of_lesser(beta: ClaimExpression, name: str) -> str | None:
-    """The text of f of this distance where beta is f(min(alpha, gamma)); None where it is not written like that."""
+    """Return the text of f of the distance `name` if beta is written as f(min(alpha, gamma)), else None."""
     replaced = 0
 
     def lesser(node: Expr) -> Expr | None:
@@ -634,13 +648,14 @@ def of_lesser(beta: ClaimExpression, name: str) -> str | None:
 
 
 def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma: bool = False) -> tuple[Halves, ...]:
-    """Ways to write a function that is at most beta, for every eps > 0, alpha >= 0 and gamma >= 0, as a sum of a
-    function of alpha and one of gamma; empty where none is seen. `names` has alpha and dd as unknowns, and gamma,
-    unless there is `one_gamma`, a number: what depends on eps alone is what depends on gamma then.
+    """Return ways to write a function that is at most beta as a sum of a function of alpha and one of gamma.
 
-    Else summands of eps alone, and of both distances, are left out where they are seen not to be negative; where they
-    may be, those of both have no place, and those of eps alone, like numbers, go with either of the two. Other ways
-    leave out those of one distance, too, that do not scale with eps.
+    This holds for every eps > 0, alpha >= 0 and gamma >= 0; the result is empty if no way is found. `names` has alpha,
+    dd and gamma as unknowns. With `one_gamma`, gamma is a number, and a summand of eps alone counts as one of gamma.
+
+    Otherwise summands of eps alone, and summands of both distances, are left out if they are proved nonnegative. If
+    they can be negative, those of both distances exclude the way, and those of eps alone join either part, as numbers
+    do. Further ways also leave out summands of one distance that do not scale with eps.
     """
     result = (_split(beta, names, _Parts(scaling, one_gamma)) for scaling in (False, True))
     return tuple(dict.fromkeys(halves for splits in result for halves in splits))
@@ -648,7 +663,7 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
 
 def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _Parts) -> tuple[Halves, ...]:
     value = None
-    # A divisor may have a distance in it: then summand by summand.
+    # If a divisor contains a distance, split the expression summand by summand.
     with suppress(DiagnosticError):
         value = beta.value(names)
     if isinstance(value, Parametric) and value.denominator == ExpPoly.ONE:
@@ -667,8 +682,11 @@ def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _Parts
 
 @dataclass(slots=True)
 class _Parts:
-    """The summands by what they depend on, where they are `scaling` only those of distance·eps, if the others are not
-    negative; `together` says that one depends on both distances and may be."""
+    """The summands of beta by the distances that they depend on.
+
+    With `scaling`, only functions of distance·eps are kept if the others are nonnegative. `together` means that some
+    summand depends on both distances and can be negative.
+    """
 
     scaling: bool
     one_gamma: bool
@@ -678,7 +696,7 @@ class _Parts:
     together: bool = False
 
     def add_term(self, k: int, q: Fraction, factors: tuple[tuple[str, int, Fraction], ...], c: Fraction) -> None:
-        """The summand c·eps^k·e^{q·eps}·Π U^j·e^{r·U·eps}."""
+        """Add the summand c·eps^k·e^{q·eps}·Π U^j·e^{r·U·eps}."""
         written = [f"({c})", f"eps^{k}", f"exp(({q})*eps)"]
         for name, j, r in factors:
             written += [f"{name}^{j}", f"exp(({r})*{name}*eps)"]
@@ -687,7 +705,7 @@ class _Parts:
         self._add("*".join(written), {name for name, _, _ in factors}, positive=c > 0, number=not k and not q)
 
     def add_tree(self, beta: ClaimExpression, tree: Expr, names: Mapping[str, Parametric]) -> None:
-        """A summand as it is written."""
+        """Add a summand as it is written."""
         distances = {name for name in (*_ALPHA, *_GAMMA) if mentions(tree, name)}
         number = not any(isinstance(node, Eps) for node in walk(tree))
         positive = is_nonnegative(beta, tree, names)

@@ -1,4 +1,4 @@
-"""Claim expressions (alpha, beta, gamma) evaluated exactly, with a diagnostic for all that cannot be."""
+"""Claim expressions (alpha, beta, gamma) evaluated exactly, with a diagnostic for every expression that cannot be."""
 
 from __future__ import annotations
 
@@ -62,37 +62,39 @@ else:
 
 # --- Transcendental numbers in a tree, log(r) and e to the power of a rational; e to the power of n·log(r) is r^n -----
 
-#: No whole number of logarithms is greater.
+#: The greatest integer multiple of a logarithm.
 _MOST = 1000
 
 
 @frozen
 class Exponent:
-    """The sum of `rest` and n·log(r), for each (r, n) of `powers`."""
+    """The sum of `rest` and of n·log(r) for each (r, n) of `powers`."""
 
     powers: tuple[tuple[Expr, int], ...]
     rest: Expr
 
 
-#: Names of numbers that are at least 0 and differ from row to row: no constants of a program.
+#: The names of numbers that are at least 0 and differ from row to row, unlike constants of a program.
 DISTANCES = ("alpha", "gamma", "dd")
 
 
 def is_transcendental(tree: object) -> bool:
-    """Whether a tree of syntax has `log` or `sqrt` in it, or e to the power of a number that is not written as 0; what
-    is inside of a function of the normal distribution does not count."""
+    """Return True if a syntax tree contains `log`, `sqrt`, or `exp` of a constant other than 0.
+
+    Arguments of functions of the normal distribution do not count.
+    """
     nothing = Number(Fraction(0), "0")
     outside = rewritten(tree, lambda node: nothing if isinstance(node, Call) and is_normal(node) else None)
     return any(isinstance(node, Call) and _is_number(node) for node in walk(outside))
 
 
 def is_normal(call: Call) -> bool:
-    """Whether this is a function of the normal distribution: `erfc`, or `exp` of something with eps^2."""
+    """Return True for a function of the normal distribution: `erfc`, or `exp` of an expression with eps^2."""
     return call.function == "erfc" or (call.function == "exp" and _degree(call.arguments[0]) > 1)
 
 
 def _degree(tree: Expr) -> int:
-    """The power of eps in a product, the greatest one in a sum."""
+    """Return the power of eps in a product, the greatest one in a sum."""
     match tree:
         case Eps():
             return 1
@@ -119,7 +121,7 @@ def _is_number(call: Call) -> bool:
 
 
 def is_constant(node: object) -> bool:
-    """Whether a part of a tree is neither eps, nor a distance, nor a logarithm."""
+    """Return True if a part of a tree is neither eps, nor a distance, nor a logarithm."""
     match node:
         case Eps() | Call(function="log" | "erfc"):
             return False
@@ -129,7 +131,7 @@ def is_constant(node: object) -> bool:
 
 
 def in_exponent(tree: Expr) -> Exponent:
-    """The sum with its whole multiples of logarithms apart."""
+    """Return the sum with its integer multiples of logarithms separated."""
     powers: list[tuple[Expr, int]] = []
     rest: Expr | None = None
     for sign, term in _terms(tree, 1):
@@ -155,7 +157,7 @@ def _terms(tree: Expr, sign: int) -> Iterator[tuple[int, Expr]]:
 
 
 def _multiple(term: Expr) -> tuple[Fraction, Expr | None]:
-    """The number and the r where the term is a number times log(r)."""
+    """Return n and r if the term is n·log(r), else (1, None)."""
     match term:
         case Call(function="log", arguments=(argument,)):
             return Fraction(1), argument
@@ -170,10 +172,9 @@ def _multiple(term: Expr) -> tuple[Fraction, Expr | None]:
 
 # --- Claim expressions (alpha, beta, gamma) evaluated exactly, with a diagnostic for all that cannot be ---------------
 #
-# Names stand for numbers, or are left open as unknowns: there is one evaluation, and what becomes of the unknowns is
-# asked of its value.
+# Names are numbers, or are left open as unknowns. There is one evaluation; its value tells what the unknowns do.
 
-#: What an end of an interval of eps is part of, which may not mention eps itself.
+#: The name of an interval of eps in messages; its ends cannot mention eps itself.
 AN_INTERVAL = "an interval"
 
 
@@ -194,13 +195,12 @@ class ClaimExpression:
 
     @staticmethod
     def parse(what: str, text: str, origin: str) -> ClaimExpression:
-        """Raises DiagnosticError for what is not an expression. `origin` is shown as the file's name."""
+        """Parse an expression; raise DiagnosticError for other text. `origin` is shown as the file's name."""
         source = Source(origin, text)
         return ClaimExpression(what, source, parse_expression(source))
 
     def evaluate(self, names: Mapping[str, Parametric]) -> Parametric:
-        """The value for these `names`, one closed form for every eps > 0; raises DiagnosticError where there is
-        none."""
+        """Return the value as one closed form for every eps > 0; raise DiagnosticError if there is none."""
         value = self.value(names)
         if isinstance(value, Parametric):
             return value
@@ -208,8 +208,10 @@ class ClaimExpression:
         raise self.error("E0491", f"{self.what} is not one closed form for every eps", self.tree, "", note)
 
     def number(self, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Fraction | None:
-        """The rational that it is for every eps of the intervals, None where it is none. Raises DiagnosticError where
-        it has no value."""
+        """Return the value if it is the same rational for every eps of the intervals, else None.
+
+        Raises DiagnosticError if the expression has no value.
+        """
         match intervals:
             case [Interval(is_point=True, lower=eps)]:
                 with suppress(DiagnosticError):
@@ -219,8 +221,10 @@ class ClaimExpression:
         return constant_of(self.value(names, intervals))
 
     def rational_at(self, eps: Fraction, names: Mapping[str, Parametric]) -> Fraction | None:
-        """The value at one eps where that is a rational; None where it is computed with powers of e, or infinite.
-        Raises DiagnosticError where it has no value there."""
+        """Return the value at one eps if it is rational; None if it is infinite or computed with powers of e.
+
+        Raises DiagnosticError if the expression has no value there.
+        """
         evaluation = _Evaluation(self, names, (), far=False, open_divisors=False, eps=Parametric.number(eps))
         return constant_of(self._resolved(evaluation))
 
@@ -232,11 +236,10 @@ class ClaimExpression:
         far: bool = False,
         open_divisors: bool = False,
     ) -> Selected:
-        """The value with `names` put in, for eps in the `intervals`, where no divisor may be 0; raises DiagnosticError
-        where it has none.
+        """Return the value with `names` substituted, for eps in the `intervals`.
 
-        With `far` it is that for a large enough unknown only. With `open_divisors` divisors may depend on unknowns:
-        they are for the caller to look at.
+        Raises DiagnosticError if it has no value; no divisor may be 0. With `far` the value is only that for a large
+        enough unknown. With `open_divisors` divisors can depend on unknowns, and the caller has to check them.
         """
         value = self._resolved(_Evaluation(self, names, intervals, far, open_divisors))
         if bits(value) > RESULT_BIT_LIMIT:
@@ -252,7 +255,7 @@ class ClaimExpression:
             ) from None
 
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
-        """What to raise about `node`, a part of this expression."""
+        """Return the error to raise about `node`, a part of this expression."""
         return DiagnosticError(Diagnostic(code, message, self.source.excerpt(node.span), label, notes))
 
 
@@ -288,7 +291,7 @@ class _Evaluation:
             case Element():
                 raise self._error(
                     "E0604",
-                    f"{self.expression.what} may not depend on the program's variables",
+                    f"{self.expression.what} cannot depend on the program's variables",
                     node,
                     "",
                     "give values that differ from row to row in a column of the table",
@@ -350,7 +353,7 @@ class _Evaluation:
         return quotient
 
     def _check_divisor(self, divisor: Selected, node: Expr) -> None:
-        """Raise DiagnosticError unless the divisor is proved to be 0 nowhere on the intervals."""
+        """Raise DiagnosticError unless the divisor is proved never to be 0 on the intervals."""
         if isinstance(divisor, Parametric) and not divisor.numerator:
             raise ZeroDivisionError
         if constant_of(divisor) is not None:
@@ -456,7 +459,7 @@ class _Evaluation:
         return result
 
     def _positive(self, node: Expr) -> Fraction:
-        """What a logarithm is taken of."""
+        """Return the argument of a logarithm, which must be positive."""
         value = constant_of(self.value(node))
         if value is None or value <= 0:
             message = "a logarithm needs a positive rational number"
@@ -464,12 +467,12 @@ class _Evaluation:
         return value
 
 
-# --- Functions of the normal distribution in a beta, apart from the rest of it ----------------------------------------
+# --- Functions of the normal distribution in a beta, separated from the rest of it ------------------------------------
 
 
 @frozen
 class NormalTerm:
-    """`coefficient` times a call of `erfc` or `exp`."""
+    """A product of `coefficient` and a call of `erfc` or `exp`."""
 
     coefficient: ClaimExpression
     call: Call
@@ -477,14 +480,14 @@ class NormalTerm:
 
 @frozen
 class NormalParts:
-    """An expression as a sum: what is `plain`, and such terms."""
+    """An expression as the sum of a `plain` part and terms of the normal distribution."""
 
     expression: ClaimExpression
     plain: ClaimExpression
     terms: tuple[NormalTerm, ...]
 
     def beta(self, names: Mapping[str, Parametric], value: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
-        """The beta, where `value` gives that of a part. Raises DiagnosticError."""
+        """Return the beta; `value` evaluates a part. Raises DiagnosticError."""
         plain = self._closed(self.plain, value)
         terms: list[tuple[normals.NormalFunction, ExpPoly]] = []
         for term in self.terms:
@@ -532,13 +535,15 @@ class NormalParts:
                 "E0617", "the argument of erfc must be a number or a number times eps", argument, error.reason or ""
             ) from None
         except NoClosedForm as error:
-            note = "write `erfc(gamma*eps/sqrt(2))` or `exp(-gamma^2*eps^2/2)`, for example"
+            note = "write for example `erfc(gamma*eps/sqrt(2))` or `exp(-gamma^2*eps^2/2)`"
             raise self.expression.error("E0617", error.reason, argument, "", note) from None
 
 
 def normal_parts(expression: ClaimExpression) -> NormalParts | None:
-    """The parts of an expression with such calls; None for one without. Raises DiagnosticError where one stands where
-    it cannot be taken out."""
+    """Return the parts of an expression with functions of the normal distribution; None without any.
+
+    Raises DiagnosticError if one occurs where it cannot be separated.
+    """
     if not has_normal(expression.tree):
         return None
     plain: Expr | None = None
@@ -553,12 +558,12 @@ def normal_parts(expression: ClaimExpression) -> NormalParts | None:
 
 
 def has_normal(tree: object) -> bool:
-    """Whether such a call is in a tree of syntax."""
+    """Return True if a syntax tree contains a function of the normal distribution."""
     return any(isinstance(node, Call) and is_normal(node) for node in walk(tree))
 
 
 def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, Call | None]]:
-    """(coefficient, call) of the summands; None for what has no such call."""
+    """Yield (coefficient, call) of each summand, with None for a summand without such a call."""
     if not has_normal(tree):
         yield tree, None
         return
@@ -595,7 +600,7 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
 
 
 def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
-    """Whether each call is a function of distance·eps, where some `names` are multiples of the only unknown.
+    """Return True if each call is a function of distance·eps, where some `names` are multiples of the only unknown.
 
     A product c·distance^a·eps^b has the power b of eps where the distance is 1, and a + b where it is eps.
     """

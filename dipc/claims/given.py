@@ -1,4 +1,4 @@
-"""Values of inputs and outputs as they are given: cells, `q = (0, 1/2)`, `q[2] = -1..1`, whole arrays."""
+"""Values of inputs and outputs as users give them: cells, `q = (0, 1/2)`, `q[2] = -1..1`, and whole arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 
 
 def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
-    """The names of arrays, each with those of its elements."""
+    """Return the names of arrays, each with the names of its elements."""
     result: dict[str, list[str]] = {}
     for name in names:
         if element := _ELEMENT.fullmatch(name):
@@ -32,9 +32,11 @@ def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def by_element(values: Mapping[str, object], arrays: Mapping[str, Sequence[str]], where: str) -> dict[str, object]:
-    """The values with arrays spelled out element by element, and names without blanks. A sequence is whatever has a
-    length and can be gone through, except for texts and dicts. Raises DiagnosticError, which begins with `where`, for
-    one of another length."""
+    """Return the values with arrays replaced by their elements, and names without blanks.
+
+    A sequence is anything with a length that can be iterated, except for texts and dicts. Raises DiagnosticError, with
+    a message that begins with `where`, for a sequence of the wrong length.
+    """
     result: dict[str, object] = {}
     for name, value in values.items():
         plain = "".join(name.split())
@@ -58,22 +60,25 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
 
 @frozen(eq=False)
 class Cell:
-    """One value of a table. `value` None stands for infinity. A reader makes one Cell for each distinct value, so
-    identity is equality and hashing costs nothing."""
+    """A value of a table.
+
+    `value` None is infinity. A reader makes one Cell for each distinct value, so that identity is equality and hashing
+    is cheap.
+    """
 
     value: Value | None
     text: str
 
 
 def value_of(cell: Cell | None) -> Value:
-    """The value of a cell that is known to have one."""
+    """Return the value of a cell that is known to have one."""
     assert cell is not None
     assert cell.value is not None
     return cell.value
 
 
 def number_of(cell: Cell | None) -> Fraction:
-    """The number in a cell that is known to have one."""
+    """Return the number in a cell that is known to have one."""
     assert cell is not None
     assert isinstance(cell.value, Fraction)
     return cell.value
@@ -88,18 +93,18 @@ class BadCell:
     notes: tuple[str, ...]
 
 
-#: What reading a cell gives: None for an empty one.
+#: The result of reading a cell: None for an empty one.
 Read = Cell | BadCell | None
 
 
 class CellPool:
-    """Interns cells by value: `0.25` and `1/4` are the same Cell."""
+    """A pool that interns cells by value: `0.25` and `1/4` are the same Cell."""
 
     def __init__(self) -> None:
         self._cells: dict[tuple[type, Value], Cell] = {}
 
     def cell(self, value: Value) -> Cell:
-        """The one Cell of this pool for `value`."""
+        """Return the only Cell of this pool for `value`."""
         key = (type(value), value)
         cell = self._cells.get(key)
         if cell is None:
@@ -124,7 +129,7 @@ INFINITY = Cell(None, "inf")
 
 
 def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callable[[str], Read]:  # noqa: A002 - the word of the language
-    """Reads cells of the column for a variable; an empty cell is a mistake where `required`."""
+    """Return a reader of cells in the column of a variable; an empty cell is a mistake if `required`."""
     members = frozenset(type.values) if isinstance(type, DomType) else frozenset()
 
     def read(raw: str) -> Read:
@@ -146,7 +151,7 @@ def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callab
 
 
 def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
-    """Reads cells of the columns alpha, gamma and dd: rationals >= 0; `inf` in dd, `dd` in alpha."""
+    """Return a reader of the columns alpha, gamma and dd: rationals >= 0; `inf` in dd, `dd` in alpha."""
 
     def read(raw: str) -> Read:
         text = raw.strip()
@@ -165,7 +170,7 @@ def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
 
 
 def beta_reader(pool: CellPool) -> Callable[[str], Read]:
-    """Keeps the text: a beta is an expression, read later."""
+    """Return a reader that keeps the text, as a beta is an expression that is parsed later."""
 
     def read(raw: str) -> Read:
         text = raw.strip()
@@ -175,7 +180,7 @@ def beta_reader(pool: CellPool) -> Callable[[str], Read]:
 
 
 def describe_domain(values: tuple[Value, ...]) -> str:
-    """A domain as its declaration would have it, shortened where it is long: `{none, bot, top}`, `{-5..5}`."""
+    """Return a domain as its declaration would have it, shortened if it is long: `{none, bot, top}`, `{-5..5}`."""
     numbers = [value for value in values if isinstance(value, Fraction)]
     if (
         len(numbers) == len(values) > 2
@@ -237,7 +242,7 @@ def _number_note(text: str, reason: str) -> str:
     if "divides" in reason:
         return "write a denominator other than 0"
     if "digits" in reason:
-        return "no mechanism needs such a number: check it for a slip"
+        return "no mechanism needs so many digits: check the number for a mistake"
     if lowered.lstrip("+-") in {"inf", "infinity"}:
         return "`inf` is allowed only in the column `dd`"
     if "," in text:
@@ -252,22 +257,23 @@ def _quote(text: str) -> str:
     return f"`{written}`"
 
 
-# --- What is given for inputs or outputs: `q = (0, 1/2)`, `q[2] = -1..1`, `x in {none, top}`, `q = 0` -----------------
+# --- Values of inputs or outputs in options: `q = (0, 1/2)`, `q[2] = -1..1`, `x in {none, top}`, `q = 0` --------------
 #
-# One value, a range of integers, a list in braces, the name of a domain, or a vector for an array; a whole array is
-# meant by its name. What names an element wins over what names its array. Numbers may be written with constants.
+# A specification gives one value, a range of integers, a list in braces, the name of a domain, or a vector for an
+# array. The name of an array refers to all its elements; an item for one element has priority over one for its array.
+# Numbers can be written with constants.
 
 
 def array_of(name: str) -> str | None:
-    """The array that an element belongs to."""
+    """Return the array that an element belongs to."""
     match = _ELEMENT.fullmatch(name)
     return match[1] if match else None
 
 
 class Specification:
-    """Collects the values that the texts of one option give to the `slots`, and the `mistakes` in the texts.
+    """The values that the texts of one option give to the `slots`, and the `mistakes` in the texts.
 
-    `kind` is what a slot is called ("input"); with `single` only one value for each is accepted.
+    `kind` names a slot in messages ("input"). With `single` only one value for each slot is accepted.
     """
 
     def __init__(
@@ -295,7 +301,7 @@ class Specification:
         self._named: set[str] = set()
 
     def take(self, text: str) -> None:
-        """One text, of any number of items."""
+        """Add one text with any number of items."""
         source = Source(f"<{self._option}>", text)
         try:
             items = parse_items(source)
@@ -323,7 +329,7 @@ class Specification:
             raise BadValue(item.target.span, f"`{name}` is given twice", "give each one once")
         self._named.add(name)
         for slot in targets:
-            # So that it is not called missing as well.
+            # Mark the slot as known, so that it is not reported as missing too.
             self.known.setdefault(slot.name, ())
         for slot, values in zip(targets, self._values(given, item, targets), strict=True):
             if not (weak and slot.name in self._named):
@@ -346,7 +352,7 @@ class Specification:
             yield read[key]
 
     def _set(self, given: NumberReader, tree: ast.Values, slot: Slot) -> tuple[Value, ...]:
-        """All in the domain of the slot, each once, in the order of the text."""
+        """Return the values of an item, all in the domain of the slot, each once, in the order of the text."""
         result: dict[tuple[type, Value], Value] = {}
         for value in self._values_of(given, tree, slot):
             result.setdefault((type(value), value), value)
@@ -371,7 +377,7 @@ class Specification:
                 yield from _all_in(slot, (self._value_text(given, tree, slot),), tree.span)
 
     def _value_text(self, given: NumberReader, tree: ast.Values, slot: Slot) -> str:
-        """The canonical text of one value."""
+        """Return the canonical text of one value."""
         text = given.text(tree)
         if isinstance(tree, ast.Name | ast.Truth) and text not in self._program.constants:
             if isinstance(slot.type, DomType | BoolType):
@@ -395,7 +401,7 @@ def _is_member(text: str, slot: Slot) -> bool:
 
 
 def _range_in(slot: Slot, numbers: Iterable[int], span: Span) -> Iterator[Value]:
-    """The numbers, if all of them are in the domain of the slot. Raises BadValue."""
+    """Yield the numbers if all of them are in the domain of the slot. Raises BadValue."""
     match slot.type:
         case RealType() | IntType():
             yield from map(Fraction, numbers)
@@ -406,7 +412,7 @@ def _range_in(slot: Slot, numbers: Iterable[int], span: Span) -> Iterator[Value]
 
 
 def _all_in(slot: Slot, texts: Sequence[str], span: Span, which: str = "") -> Iterator[Value]:
-    """The values with these texts, if all of them are in the domain of the slot. Raises BadValue."""
+    """Yield the values with these texts if all of them are in the domain of the slot. Raises BadValue."""
     read = slot_reader(slot.name, slot.type, True, CellPool())
     for text in texts:
         cell = read(text)

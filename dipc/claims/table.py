@@ -1,4 +1,4 @@
-"""The table of det, from a CSV file or from Python: rows in a few bytes each, every mistake named."""
+"""The table of det, from a CSV file or from Python: rows take a few bytes each, and every mistake is named."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ from dipc.text.program import CoreProgram
 
 # --- The rows of a table in a few bytes each: a column holds its distinct cells once, and a number for each row -------
 
-#: One row of cells: the inputs, the outputs, and the claim columns alpha, beta, gamma and dd.
+#: The number of claim columns: alpha, beta, gamma and dd.
 _CLAIM_CELLS = 4
 
 
 @frozen
 class Row:
-    """One row: cells in the order of the program's inputs and outputs, None for an unconstrained output, and the
-    claim columns where they are given and not empty. Equal values are the same Cell throughout a table."""
+    """A row: cells in the order of the program's inputs and outputs, and the claim columns that are not empty.
+
+    An unconstrained output is None. Equal values are the same Cell throughout a table.
+    """
 
     number: int
     inputs: tuple[Cell, ...]
@@ -50,7 +52,7 @@ class Row:
 
 
 class NumberList:
-    """Natural numbers in as few bytes each as the largest so far needs."""
+    """A list of natural numbers that uses as few bytes for each as the largest one needs."""
 
     __slots__ = ("_bound", "_numbers")
 
@@ -59,7 +61,7 @@ class NumberList:
         self._bound = 1 << 8
 
     def extend(self, numbers: list[int]) -> None:
-        """Add these numbers, of which there is at least one, at most 2^64 - 1."""
+        """Add these numbers: at least one, each at most 2^64 - 1."""
         largest = max(numbers)
         while largest >= self._bound:
             wider = next(code for code in "HIQ" if array(code).itemsize > self._numbers.itemsize)
@@ -90,18 +92,20 @@ class _Numbering(dict[Cell | None, int]):
         return number
 
 
-#: Rows that are moved into the columns together.
+#: The number of rows that are moved into the columns together.
 _TOGETHER = 1024
 
 
 class PackedRows(Sequence[Row]):
-    """Rows numbered from 1 on, each made when it is asked for; a million rows of 20 columns take some 25 MB as long as
-    no column has more than 256 distinct values."""
+    """Rows numbered from 1 on, each built when it is read.
+
+    A million rows of 20 columns take some 25 MB as long as no column has more than 256 distinct values.
+    """
 
     __slots__ = ("_columns", "_fresh", "_inputs", "_outputs", "_seen")
 
     def __init__(self, inputs: int, outputs: int) -> None:
-        """No rows yet, of this many inputs and outputs."""
+        """Start without rows, for this many inputs and outputs."""
         self._inputs = inputs
         self._outputs = inputs + outputs
         self._seen = [_Numbering() for _ in range(inputs + outputs + _CLAIM_CELLS)]
@@ -116,7 +120,7 @@ class PackedRows(Sequence[Row]):
             self._settle()
 
     def _settle(self) -> None:
-        """Put what was added last into the columns."""
+        """Move the rows added last into the columns."""
         fresh, self._fresh = self._fresh, []
         if fresh:
             for column, seen, cells in zip(self._columns, self._seen, zip(*fresh, strict=True), strict=True):
@@ -124,8 +128,10 @@ class PackedRows(Sequence[Row]):
 
     @property
     def columns(self) -> list[tuple[Sequence[Cell | None], NumberList]]:
-        """The distinct cells of each column, and for each row the number of its cell among them: the inputs, the
-        outputs, then alpha, beta, gamma and dd."""
+        """The distinct cells of each column, and for each row the number of its cell among them.
+
+        The order is the inputs, the outputs, then alpha, beta, gamma and dd.
+        """
         self._settle()
         return [(seen.cells, numbers) for seen, numbers in zip(self._seen, self._columns, strict=True)]
 
@@ -158,7 +164,7 @@ class PackedRows(Sequence[Row]):
 
 
 def first_of_each_claim(rows: Sequence[Row]) -> Iterator[Row]:
-    """The first row with each combination of alpha, beta, gamma and dd, in order; packed rows are not made for that."""
+    """Yield the first row with each combination of alpha, beta, gamma and dd, in order, without building other rows."""
     keys: Iterable[object]
     if isinstance(rows, PackedRows):
         keys = zip(*(numbers for _, numbers in rows.columns[-_CLAIM_CELLS:]), strict=True)
@@ -172,7 +178,7 @@ def first_of_each_claim(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def packed(rows: Sequence[Row], inputs: int, outputs: int) -> PackedRows:
-    """The same rows in columns."""
+    """Return the same rows in columns."""
     if isinstance(rows, PackedRows):
         return rows
     result = PackedRows(inputs, outputs)
@@ -181,9 +187,9 @@ def packed(rows: Sequence[Row], inputs: int, outputs: int) -> PackedRows:
     return result
 
 
-# --- A CSV file as a stream of records that know where their cells stand ----------------------------------------------
+# --- A CSV file as a stream of records that know the places of their cells --------------------------------------------
 
-#: Bytes of one line: a longer one is no row of a table, and reading it might never end.
+#: The most bytes of one line: a longer one is not a row of a table, and reading it might never end.
 MAX_LINE = 10_000_000
 
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -191,7 +197,7 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 
 
 class CsvSource:
-    """The records of a CSV file, read as a stream; `place` locates a cell of the record given last.
+    """The records of a CSV file, read as a stream; `place` locates a cell of the last record.
 
     Raises DiagnosticError (E0501-E0503) for a file that cannot be read, is not UTF-8 or is not CSV.
     """
@@ -203,7 +209,7 @@ class CsvSource:
         self._next_line = 1
 
     def records(self) -> Iterator[list[str]]:
-        """The records in order, blank lines left out. One pass."""
+        """Yield the records in order, without blank lines; only one pass is possible."""
         try:
             with Path(self.name).open("rb") as file:
                 reader = csv.reader(self._decoded(file), strict=True, skipinitialspace=True)
@@ -222,7 +228,7 @@ class CsvSource:
             raise DiagnosticError(unreadable(self.name, error, "E0501", "give the path of a CSV file")) from None
 
     def _decoded(self, file: IO[bytes]) -> Iterator[str]:
-        """The file's lines as text; remembers the lines of the record being read."""
+        """Yield the file's lines as text, and remember the lines of the current record."""
         offset = 0
         while raw := file.readline(MAX_LINE + 1):
             if len(raw) > MAX_LINE:
@@ -243,7 +249,7 @@ class CsvSource:
             yield text
 
     def place(self, column: int | None) -> Excerpt:
-        """The cell with index `column` of the last record, or its first line where `column` is None."""
+        """Return the place of the cell with index `column` of the last record, or of its first line for None."""
         if column is None:
             text = self._lines[0].rstrip("\r\n") if self._lines else ""
             return Excerpt(self.name, self._first_line, 1, text, max(1, len(text)))
@@ -291,9 +297,9 @@ class CsvSource:
 
 
 def cell_spans(record: str) -> list[tuple[int, int]]:
-    """Where the cells of one raw CSV record stand, without surrounding blanks, quotes included.
+    """Return the spans of the cells of one raw CSV record, without surrounding blanks, quotes included.
 
-    A quote counts only where it opens a cell, and then until it is closed, as for the `csv` module.
+    A quote counts only if it opens a cell, and then until it is closed, as for the `csv` module.
     """
     spans = []
     start = 0
@@ -321,7 +327,7 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _explain(error: str) -> tuple[str, str]:
-    """The `csv` module's words in ours, and how to mend it."""
+    """Return a message for an error of the `csv` module, and how to correct it."""
     if "unexpected end of data" in error:
         return "a quoted cell is not closed", 'close the cell with `"`'
     if "expected after" in error:
@@ -337,7 +343,7 @@ def _explain(error: str) -> tuple[str, str]:
 
 
 class DataFrame(Protocol):
-    """What pandas, polars and others call a DataFrame: rows, with named columns."""
+    """A DataFrame of pandas, polars or another library: rows, with named columns."""
 
     @property
     def columns(self) -> Any:
@@ -345,17 +351,17 @@ class DataFrame(Protocol):
 
 
 class PythonSource:
-    """The records of a table given as values: texts as in a CSV file, ints, Fractions, Decimals, bools, None (empty);
-    a sequence under the name of an array stands for its elements.
+    """The records of a table given as Python values.
 
-    In a list of dicts a missing key is an empty cell. DataFrames are those of pandas and polars, and tables of Arrow:
-    NaN and NA are empty cells, and floats with integer values are integers, as these libraries make floats of integers
-    beside an infinity. There is nothing to point at: `place` gives None. Raises TypeError for inexact values (other
-    floats) and for things that are no table.
+    Cells are texts as in a CSV file, ints, Fractions, Decimals, bools, or None for an empty one. A sequence under the
+    name of an array gives its elements. In a list of dicts a missing key is an empty cell. DataFrames are those of
+    pandas and polars, and tables of Arrow. In these NaN and NA are empty cells, and floats with integer values are
+    integers, as the libraries turn integers into floats beside an infinity. `place` returns None, as there is no text.
+    Raises TypeError for inexact values (other floats) and for objects that are not tables.
     """
 
     def __init__(self, table: object, columns: Sequence[str], name: str = "<table>") -> None:
-        """`columns` are the names every table has; dicts may leave some out."""
+        """Take the table; `columns` are the names every table has, some of which dicts may leave out."""
         self.name = name
         frame = _from_frame(table)
         if frame is not None:
@@ -375,13 +381,13 @@ class PythonSource:
         self._header, self._rows = header, rows
 
     def records(self) -> Iterator[list[str]]:
-        """The header, then the rows."""
+        """Yield the header, then the rows."""
         yield self._header
         for number, row in enumerate(self._rows, start=1):
             yield [cell_text(cell, f"row {number}, column {name}") for cell, name in _paired(row, self._header)]
 
     def place(self, column: int | None) -> None:  # noqa: ARG002 - the protocol's other half has places
-        """None: values have no place in a text."""
+        """Return None: values have no place in a text."""
         return
 
 
@@ -404,7 +410,10 @@ def _with_header(header: Sequence[str], rows: object) -> tuple[list[str], list[S
 
 
 def _from_dicts(rows: Sequence[object], columns: Sequence[str]) -> tuple[list[str], list[Sequence[object]]]:
-    """Where a row has a whole array under its name, its elements are no columns for that."""
+    """Return the header and the rows of dicts.
+
+    If a row has a whole array under its name, the elements of the array are not columns for that reason.
+    """
     header = dict.fromkeys(columns)
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
@@ -419,7 +428,7 @@ def _from_dicts(rows: Sequence[object], columns: Sequence[str]) -> tuple[list[st
 def _spelled_out(
     header: Sequence[str], rows: Sequence[Sequence[object]], arrays: Mapping[str, Sequence[str]]
 ) -> list[dict[str, object]]:
-    """The rows as dicts without whole arrays; an array that a row leaves out says nothing of its elements."""
+    """Return the rows as dicts without whole arrays; an array that a row leaves out gives no values to its elements."""
     result: list[dict[str, object]] = []
     for number, row in enumerate(rows, start=1):
         if len(row) != len(header):
@@ -432,8 +441,10 @@ def _spelled_out(
 
 
 def _from_frame(table: object) -> tuple[list[str], list[Sequence[object]]] | None:
-    """The column names and rows of a DataFrame, known by what each library's has and nothing else does; none is
-    imported. None for what is no DataFrame."""
+    """Return the column names and rows of a DataFrame, or None for another object.
+
+    A DataFrame is recognised by attributes that only its library has, without importing any library.
+    """
     frame: Any = table
     if hasattr(frame, "columns") and hasattr(frame, "itertuples"):  # pandas
         header, rows = frame.columns, frame.itertuples(index=False, name=None)
@@ -448,7 +459,7 @@ def _from_frame(table: object) -> tuple[list[str], list[Sequence[object]]] | Non
 
 
 def _frame_cell(cell: object) -> object:
-    if type(cell).__name__ == "NAType":  # that of pandas, which is neither equal to itself nor not
+    if type(cell).__name__ == "NAType":  # the NA of pandas, whose comparison with itself has no truth value
         return None
     if isinstance(cell, float):
         if cell != cell:
@@ -458,13 +469,13 @@ def _frame_cell(cell: object) -> object:
 
 
 def _paired(row: Sequence[object], header: list[str]) -> Iterator[tuple[object, str]]:
-    """The cells with their columns' names; cells too many keep no name, so that the reader sees them."""
+    """Yield the cells with their columns' names; surplus cells have no name, so that the reader sees them."""
     for index, cell in enumerate(row):
         yield cell, header[index] if index < len(header) else ""
 
 
 def cell_text(cell: object, what: str) -> str:
-    """The text a CSV file would have for this value; TypeError, naming `what`, for inexact ones."""
+    """Return the text that a CSV file would have for this value; raise TypeError, naming `what`, for inexact ones."""
     match cell:
         case None:
             return ""
@@ -485,7 +496,10 @@ def cell_text(cell: object, what: str) -> str:
 
 
 def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell, ...]:
-    """A cell for every input; DiagnosticError for missing and unknown names and for values outside their domain."""
+    """Return a cell for every input.
+
+    Raises DiagnosticError for missing and unknown names and for values outside their domain.
+    """
     slots = program.input_slots
     cells = _cells(slots, "input", values, pool)
     missing = [slot.name for slot, cell in zip(slots, cells, strict=True) if cell is None]
@@ -496,7 +510,7 @@ def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPo
 
 
 def output_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
-    """A cell for every output, None for the unconstrained ones; DiagnosticError as for inputs."""
+    """Return a cell for every output, None for the unconstrained ones; raise DiagnosticError as for inputs."""
     return _cells(program.output_slots, "output", values, pool)
 
 
@@ -531,15 +545,15 @@ def _unknown(name: str, role: str, slots: Sequence[Slot]) -> Diagnostic:
 
 __all__ = ["CLAIM_COLUMNS", "MISTAKE_LIMIT", "Records", "Row", "Table", "read_table"]
 
-#: The columns that may stand beside the program's inputs and outputs; no variable can have these names.
+#: The columns allowed beside the program's inputs and outputs; no variable can have these names.
 CLAIM_COLUMNS = ("alpha", "beta", "gamma", "dd")
 
-#: After this many mistakes in rows the rest of the table is not read.
+#: The number of mistakes in rows after which the rest of the table is not read.
 MISTAKE_LIMIT = 20
 
 
 class Records(Protocol):
-    """Where records come from; the first is the header. `place` locates a cell of the record given last."""
+    """A source of records, the first of which is the header; `place` locates a cell of the last record."""
 
     name: str
 
@@ -550,18 +564,21 @@ class Records(Protocol):
 
 @frozen
 class Table:
-    """A table without mistakes: at least one row. `columns` are the claim columns it has; `beta_places` says where
-    each distinct text of the column `beta` stands first."""
+    """A table without mistakes, of at least one row.
+
+    `columns` are its claim columns, and `beta_places` has the first place of each distinct text of the column `beta`.
+    """
 
     name: str
     rows: Sequence[Row]
     columns: frozenset[str]
     beta_places: dict[str, Excerpt | None]
     computed: frozenset[str] = frozenset()
-    """The columns that nobody gave: dd where it is computed from the program's ideal."""
+    """The columns that were computed rather than given: dd, if it comes from the program's ideal."""
 
 
-#: What may be given as a table: the path of a CSV file, a dict for each row, a header with rows, a DataFrame, a Table.
+#: The forms of a table that callers can give: the path of a CSV file, a dict for each row, a header with rows, a
+#: DataFrame, or a Table.
 TableGiven = (
     str
     | os.PathLike[str]
@@ -575,11 +592,12 @@ TableGiven = (
 def read_table(
     table: TableGiven, program: CoreProgram, name: str = "<table>", *, claims: Sequence[str] = CLAIM_COLUMNS
 ) -> Table:
-    """The whole table, checked against the program.
+    """Return the whole table, checked against the program.
 
-    `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is taken
-    as it is; `name` is that of a table without a path, `claims` are the columns that it may have besides. Raises
-    DiagnosticError with the mistakes, at most MISTAKE_LIMIT of them, and TypeError for what is no table.
+    `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is
+    returned unchanged. `name` is that of a table without a path, and `claims` are the further columns that it can have.
+    Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT of them, and TypeError for an object that is not a
+    table.
     """
     if isinstance(table, Table):
         return table
@@ -637,7 +655,7 @@ class _Reader:
             good = cast(list[Cell | None], cells)
             if beta_at is not None and (beta := good[beta_at]) is not None and beta.text not in places:
                 places[beta.text] = self._source.place(beta_at)
-            good.append(None)  # what stands for a claim column that is not there
+            good.append(None)  # the cell of a claim column that the table lacks
             rows.append([good[position] for position in order])
         return rows
 

@@ -1,4 +1,4 @@
-"""Transcendental numbers in a claim, `log(3)` and `exp(-2)`: exact in exponents, elsewhere enclosed."""
+"""Transcendental numbers in a claim, `log(3)` and `exp(-2)`: exact in exponents, enclosed elsewhere."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from dipc.text.diagnostic import DiagnosticError
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
 
-#: Significant digits of the numbers around a transcendental one.
+#: The significant digits of the rationals that enclose a transcendental number.
 DIGITS = 40
 
-#: Beta comes last: mistakes in alpha and gamma are reported for them, though beta may mention them.
+#: Beta comes last, so that mistakes in alpha and gamma, which beta can mention, are reported for alpha and gamma.
 _PARTS = ("alpha", "gamma", "beta")
 
-#: What a claim without these has no such number in.
+#: A claim without any of these words has no transcendental number.
 _WORDS = re.compile("log|exp|sqrt")
 
 Ends = tuple[Fraction, Fraction]
@@ -52,7 +52,10 @@ Ends = tuple[Fraction, Fraction]
 
 @frozen
 class EnclosedClaim:
-    """A claim with such numbers, `said` in the user's words, between two without: the same two where it is exact."""
+    """A claim with transcendental numbers, between a stronger and a weaker claim without them.
+
+    The two are equal if the claim is exact. `texts` has the claim in the user's words.
+    """
 
     stronger: ClaimOptions
     weaker: ClaimOptions
@@ -62,16 +65,15 @@ class EnclosedClaim:
 def enclosed_claim(
     program: CoreProgram, options: ClaimOptions, columns: Collection[str] = (), left_open: Sequence[str] = ()
 ) -> EnclosedClaim | None:
-    """The two claims around that of the options and the claim block, except for the parts that `columns` of a table
-    have; None where there is no such number in them. Constants that are `left_open` have no value here; the first of
-    them is at least 0.
+    """Return the two claims around the claim of the options and the claim block, or None if it has no such number.
 
-    `stronger` has an alpha, a gamma and a beta that are at most those of the claim, `weaker` at least, for every eps
-    that is asked about. Raises DiagnosticError where a logarithm is none of a positive rational, or a number stands
-    where the direction is not seen.
+    Parts that `columns` of a table have are left out. Constants that are `left_open` have no value here; the first of
+    them is at least 0. `stronger` has an alpha, a gamma and a beta that are at most those of the claim, `weaker` at
+    least, for every eps of the claim. Raises DiagnosticError for a logarithm of anything but a positive rational, and
+    for a number whose direction of rounding cannot be determined.
     """
     if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
-        return None  # nothing has to be parsed to know that
+        return None  # known without parsing anything
     given = {name: claim_expression(program, name, getattr(options, name)) for name in _PARTS if name not in columns}
     known = {name: claimed for name, claimed in given.items() if claimed is not None}
     if not any(is_transcendental(claimed.tree) for claimed in known.values()):
@@ -95,7 +97,7 @@ def enclosed_claim(
 
 
 def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction) -> Expr:
-    """The tree with exp(q/eps * eps) for every exp(q), q a rational: at the one eps they are the same, and exact."""
+    """Return the tree with exp(q/eps * eps) for every exp(q), q a rational: equal, and exact, at the single eps."""
 
     def with_eps(node: Expr) -> Expr | None:
         match node:
@@ -112,7 +114,7 @@ def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Param
 
 
 def _put_in(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
-    """The tree with these distances in place of their names, where they have such numbers."""
+    """Return the tree with these distances in place of their names, if they have transcendental numbers."""
     result = {name: node for name, node in distances.items() if is_transcendental(node)}
 
     def put(node: Expr) -> Expr | None:
@@ -127,16 +129,20 @@ def _put_in(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
 def enclosed_expression(
     expression: ClaimExpression, constants: Mapping[str, Fraction], one_eps: Fraction | None
 ) -> tuple[ClaimExpression, ClaimExpression]:
-    """The same with less and with more for its transcendental numbers: at most, and at least, as great for every eps,
-    or at the only one. Raises DiagnosticError as above."""
+    """Return the expression with its transcendental numbers rounded so that its value falls, and so that it rises.
+
+    This holds for every eps, or at `one_eps`. Raises DiagnosticError as `enclosed_claim` does.
+    """
     low, high = _Enclosure(expression, constants, one_eps).ends(expression.tree)
     return replace(expression, tree=low), replace(expression, tree=high)
 
 
 @frozen
 class _Enclosure:
-    """Trees without such numbers around trees with them, for every eps > 0, or for the only one; and for every value
-    of a constant, at least 0, if one is `open`."""
+    """Trees without transcendental numbers that enclose trees with them.
+
+    They do for every eps > 0, or for the single `eps`; and for every value >= 0 of a constant, if one is `open`.
+    """
 
     expression: ClaimExpression
     constants: Mapping[str, Fraction]
@@ -144,7 +150,7 @@ class _Enclosure:
     open: str | None = None
 
     def ends(self, node: Expr) -> tuple[Expr, Expr]:
-        """A tree that is at most this one everywhere, and one that is at least it."""
+        """Return a tree that is at most this one everywhere, and a tree that is at least this one."""
         if not is_transcendental(node):
             return node, node
         number = self._of_powers(node) or self._number(node)
@@ -170,7 +176,7 @@ class _Enclosure:
                 return replace(node, left=low), replace(node, left=high)
             case Call(function="exp", arguments=(inner,)):
                 exponent = in_exponent(inner)
-                # At one eps, too: e to the power of a number is none of the numbers here, e^(q·eps) is.
+                # Even at one eps, e to the power of a number is not an exact number here, but e^(q·eps) is.
                 low, high = replace(self, eps=None).ends(exponent.rest)
                 factor = self._power(exponent, inner)
                 return self._times(factor, low, node), self._times(factor, high, node)
@@ -185,8 +191,10 @@ class _Enclosure:
         raise self._unseen(node)
 
     def _of_powers(self, node: Expr) -> Ends | None:
-        """Rationals around a number made of powers of e alone, in which the same ones cancel: exp(q) is exp(q*eps) at
-        eps = 1. None for others."""
+        """Return rationals around a number made of powers of e alone, in which equal powers cancel; None for others.
+
+        exp(q) is evaluated as exp(q*eps) at eps = 1.
+        """
         if any(not is_constant(inside) for inside in walk(node)):
             return None
 
@@ -206,7 +214,7 @@ class _Enclosure:
         return None
 
     def _power(self, exponent: Exponent, inner: Expr) -> Fraction:
-        """e to the power of the logarithms of an exponent."""
+        """Return e to the power of the logarithms of an exponent."""
         result = Fraction(1)
         for base, count in exponent.powers:
             number = self._number(base)
@@ -218,7 +226,7 @@ class _Enclosure:
         return result
 
     def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
-        """factor·exp(argument), in place of a call."""
+        """Return factor·exp(argument), in place of a call."""
         power = replace(node, arguments=(argument,))
         above, below = (Number(Fraction(integer), str(integer), node.span) for integer in factor.as_integer_ratio())
         scaled = power if above.value == 1 else Binary(BinaryOp.MULTIPLY, above, power, node.span)
@@ -250,7 +258,7 @@ class _Enclosure:
         raise self._unseen(node)
 
     def _sign(self, node: Expr) -> int | None:
-        """1 where it is at least 0 for every eps, -1 where it is at most 0, None where neither is seen."""
+        """Return 1 if the expression is at least 0 for every eps, -1 if at most 0, None if neither is proved."""
         number = self._number(node)
         if number is not None:
             return 1 if number[0] >= 0 else -1 if number[1] <= 0 else None
@@ -279,8 +287,11 @@ class _Enclosure:
         return None
 
     def _number(self, node: Expr) -> Ends | None:
-        """Rationals around a number, the same twice where it is one; None for what is a function of eps, or differs
-        from row to row, or is not enclosed here."""
+        """Return rationals that enclose a number, equal ones if it is rational.
+
+        The result is None for a function of eps, for a number that differs from row to row, and for one that cannot be
+        enclosed here.
+        """
         match node:
             case Number(value=value):
                 return value, value
@@ -341,8 +352,8 @@ class _Enclosure:
     def _unseen(self, node: Expr) -> Exception:
         return self._error(
             node,
-            "whether this grows with the transcendental number in it could not be told",
-            "nor could its sign",
+            "this expression is not proved to grow, or to fall, with the transcendental number in it",
+            "its sign is not proved either",
             "round that number to a rational in the direction that makes the claim stronger",
         )
 
@@ -351,9 +362,9 @@ class _Enclosure:
 
 
 def _literal(value: Fraction, of: Expr) -> Expr:
-    """A number in place of another tree."""
+    """Return a number in place of another tree."""
     try:
         size = Number(abs(value), decimal(abs(value)), of.span)
-    except ValueError:  # it is no decimal number
+    except ValueError:  # not a finite decimal
         return number(value, of.span)
     return Unary(UnaryOp.NEGATE, size, of.span) if value < 0 else size

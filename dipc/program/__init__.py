@@ -1,1 +1,1 @@
-"""Programs with the exact probabilities of their answers, the ideal they approximate, and distances to disagreement."""
+"""Programs with the exact probabilities of their answers, their ideals, and distances to disagreement."""

@@ -1,7 +1,7 @@
-"""A deterministic program made into closures over plain values, to run it at one input after the other.
+"""A deterministic program compiled into closures over plain values, to run it at many inputs.
 
-It is the second way to run one, and the fast one: what goes wrong, or takes long, is left to the chain's own steps
-(`dipc.chain.step`), which say where and why.
+This is the fast way to run one. A run that fails or takes long is left to the chain's own steps (`dipc.chain.step`),
+which report the place and the reason.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from dipc.text.core import (
     Value,
 )
 
-#: How often control goes back before the run is left to the chain's steps, which see whether it comes to an end.
+#: The number of backward jumps after which the run is left to the chain's steps, which decide whether it ends.
 _MOST_TURNS = 1_000
 
-#: Values by slot; None is not assigned.
+#: Values by slot; None is unassigned.
 _Values = list[Value | None]
 
 
 class _LeftOpen(Exception):
-    """The run goes wrong, or takes long."""
+    """The run fails, or takes long."""
 
 
 class DeterministicRun:
@@ -88,7 +88,7 @@ class DeterministicRun:
     # --- instructions ----------------------------------------------------------------------------------
 
     def _step(self, label: int, instruction: Instruction) -> Callable[[_Values], int]:
-        """What an instruction does to the values, and the label that comes next."""
+        """Return the effect of an instruction: a function that changes the values and returns the next label."""
         landing = self._flow.landing
         follow = landing[label + 1]
         match instruction:
@@ -128,7 +128,7 @@ class DeterministicRun:
         return assign_element
 
     def _kept(self, slot: int) -> Callable[[Value], Value]:
-        """The value as the slot keeps it."""
+        """Return the function that checks a value against the type of the slot."""
         declared = self._flow.program.slots[slot].type
         domain = self._flow.domains.get(slot)
         if domain is None and not isinstance(declared, IntType):
@@ -147,7 +147,7 @@ class DeterministicRun:
 
 
 def runs_at_once(flow: Flow) -> bool:
-    """Whether a program can be run so: every instruction is without chance."""
+    """Return True if every instruction is deterministic, so that the program can be compiled."""
     return not flow.draws and not flow.chooses
 
 
@@ -240,8 +240,7 @@ def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
 
 
 def _comparison(difference: AffineExpr, op: CompareOp) -> Callable[[_Values], bool]:
-    """Whether difference `op` 0; where it is the difference of two variables, or of one and a value, these are
-    compared."""
+    """Return the test difference `op` 0; a difference of two variables, or of one and a value, is compared directly."""
     compared = COMPARED[op]
     if len(difference.terms) == 2 and _is(difference.constant, 0):
         (one, left), (minus, right) = difference.terms

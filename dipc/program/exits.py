@@ -71,26 +71,29 @@ else:
     graphs = Later("dipc.measure.runs")
 
 
-# --- How likely a program's choices lead to each exit: exact weights, over loops too ----------------------------------
+# --- The exact weight of the choices that lead to each exit, over loops too -------------------------------------------
 
-#: A choice's weights, each with all eps at which it is 0.
+#: The weights of a choice, each with all eps at which it is 0.
 _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
 
 
 @frozen
 class ExitWeights:
-    """By the node of an exit: the total weight of the paths to it, and, where there is only one, the intervals that
-    finite noise falls into on it. These are independent, so that they are events of their own, and no factors of the
-    weight: their product may be long. What is not listed has the weight 1, and no intervals."""
+    """The weights and finite noises of exits, by the node of an exit.
+
+    `weights` has the total weight of the paths to it. If there is a single path, `intervals` has the intervals that
+    finite noise falls into on it. These are independent, so that they are kept as separate events instead of factors of
+    the weight, whose product can be long. An exit that is not listed has the weight 1, and no intervals.
+    """
 
     weights: Mapping[int, Closed]
     intervals: Mapping[int, tuple[NoiseWeight, ...]]
 
 
 def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
-    """How likely the choices lead to each exit, for a program that makes choices.
+    """Return the weights with which choices lead to each exit, for a program that makes choices.
 
-    Raises DiagnosticError for a loop that may go on forever at some eps, Undecided past a limit.
+    Raises DiagnosticError for a loop that can run forever at some eps, Undecided past a limit.
     """
     graph = reach(chain)
     if not chain.flow.forward:
@@ -99,7 +102,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
     nowhere = {NOWHERE}
     if alone:
         nowhere |= (graph.edges.keys() | graph.ends) - _leading_to(graph, graph.ends - nowhere - alone.keys())
-    # Steps to NOWHERE are most of them where one answer of many is wanted: their weights do not matter.
+    # If one answer of many is wanted, most steps lead to NOWHERE: their weights do not matter.
     edges = {
         node: [
             (NOWHERE, ExpPoly.ONE) if goal in nowhere else (goal, _weight(chosen, weights)) for goal, chosen in steps
@@ -122,7 +125,10 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """By the node of an exit the choices on its only path, if there is finite noise on it. Nothing leads back."""
+    """Return, by the node of an exit, the choices on its only path, if there is finite noise on it.
+
+    The chain has no cycles.
+    """
     before = _steps_to(reached)
     paths: dict[int, tuple[ChoiceWeight, ...]] = {}
     for end in reached.ends - {NOWHERE}:
@@ -136,7 +142,7 @@ def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
 
 
 def _steps_to(reached: Reach) -> Mapping[int, list[Step]]:
-    """By node the steps that lead there, each with the node that it comes from."""
+    """Return, by node, the steps that lead there, each with the node that it starts from."""
     before: dict[int, list[Step]] = {}
     for node, steps in reached.edges.items():
         for goal, chosen in steps:
@@ -145,7 +151,7 @@ def _steps_to(reached: Reach) -> Mapping[int, list[Step]]:
 
 
 def _leading_to(reached: Reach, ends: Collection[int]) -> set[int]:
-    """The nodes from which one of these ends can be reached, with these."""
+    """Return these ends and the nodes from which one of them can be reached."""
     before = _steps_to(reached)
     pending, leading = list(ends), set(ends)
     while pending:
@@ -170,7 +176,7 @@ def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
 
 
 def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
-    """Raise DiagnosticError if at some eps the weights that are 0 there leave a loop without a way out.
+    """Raise DiagnosticError if, at some eps, the weights that are 0 there leave a loop without a way out.
 
     Otherwise runs end almost surely for every eps > 0, and the linear systems of the loops have one solution there.
     """
@@ -196,9 +202,9 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
 
 
 def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
-    """The weights that are 0 at this root of the weight `zero`.
+    """Return the weights that are 0 at this root of the weight `zero`.
 
-    Two functions of the ring share a positive zero only if it is one of their common divisor: the zeros of coprime
+    Two functions of the ring share a positive zero only if it is a zero of their common divisor: the zeros of coprime
     polynomials in eps and e^{eps/n} would be algebraic in both, which none is (Lindemann), or rational.
     """
     numerator = numerator_of(weights.closed(zero))
@@ -208,14 +214,14 @@ def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) 
 
 
 def _vanishes(value: ExpPoly, other: ExpPoly, root: Root) -> bool:
-    """Whether `value` is 0 at the one zero that `other` has in the root's interval."""
+    """Return True if `value` is 0 at the only zero of `other` in the root's interval."""
     if root.is_exact:
         return value.value_is_zero(root.lower)
     return bool(isolate_roots(value.common_divisor(other), Interval(root.lower, root.upper, True, True)))
 
 
 def _is_stuck(steps: Mapping[int, Iterable[Step]], vanishing: frozenset[ChoiceWeight]) -> bool:
-    """Whether some state of a loop cannot leave it without the steps that vanish."""
+    """Return True if some state of a loop cannot leave it without the steps that vanish."""
     into: dict[int, list[int]] = {}
     free: list[int] = []
     for node, row in steps.items():
@@ -255,15 +261,15 @@ def _endless(chain: Chain, weight: ChoiceWeight, root: Root) -> DiagnosticError:
 
 # --- The exits of programs that count: choice after choice is added to one variable, which is read in the end ---------
 #
-# The chain has a state for each number that was counted so far, after each choice. But what is added does not depend on
-# it: where the program forgets all else from time to time, the number is a sum of independent integers. So the states
-# without the number are followed to where nothing is added any more, and from there the program for each number, which
-# has to be without chance.
+# The chain has a state for each number that was counted so far, after each choice. But the summands do not depend on
+# this number. If the program returns to the same state, apart from the number, again and again, the number is a sum of
+# independent integers. The states without the number are therefore followed until nothing more is added, and from
+# there the program is followed for each number; it must be deterministic from there on.
 
-#: A variable that this many instructions add to is worth leaving out.
+#: The least number of instructions that add to a variable for which it is left out of the states.
 _MANY = 50
 
-#: Where this many products were made since the program was last in one state, it remembers too much besides the number.
+#: The number of products since the program was last in a single state at which it counts as remembering too much.
 _MOST_WORK = 4_000
 
 #: The weights of the sums added since the program was last in one state, by sum.
@@ -271,7 +277,7 @@ _Added = dict[int, Closed]
 
 
 class _CountsOtherwise(Exception):
-    """The program does not count like this, or goes wrong."""
+    """The program does not count in this way, or fails."""
 
 
 @frozen
@@ -290,8 +296,11 @@ def counted_exits(
     wanted: Mapping[int, Value],
     observed: Iterable[int],
 ) -> CountedExits | None:
-    """The exits that give the `wanted` outputs, with the values of the `observed` ones, of a program with finite inputs
-    and variables alone that counts; None for all others, and where it goes wrong. Raises LimitReached."""
+    """Return the exits of a counting program that give the `wanted` outputs, with the values of the `observed` ones.
+
+    The inputs and variables of the program must all be finite. The result is None for all other programs, and if the
+    program fails. Raises LimitReached.
+    """
     slots = flow.program.slots
     if not flow.forward or flow.draws:
         return None
@@ -308,7 +317,7 @@ def counted_exits(
 
 
 def _counter(flow: Flow) -> int | None:
-    """A variable with a value that many instructions add to, and no other one uses before the last of them."""
+    """Return a variable to whose value many instructions add, and that no other one reads before the last of them."""
     last: dict[int, int] = {}
     count: Counter[int] = Counter()
     for label, instruction in enumerate(flow.program.instructions):
@@ -334,7 +343,7 @@ def _counter(flow: Flow) -> int | None:
 
 
 def _added_to(instruction: Instruction) -> int | None:
-    """The slot v of v <- v + E, for an E that does not read it."""
+    """Return the slot v of v <- v + E, for an E that does not read it."""
     match instruction:
         case AssignDom(target=target, value=Apply(op=DomOp.ADD, arguments=(one, other))) if target.index is None:
             (slot,) = target.slots
@@ -375,7 +384,7 @@ class _Counting:
         highest = sum(factor[-1][0] * often for factor, often in factors.items())
         domain = self._flow.domains[self._counter]
         if any(self._base + number not in domain for number in range(highest + 1)):
-            raise _CountsOtherwise  # it may leave its domain: on which path, the chain will tell
+            raise _CountsOtherwise  # it may leave its domain; the chain reports the path
         by_outputs: dict[tuple[Value | Affine | None, ...], list[int]] = {}
         observed = sorted(self._observed)
         for number in range(highest + 1):
@@ -391,7 +400,7 @@ class _Counting:
         return CountedExits(states, {node: sums.weight(all_) for node, all_ in enumerate(by_outputs.values())})
 
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
-        """What is added, in independent parts, and the one state without the number where no more is."""
+        """Return the summands, in independent parts, and the only state, without the number, after the last of them."""
         factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
         pending = [(self._start.label, 0, self._start)]
@@ -423,7 +432,7 @@ class _Counting:
         raise _CountsOtherwise
 
     def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
-        """The states that come next, without the number, with what is added to it and the weight; None is 1."""
+        """Return the next states, without the number, each with the added summand and the weight, None for 1."""
         result: list[tuple[State, int, Closed | None]] = []
         for after, edge in step(self._flow, state):
             weight: Closed | None = None
@@ -449,7 +458,7 @@ class _Counting:
         return result
 
     def _ended(self, state: State) -> State:
-        """Where the program ends from here, without chance."""
+        """Return the state in which the program ends from here, which must be deterministic."""
         while state.label != self._flow.exit_label:
             after, *others = step(self._flow, state)
             if others or after.edge is not DETERMINISTIC:
@@ -463,8 +472,11 @@ class _Counting:
 
 @frozen
 class Exit:
-    """One way to end, for some answer: it is reached where the guards of the event hold of the inputs, with probability
-    `weight` (None: 1), that of reaching the state in the chain of the choices, times the measures of its components."""
+    """An exit for some answer, reached where the guards of its event hold of the inputs.
+
+    Its probability is `weight` (None for 1), that of reaching the state in the chain of choices, times the measures of
+    the components of the event.
+    """
 
     state: ExitState
     event: EventTemplate
@@ -473,14 +485,17 @@ class Exit:
 
 @frozen
 class Exits:
-    """All ways to end for given finite inputs; those that cannot give the wanted outputs may be missing. They exclude
-    each other, and real and int inputs are left open. `weights` are by node, none where there are no choices."""
+    """All exits for given finite inputs, which exclude each other; real and int inputs are left open.
+
+    Exits that cannot give the wanted outputs may be missing. `weights` are by node, and empty for a program without
+    choices. Invariant: at any input the probability of an answer is the sum over its exits whose guards hold there.
+    """
 
     program: CoreProgram
     states: tuple[ExitState, ...]
     weights: Mapping[int, Closed]
     intervals: Mapping[int, tuple[NoiseWeight, ...]] = field(default_factory=dict)
-    #: The states by what they give for some outputs, once these were asked for.
+    #: The states by their values of some outputs, computed on demand.
     _known: dict[tuple[int, ...], dict[object, list[ExitState]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -488,9 +503,11 @@ class Exits:
     def towards(
         self, wanted: Mapping[int, Value], balls: Collection[int] = (), within: Iterable[Constraint] = ()
     ) -> Iterator[Exit]:
-        """Those with these finite outputs, which must be observed, for real and int outputs `balls` in balls to come:
-        Pr[they are so] is the sum over these exits whose guards hold of the inputs. Where the inputs are known to be
-        `within` some guards, exits with the opposite of one are left out."""
+        """Yield the exits with these finite outputs, which must be observed, for real and int outputs in `balls`.
+
+        The probability of these outputs is the sum over the exits whose guards hold of the inputs. If the inputs are
+        known to satisfy the guards `within`, exits with the opposite of one are left out.
+        """
         slots = tuple(wanted)
         if slots not in self._known:
             by_outputs: dict[object, list[ExitState]] = {}
@@ -502,11 +519,11 @@ class Exits:
         return self._exits((state for state in states if opposite.isdisjoint(state.guards.items)), balls)
 
     def all(self) -> Iterator[Exit]:
-        """All of them, with the outputs that their states have."""
+        """Yield all exits, with the outputs of their states."""
         return self._exits(self.states, ())
 
     def to_other_answers(self, wanted: Mapping[int, Value]) -> Iterator[Exit]:
-        """All others."""
+        """Yield all exits with other outputs than the wanted ones."""
         return self._exits((state for state in self.states if not _gives(state, wanted)), ())
 
     def _exits(self, states: Iterable[ExitState], balls: Collection[int]) -> Iterator[Exit]:
@@ -516,7 +533,7 @@ class Exits:
                 yield Exit(state, event, self.weights.get(state.node))
 
 
-#: Where noise may be a finite choice, it is drawn all the same if no more exits are found in no more states.
+#: Noise that can be a finite choice is drawn as noise if the exploration finds at most so many exits in so many states.
 _FEW_EXITS, _FEW_STATES = 8, 400
 
 
@@ -528,12 +545,15 @@ def exits(
     wanted: Mapping[int, Value] | None,
     observed: Iterable[int],
 ) -> Exits:
-    """The exits of a program for these finite inputs, towards the `wanted` outputs (None: any), with the values of the
-    `observed` ones. Raises Undecided past a limit and DiagnosticError for programs that go wrong."""
+    """Return the exits of a program for these finite inputs, towards the `wanted` outputs (None for any).
+
+    They have the values of the `observed` outputs. Raises Undecided past a limit and DiagnosticError for programs that
+    fail.
+    """
     weights = choices.settled()
     observed = frozenset(observed)
     if flow.places:
-        # A few events stay apart, each short; it is many that are worth to be one product.
+        # A few short events stay separate; only many events are worth one product.
         with suppress(LimitReached):
             few = replace(limits, states=min(limits.states, _FEW_STATES))
             split = exits(without_finite_noise(flow), choices, few, finite, wanted, observed)
@@ -551,7 +571,7 @@ def exits(
 
 
 def values_key(values: Iterable[object]) -> object:
-    """Equal for values that are the same: true is not the number 1."""
+    """Return a key that is equal exactly for equal values; true is not the number 1."""
     return tuple([(isinstance(value, bool), value) for value in values])
 
 
@@ -559,59 +579,64 @@ def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:
     return all(same_value(state.outputs[slot], value) for slot, value in wanted.items())
 
 
-# --- Runs to one answer that are many, and stay apart -----------------------------------------------------------------
+# --- Answers with many runs that are not united -----------------------------------------------------------------------
 
-#: With more states by place and values than this the runs of a program are not counted, and up to so many runs are
-#: exits of their own.
+#: The most states, by label and values, for which the runs of a program are counted, and the most runs to an answer
+#: that are separate exits.
 _MOST_COUNTED, FEW_RUNS = 3_000, 64
 
 
 def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
-    """The runs of a program; None where those to each answer are few, or it is seen to have too many states."""
-    # Control passes through all but jumps, most often once at least.
+    """Return the runs of a program, or None if those to each answer are few, or the program has too many states."""
+    # A run usually passes through every instruction but jumps at least once.
     steps = [each for each in flow.program.instructions if not isinstance(each, Jump)]
     comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in steps)
-    # Each of them leads on in three ways at most, so that few of them do not make many runs.
+    # Each comparison has at most three outcomes, so that few of them do not make many runs.
     many = flow.may_have_runs and flow.draws and not flow.places and 3**comparisons > FEW_RUNS
     most = min(_MOST_COUNTED, limits.states)
     return ManyRuns(flow, len(steps), most) if many and len(steps) <= most else None
 
 
 class ManyRuns:
-    """The runs of a program to each of its answers, where they are many."""
+    """The runs of a program to each of its answers, if they are many."""
 
     def __init__(self, flow: Flow, steps: int, most: int) -> None:
-        """Of a program of so many steps, in at most so many states."""
+        """Take a program of this many steps, to be counted in at most `most` states."""
         self._flow = flow
         self._steps = steps
         self._most = most
         self._graphs: dict[int, series.RunTemplate | None] = {}
-        #: The least number of runs that stayed apart.
+        #: The least number of runs to one answer that were not united.
         self._apart: int | None = None
 
     @cached_property
     def _runs(self) -> series.Runs | None:
-        """All runs, counted; None where they are in too many states."""
+        """All runs, counted; None if they have too many states."""
         return series.runs(self._flow, self._most)
 
     @cached_property
     def _ends(self) -> Mapping[object, int]:
-        """The ends of many runs each, by the answer."""
+        """The ends with many runs each, by the answer."""
         if self._runs is None:
             return {}
         many = [end for end in self._runs.ends if self._runs.counts[end] > FEW_RUNS]
         return {values_key(self._runs.outputs(end).values()): end for end in many}
 
     def brief(self, limits: Limits) -> Limits | None:
-        """With which limits runs are explored before all are counted, which takes longer than following a few of them;
-        None where that was done, or need not be."""
+        """Return limits under which runs are explored before all are counted, or None if they were counted.
+
+        Counting takes longer than following a few runs.
+        """
         if "_runs" in self.__dict__:
             return None
         return replace(limits, states=min(limits.states, 2 * self._steps))
 
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
-        """With which limits the runs to these outputs are explored, if they are many: those that are united are few,
-        in no more states than there are by values. None where it is known that they stay apart."""
+        """Return the limits under which the runs to these outputs are explored.
+
+        The result is None if they are known to stay separate. If many runs are united, the results are few, in no more
+        states than there are by values.
+        """
         end = self._end(wanted)
         if end is None or self._runs is None:
             return limits
@@ -620,7 +645,7 @@ class ManyRuns:
         return self._united(limits)
 
     def shared(self, limits: Limits) -> Limits:
-        """The same for the runs to all answers at once."""
+        """Return the limits under which the runs to all answers are explored at once."""
         return self._united(limits) if self._ends else limits
 
     def _united(self, limits: Limits) -> Limits:
@@ -628,12 +653,14 @@ class ManyRuns:
         return replace(limits, states=min(limits.states, 3 * len(self._runs.before) + 100))
 
     def are_many(self, wanted: Mapping[int, object]) -> bool:
-        """Whether the runs to these outputs are."""
+        """Return True if there are many runs to these outputs."""
         return self._end(wanted) is not None
 
     def graph(self, wanted: Mapping[int, Value]) -> series.RunTemplate | None:
-        """The runs to these outputs, known to stay apart, as a graph that can be measured; None for few of them, and
-        where there is none."""
+        """Return the runs to these outputs, known to stay separate, as a graph that can be measured.
+
+        The result is None for few runs, and if there is no graph.
+        """
         end = self._end(wanted)
         if end is None or self._runs is None:
             return None
@@ -654,15 +681,18 @@ class ManyRuns:
         return self._ends.get(values_key([wanted[slot] for slot in self._runs.flow.program.outputs]))
 
 
-# --- The laws of a program's finite outputs: for each combination of their values its probability, not measured yet ---
+# --- The laws of a program's finite outputs: the probability of each combination of values, as a bound ----------------
 
-#: Values of the finite outputs, in their order; None for what was never assigned.
+#: Values of the finite outputs, in their order; None for an output that was never assigned.
 Answer = tuple[Value | None, ...]
 
 
 class Laws:
-    """Pr[the finite outputs have these values], all values at once. Real and int outputs are left open: the probability
-    is that of all their values together. The program is explored once for each combination of finite inputs."""
+    """The probabilities of the values of the finite outputs, all values at once.
+
+    Real and int outputs are left open: the probability is that of all their values together. The program is explored
+    once for each combination of finite inputs.
+    """
 
     def __init__(self, flow: Flow, choices: Choices, limits: Limits) -> None:
         self._flow = flow
@@ -675,10 +705,10 @@ class Laws:
         self._explored: dict[tuple[Value, ...], tuple[tuple[Answer, Exit], ...]] = {}
 
     def at(self, inputs: Mapping[int, Value]) -> dict[Answer, Bound]:
-        """The probability of each answer that may occur at these values of all inputs, by slot; those of the others are
-        0. In the order of the outputs' domains, what was never assigned last.
+        """Return the probability of each answer that can occur at these values of all inputs, by slot.
 
-        Raises Undecided past a limit and DiagnosticError for a program that goes wrong.
+        All other answers have probability 0. The order is that of the outputs' domains, with unassigned outputs last.
+        Raises Undecided past a limit and DiagnosticError for a program that fails.
         """
         finite: dict[int, Value] = {}
         reals: dict[int, Fraction] = {}
@@ -697,7 +727,7 @@ class Laws:
         return {answer: Bound(tuple(shares[answer])) for answer in ordered}
 
     def rank(self, answer: Answer) -> list[int]:
-        """The place of an answer in the order of the outputs' domains."""
+        """Return the position of an answer in the order of the outputs' domains."""
         return [places[value] for places, value in zip(self._places, answer, strict=True)]
 
     def _exits(self, finite: Mapping[int, Value]) -> tuple[tuple[Answer, Exit], ...]:
@@ -721,7 +751,7 @@ def _finite(value: object) -> Value | None:
 
 
 def _places(slot: Slot) -> dict[Value | None, int]:
-    """The place of each value in the slot's domain; what was never assigned comes last."""
+    """Return the position of each value in the slot's domain, with the unassigned value last."""
     match slot.type:
         case DomType(values=values):
             return {value: index for index, value in enumerate([*values, None])}

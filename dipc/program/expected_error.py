@@ -1,11 +1,12 @@
 """The expected error of a program as a closed form in eps: E[d'(out, det)], or that of its square.
 
-Of finite outputs it is the sum of distance times probability. Of a real output, an affine form Z = out - det of noises
-on each exit, E[|Z|] is E[Z] where Z >= 0 less E[Z] where Z < 0: with centered noises N_i and Z = Σ c_i·N_i + s, it is
-made of probabilities of these events and of integrals of N_i over them, which are measures of an event with one more
-factor eps·N_i in the density, over eps. So everything stays in the ring, except for powers of eps in the denominator.
+For finite outputs it is the sum of distance times probability. For a real output, Z = out - det is an affine form of
+noises on each exit, and E[|Z|] is E[Z; Z >= 0] - E[Z; Z < 0]. With centered noises N_i and Z = Σ c_i·N_i + s, this
+consists of probabilities of these events and of integrals of N_i over them. The integrals are measures of an event with
+an additional factor eps·N_i in the density, divided by eps. Everything stays in the ring, except for powers of eps in
+the denominator.
 
-To those who decide, an expected error E is the probability 1 - E: a claim E <= f is Pr >= 1 - f.
+An expected error E is decided as the probability 1 - E: a claim E <= f is Pr >= 1 - f.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ _PRODUCTS = ("product", "above", "below")
 
 
 class Moment(Enum):
-    """What is expected of Z = out - det: |Z|, Z² or Z itself."""
+    """The moment of Z = out - det whose expectation is computed: |Z|, Z² or Z itself."""
 
     ABSOLUTE = 1
     SQUARE = 2
     SIGNED = 0
 
     def of(self, gap: Fraction) -> Fraction:
-        """Its value where Z is known."""
+        """Return the moment for a known Z."""
         match self:
             case Moment.ABSOLUTE:
                 return abs(gap)
@@ -57,15 +58,18 @@ class Moment(Enum):
 
 @frozen
 class Measured:
-    """The error that is meant: that of the output at this `place`, a number; None: the distance of whole answers."""
+    """The error to be computed: of the numeric output at this `place`, or, for None, the distance of whole answers."""
 
     moment: Moment
     place: int | None
 
 
 def measured(program: Program, moment: int, output: str | None = None) -> Measured:
-    """The error of the output of this name, of the only one that is a number, or the distance of finite outputs that
-    the `metric` block gives. Raises DiagnosticError where there is no such error, ValueError for another moment."""
+    """Return the error of the output of this name, of the only numeric output, or of finite outputs.
+
+    The distance of finite outputs is that of the `metric` block. Raises DiagnosticError if there is no such error,
+    ValueError for another moment.
+    """
     core = program.core
     if moment not in (1, 2):
         raise ValueError(f"the moment must be 1 or 2, not {moment}")
@@ -100,10 +104,10 @@ def _has_symbolic(core: CoreProgram) -> bool:
 
 
 class Erring(Program):
-    """A program whose probability of an answer is taken for 1 less its expected error: to be asked about that.
+    """A program whose "probability" of an answer is 1 less its expected error, so that both are decided alike.
 
-    The beta of its claim is what the claim block of the program says of `error`, and its alpha is 0 unless that depends
-    on a distance.
+    The beta of its claim is the `error` of the program's claim block, and its alpha is 0 unless beta depends on a
+    distance.
     """
 
     def __init__(self, program: Program, error: Measured) -> None:
@@ -116,7 +120,7 @@ class Erring(Program):
 
     @property
     def said(self) -> str:
-        """What is expected, in words."""
+        """The expected quantity, in words."""
         index = self.error.place
         name = "output" if index is None else self.outputs[index]
         if index is None:
@@ -129,7 +133,7 @@ class Erring(Program):
 
 
 def _about_errors(core: CoreProgram) -> CoreProgram:
-    """The program, which claims of beta what it claimed of its error."""
+    """Return the program with its claim about `error` as its claim about beta."""
     claim = core.claim
     if claim is None:
         return core
@@ -150,10 +154,10 @@ class ExpectedErrors(Probabilities):
         self._known: dict[tuple[Cell | None, ...], Bound] = {}
 
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
-        """1 less the expected error at these inputs, whose answer is `outputs`; gamma has no part in it.
+        """Return 1 less the expected error at these inputs, whose answer is `outputs`; gamma has no effect.
 
-        Raises as `Probabilities.bound` does, Undecided too where there is no closed form, and DiagnosticError for an
-        answer that is left open.
+        Raises as `Probabilities.bound` does, also Undecided if there is no closed form, and DiagnosticError for an
+        answer with an empty output.
         """
         del gamma
         key = (*inputs, *outputs)
@@ -164,7 +168,7 @@ class ExpectedErrors(Probabilities):
         return self._known[key]
 
     def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
-        """1 less the expectation of this moment. Raises as `bound` does."""
+        """Return 1 less the expectation of this moment. Raises as `bound` does."""
         index = self._error.place
         if index is None:
             shares = self._of_distance(inputs, outputs)
@@ -235,7 +239,10 @@ class ExpectedErrors(Probabilities):
 
 @frozen
 class _Area:
-    """The noises that a form Z = Σ coefficients·N + shift of centered noises shares constraints with, and these."""
+    """The centered noises that a form Z = Σ coefficients·N + shift depends on, directly or through constraints.
+
+    `constraints` are the constraints on these noises.
+    """
 
     noises: tuple[Noise, ...]
     constraints: tuple[Halfspace, ...]
@@ -265,12 +272,12 @@ class _Area:
                 noises.append(Noise(variable.law, variable.rate, variable.mean.at(reals)))
         coefficients = tuple(sorted([(places[noise], c) for noise, c in form.noises]))
         alone = Affine((), form.inputs, form.constant).at(reals)
-        # The noises of an event may be moved, with its constraints.
+        # The noises of an event can be shifted, together with its constraints.
         shift = alone + sum((c * drawn[noise].mean.at(reals) for noise, c in form.noises), _ZERO)
         return _Area(tuple(noises), tuple(constraints), coefficients, shift)
 
     def integrals(self, moment: Moment) -> Iterator[tuple[Closed, Event]]:
-        """Weights and events with E[moment of Z; constraints] = Σ weight·measure."""
+        """Yield weights and events with E[moment of Z; constraints] = Σ weight·measure."""
         means = sum((c * self.noises[position].mean for position, c in self.coefficients), _ZERO)
         for side in (_ONE, -_ONE):
             half = Halfspace(
@@ -286,7 +293,7 @@ class _Area:
                 yield _over_eps(sign * factor, degree), Event(tuple(noises), (*self.constraints, half))
 
     def _powers(self, moment: Moment) -> Iterator[tuple[Fraction, dict[int, int]]]:
-        """The moment of Z on one side of 0 as a polynomial in the noises, except for its sign."""
+        """Yield the moment of Z on one side of 0 as a polynomial in the noises, without its sign."""
         shift, terms = self.shift, self.coefficients
         if moment is not Moment.SQUARE:
             if shift:
@@ -301,10 +308,10 @@ class _Area:
             yield from ((2 * c * other, {position: 1, second: 1}) for second, other in terms[number + 1 :])
 
     def of_integers(self, moment: Moment) -> Closed:
-        """The same, of one discrete Laplace noise that nothing is known of. Raises OutsideFragment for others.
+        """Return the expectation for a single discrete Laplace noise without constraints.
 
-        With z = e^{-rate·eps}: E[|N + s|] = |s| + 2·z^{|s|+1}/(1 - z²) for an integer s, and between integers it is
-        linear in s; E[N²] = 2z/(1 - z)².
+        Raises OutsideFragment for others. With z = e^{-rate·eps}: E[|N + s|] = |s| + 2·z^{|s|+1}/(1 - z²) for an
+        integer s, and between integers it is linear in s; E[N²] = 2z/(1 - z)².
         """
         (noise,), ((_, c),) = self._alone()
         z, one = ExpPoly.term(1, 0, -noise.rate), ExpPoly.ONE
@@ -324,14 +331,17 @@ class _Area:
     def _alone(self) -> tuple[tuple[Noise, ...], tuple[tuple[int, Fraction], ...]]:
         if self.constraints or len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
             raise OutsideFragment(
-                "the expected error of an int output is known only where it is one noise that is not compared "
-                "with others"
+                "the expected error of an int output is known only if the output is a single noise that is not "
+                "compared with others"
             )
         return self.noises, self.coefficients
 
 
 def of_noise(noises: tuple[Noise, ...], factors: Sequence[Fraction], moment: Moment) -> Bound:
-    """1 less what is expected of Z = Σ factor·N of centered noises. Raises OutsideFragment for sums of integer ones."""
+    """Return 1 less the expectation of Z = Σ factor·N of centered noises.
+
+    Raises OutsideFragment for sums of integer noises.
+    """
     area = _Area(noises, (), tuple(enumerate(factors)), _ZERO)
     if any(noise.law.whole for noise in noises):
         shares = [Share(area.of_integers(moment), ())]
@@ -341,7 +351,6 @@ def of_noise(noises: tuple[Noise, ...], factors: Sequence[Fraction], moment: Mom
 
 
 def _over_eps(factor: Fraction, degree: int) -> Closed:
-    """factor/eps^degree."""
     return ExpPoly.constant(factor) if not degree else Quotient(ExpPoly.constant(factor), ExpPoly.term(1, degree))
 
 

@@ -1,7 +1,7 @@
-"""What a program should answer, and how far inputs are from another answer.
+"""The right answer of a program, and the distance of inputs from another answer.
 
-det(P) comes from the `ideal` block: run at one input, or cut into regions of inputs with one answer each. The distance
-to disagreement dd(u) = inf { d(u, u') : det(u') != det(u) }, exactly (Definition 2 of the paper).
+det(P) comes from the `ideal` block, which is run at one input, or cut into regions of inputs with one answer each. The
+distance to disagreement is dd(u) = inf { d(u, u') : det(u') != det(u) }, exactly (Definition 2 of the paper).
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ else:
 
 
 def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | Sequence[Value]) -> Diagnostic:
-    """Says that the ideal leaves `output` unassigned, and names an input where it does.
+    """Return the diagnostic that the ideal leaves `output` unassigned, with an input where it does.
 
-    `inputs` are values of all inputs, by slot or in order; those left out may have any value.
+    `inputs` are values of all inputs, by slot or in order; missing inputs can have any value.
     """
     ideal = program.ideal
     assert ideal is not None
@@ -75,7 +75,7 @@ def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | S
     )
 
 
-# --- det at one input: the ideal run as the ordinary program that it is -----------------------------------------------
+# --- det at one input: the ideal run as an ordinary program -----------------------------------------------------------
 
 
 class Unassigned(Exception):
@@ -87,16 +87,16 @@ class Unassigned(Exception):
 
 
 def execute(flow: Flow, inputs: Sequence[Value], most_steps: int) -> tuple[Value, ...]:
-    """The outputs of a deterministic program for `inputs`, both in their order.
+    """Return the outputs of a deterministic program for `inputs`, both in their order.
 
-    Raises DiagnosticError, which names the input, for a fault and an endless loop, Unassigned for an output that was
-    not assigned, LimitReached after `most_steps` turns of loops.
+    Raises DiagnosticError, which names the input, for a fault and an endless loop, Unassigned for an unassigned output,
+    and LimitReached after `most_steps` turns of loops.
     """
     program = flow.program
     given = dict(zip(program.inputs, inputs, strict=True))
     notes = place_notes(program, given)
     state = flow.first_state(given)
-    visited = {state}  # only where control goes back: nothing else can repeat
+    visited = {state}  # only states after a backward jump, as no others can repeat
     while state.label != flow.exit_label:
         label = state.label
         try:
@@ -137,16 +137,16 @@ def _endless(flow: Flow, label: int) -> Fault:
 
 __all__ = ["Answer", "Ideal", "Region"]
 
-#: States of an exploration of all answers that is made for one of them, and of one that is made for one input.
+#: The most states of an exploration of all answers that serves one answer, and of one that serves one input.
 _MOST_SHARED, _FEW_STATES = 20_000, 2_000
 
-#: States by values alone for each instruction of an ideal: of a running maximum there are as many as queries.
+#: The most states by values alone for each instruction of an ideal: a running maximum has as many as there are queries.
 _MOST_BY_LABEL = 4
 
 
 @frozen
 class Region:
-    """The real and int inputs that satisfy all `guards`: a convex set, on which det gives one answer.
+    """The real and int inputs that satisfy all `guards`: a convex set on which det gives one answer.
 
     Guards and answer are over the input slots of the program (not of the ideal); strictness is exact. `answer` is in
     the order of the program's outputs.
@@ -157,15 +157,15 @@ class Region:
 
 
 class Ideal:
-    """det(P) of one program, and its `metric`. Its own `pool` makes the cells that it gives."""
+    """det(P) of one program, and its `metric`; its `pool` makes the cells of its answers."""
 
     def __init__(self, program: Program) -> None:
-        """Raises DiagnosticError for a program without an `ideal` block."""
+        """Read the `ideal` block; raise DiagnosticError for a program without one."""
         self.program = program
         core = program.core
         lowered = None
         if core.ideal is not None:
-            # The constants as they are now, whether the text or the command line has set them.
+            # The current constants, whether the text or the command line has set them.
             lowered = lower_ideal(parse(core.source), core.source, core.constants, core.only_at)
         if lowered is None:
             raise DiagnosticError(
@@ -209,12 +209,11 @@ class Ideal:
         return tuple(slot for slot in self.symbolic_inputs if isinstance(slots[slot].type, IntType))
 
     def regions(self, finite: Mapping[int, Value]) -> tuple[Region, ...]:
-        """What det is for these finite inputs (a value for every DOM and bool input, by the program's slots).
+        """Return the regions of det for these finite inputs: a value for every DOM and bool input, by slot.
 
         The regions are disjoint, none is empty as a set of reals, and together they cover all real and int inputs.
-        Paths with the same answer are united where they meet and make one convex set.
-
-        Raises DiagnosticError where det is undefined for some input, LimitReached past the limits of the program.
+        Paths with the same answer are united if they touch and form one convex set. Raises DiagnosticError if det is
+        undefined for some input, LimitReached past the limits of the program.
         """
         key = tuple(finite[slot] for slot in self.finite_inputs)
         known = self._regions.get(key)
@@ -230,18 +229,20 @@ class Ideal:
 
     @cached_property
     def runs(self) -> Runs | None:
-        """All runs of the ideal; None where it is not of this kind (see `chain/series.py`), or soon has many states."""
+        """All runs of the ideal; None if they cannot be counted (see `chain/series.py`), or have many states."""
         return runs(self.flow, _MOST_BY_LABEL * len(self.core.instructions))
 
     @cached_property
     def series(self) -> tuple[Series, ...] | None:
-        """The answers of det, each with its segments, over the slots of the program; None where it has no `runs`, or
-        segments have many paths."""
+        """The answers of det, each with its segments, over the slots of the program.
+
+        None if the ideal has no `runs`, or if segments have many paths.
+        """
         every = None if self.runs is None else self.runs.series()
         return None if every is None else tuple(map(self._moved_series, every))
 
     def series_towards(self, answer: Sequence[Value]) -> Series | None:
-        """The same for one answer alone."""
+        """Return the series of one answer, or None as for `series`."""
         end = None if self.runs is None else self.runs.end(tuple(answer))
         towards = None if self.runs is None or end is None else self.runs.towards(end)
         return None if towards is None else self._moved_series(towards)
@@ -252,12 +253,14 @@ class Ideal:
         return Series(outputs, (), tuple(segments))
 
     def has_few_regions(self, finite: Mapping[int, Value]) -> bool:
-        """Whether all regions for these finite inputs are known, or soon found."""
+        """Return True if all regions for these finite inputs are known, or found quickly."""
         return self._shared(finite, _FEW_STATES) is not None
 
     def region_of(self, finite: Mapping[int, Value], point: Mapping[int, Fraction]) -> Region:
-        """A region around the point, which has a value for every real and int input: that of its own path, with one
-        answer. Raises as `regions` does."""
+        """Return a region around the point, which has a value for every real and int input: that of its own path.
+
+        Raises as `regions` does.
+        """
         along = {self._to_ideal[slot]: value for slot, value in point.items()}
         (region,) = self._regions_of(finite, None, self.program.limits.states, along=along)
         return region
@@ -265,8 +268,10 @@ class Ideal:
     def regions_near(
         self, finite: Mapping[int, Value], point: Mapping[int, Fraction], radius: Fraction
     ) -> tuple[Region, ...]:
-        """The parts of the regions where every real and int input is nearer to that of the point than the radius > 0.
-        Raises as `regions` does."""
+        """Return the parts of the regions in which every real and int input is less than `radius` > 0 from the point.
+
+        Raises as `regions` does.
+        """
         guards: list[Constraint] = []
         whole = frozenset(self.whole_inputs)
         for slot, value in point.items():
@@ -276,9 +281,9 @@ class Ideal:
         return self._regions_of(finite, None, self.program.limits.states, guards)
 
     def alike(self, finite: Mapping[int, Value], answer: Sequence[Value]) -> tuple[Region, ...]:
-        """The regions whose finite outputs are those of `answer`: all that can give this answer.
+        """Return the regions whose finite outputs are those of `answer`: all that can give this answer.
 
-        Where there are too many regions altogether, only the paths to this answer are followed.
+        If there are too many regions altogether, only the paths to this answer are followed.
         """
         outputs = self.program.core.outputs
         everything = self._shared(finite, _MOST_SHARED)
@@ -299,7 +304,10 @@ class Ideal:
         )
 
     def _shared(self, finite: Mapping[int, Value], states: int) -> tuple[Region, ...] | None:
-        """All regions, if they are known or found with this many states: else one answer's alone are found sooner."""
+        """Return all regions if they are known, or found with this many states, else None.
+
+        Otherwise it is faster to find those of one answer alone.
+        """
         key = tuple(finite[slot] for slot in self.finite_inputs)
         if key not in self._regions and self._tried.get(key, 0) < states:
             self._tried[key] = states
@@ -335,9 +343,9 @@ class Ideal:
         return deterministic.DeterministicRun(self.flow) if deterministic.runs_at_once(self.flow) else None
 
     def values(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
-        """det at one input: a value for every input, in their order, to one for every output, in theirs.
+        """Return det at one input: from a value for every input, in their order, a value for every output, in theirs.
 
-        Raises DiagnosticError where det is undefined there, LimitReached for a run that is too long.
+        Raises DiagnosticError if det is undefined there, LimitReached for a run that is too long.
         """
         result = None if self._run is None else self._run.outputs(inputs)
         if result is not None:
@@ -348,7 +356,7 @@ class Ideal:
             raise DiagnosticError(undefined(self.program.core, missing.name, inputs)) from None
 
     def answer(self, inputs: Sequence[Cell]) -> tuple[Cell, ...]:
-        """det at one input, as cells of this ideal's pool; raises as `values` does."""
+        """Return det at one input as cells of this ideal's pool; raise as `values` does."""
         return tuple(map(self.pool.cell, self.values([*map(value_of, inputs)])))
 
     def _region(
@@ -380,11 +388,11 @@ class Ideal:
 
 
 def how_to_say_the_answer(core: CoreProgram) -> str:
-    """What to add to a program without an ideal."""
+    """Return the advice for a program without an ideal."""
     if core.source.tree is not None:
         names = ", ".join(dict.fromkeys(slot.name.partition("[")[0] for slot in core.input_slots))
         return (
-            "say what the right answer is by a function of the same inputs: `@dipc.mechanism(ideal=exact)`, "
+            "give the right answer as a function of the same inputs: `@dipc.mechanism(ideal=exact)`, "
             f"or `ideal=lambda {names}: …`"
         )
     return "add `ideal { ... }`, a deterministic program that computes the exact answer"
@@ -398,10 +406,10 @@ Guards = tuple[Constraint, ...]
 def disagreement(
     region: Region, answer: Sequence[Value], whole_outputs: Sequence[bool], metric: Metric
 ) -> Iterator[Guards]:
-    """Sets (not always disjoint, some perhaps empty) that together are where in `region` det is not `answer`, as far as
-    the metric asks for its outputs.
+    """Yield sets that together are the inputs of `region` where det differs from `answer`.
 
-    `whole_outputs` says which of the outputs are ints.
+    Only the outputs that dd(u) depends on count. The sets can overlap, and some can be empty. `whole_outputs` marks the
+    int outputs.
     """
     forms: list[tuple[Affine, bool]] = []
     for here, there, whole in zip(*map(metric.decisive, (region.answer, answer, whole_outputs)), strict=True):
@@ -423,13 +431,13 @@ def disagreement(
             yield (*region.guards, constraint(difference, op, whole))
 
 
-# --- The least distance to a set of inputs that is no convex set: constraints joined by `and` and `or` ----------------
+# --- The least distance to a set of inputs that is not convex: constraints joined by `and` and `or` -------------------
 
 
 class Search:
-    """Branch and bound: one alternative of an `or` after the other, as long as it may be nearer than the best so far.
+    """A branch-and-bound search over the alternatives of each `or`, as long as they can be nearer than the best.
 
-    More constraints only make a set smaller and its distance larger. So a part is given up where already some of its
+    More constraints only make a set smaller and its distance larger. A branch is abandoned as soon as some of its
     constraints put it too far away, or contradict each other.
     """
 
@@ -443,7 +451,7 @@ class Search:
     def nearest(
         self, guards: Sequence[Constraint], formula: Formula, away: Fraction, below: Fraction | None
     ) -> Fraction | None:
-        """inf { d(point, u') : u' satisfies `guards` and `formula` }, where the other inputs are `away`.
+        """Return inf { d(point, u') : u' satisfies `guards` and `formula` }, where the other inputs are `away`.
 
         None means that it is at least `below`, or that there is no such input. Raises Undecided past a limit.
         """
@@ -473,7 +481,7 @@ class Search:
         return result
 
     def _rank(self, alternative: Formula) -> Fraction:
-        """How far the point is from an alternative, roughly: what it satisfies already comes first."""
+        """Return a rough distance of the point from an alternative; one that it satisfies has rank 0."""
         match alternative:
             case Constraint():
                 return max(-alternative.form.at(self._point), Fraction(0))
@@ -489,26 +497,26 @@ class Search:
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: After this many inputs of an ideal with many regions it is worth to know these.
+#: The number of inputs of an ideal with many regions after which all regions are computed.
 _MOST_ALONE = 16
 
-#: So many inputs are looked at, the nearest first, where there are more than may be compared.
+#: The number of inputs examined, the nearest first, if there are more than can be compared.
 _MOST_NEAR = 1_000
 
-#: From so many regions on distances are found segment by segment, of each of which so many sets are outside.
+#: The number of regions from which on distances are found segment by segment, and the most sets outside a segment.
 _MANY_REGIONS, _MOST_OUTSIDE = 64, 64
 
-#: Combinations of finite inputs whose distances are found at once.
+#: The most combinations of finite inputs whose distances are found at once.
 _MOST_AT_ONCE = 100_000
 
 _Key = tuple[tuple[type, ...], tuple[Value, ...], tuple[type, ...], tuple[Value, ...]]
 
-#: Answers by how near they are.
+#: Answers with their distances, the nearest first.
 _Answers = tuple[tuple[Fraction, _Key], ...]
 
 
 class Distances:
-    """dd of one ideal at many inputs."""
+    """The distance to disagreement dd of one ideal, at many inputs."""
 
     def __init__(self, ideal: Ideal, norm: Norm | None = None) -> None:
         self._ideal = ideal
@@ -529,7 +537,7 @@ class Distances:
         self._everywhere: Mapping[tuple[Value, ...], Fraction | None] | None = None
 
     def at(self, inputs: Sequence[Value], answer: Sequence[Value] | None = None) -> Fraction | None:
-        """dd(u) for the input u, as `distance` gives it; `answer` is det(u), where that is known."""
+        """Return dd(u) for the input u, None for infinity; `answer` is det(u), if that is known."""
         answer = tuple(self._ideal.values(inputs) if answer is None else answer)
         own = tuple(inputs[self._position[slot.index]] for slot in self._finite)
         point: dict[int, Fraction] = {}
@@ -563,8 +571,10 @@ class Distances:
         return least
 
     def _by_sections(self, answer: tuple[Value, ...]) -> tuple[InputSet, ...] | None:
-        """The sets of inputs where det is not this answer, where its regions are many, and products of segments: those
-        where no path of some segment holds. None for other ideals."""
+        """Return the sets of inputs where det is not this answer: those where no path of some segment holds.
+
+        The answer must have many regions that are products of segments. The result is None for other ideals.
+        """
         decisive = tuple(self._ideal.metric.decisive(answer))
         key = _key((), answer)
         if key not in self._sections:
@@ -587,8 +597,11 @@ class Distances:
         return tuple([InputSet(guards, self._whole_inputs, branches) for guards in dict.fromkeys(outside)])
 
     def _among_finite(self, own: tuple[Value, ...], answer: tuple[Value, ...]) -> Fraction | None:
-        """dd where all inputs are finite: one after the other is looked at, the nearest first, until that is as much
-        work as to find dd of all at once, which looks at each of them once for each coordinate."""
+        """Return dd if all inputs are finite.
+
+        Inputs are examined one after the other, the nearest first, until computing dd of all inputs at once is cheaper;
+        that examines each input once for each coordinate.
+        """
         decisive = self._ideal.metric.decisive
         count = prod(len(finite_values(slot)) for slot in self._finite)
         for away, inputs in self._around(own):
@@ -604,11 +617,11 @@ class Distances:
         return None
 
     def _transformed(self, choices: Sequence[Sequence[Value]]) -> Mapping[tuple[Value, ...], Fraction | None]:
-        """dd of all combinations of these values, coordinate by coordinate.
+        """Return dd of all combinations of these values, coordinate by coordinate.
 
         The distance of two inputs is combined from those of their coordinates, one by one (`Norm.combined`), so that
         the nearest input with each answer is found by moving one coordinate after the other. The two nearest answers
-        are kept for each input: the nearest one that differs from a given answer is among them, also after each move,
+        are kept for each input. The nearest one that differs from a given answer is among them, also after each move,
         which makes no distance smaller.
         """
         decisive = self._ideal.metric.decisive
@@ -644,16 +657,21 @@ class Distances:
         }
 
     def _asks_alone(self, finite: tuple[Value, ...]) -> bool:
-        """Whether the nearest other answer is searched from this input alone: there are many regions, and few inputs
-        were asked about."""
+        """Return True if the nearest other answer is searched from this input alone.
+
+        This is so if there are many regions, and few inputs so far.
+        """
         if self._norm is Norm.DISCRETE or self._ideal.has_few_regions(self._by_slot(finite)):
             return False
         self._alone += 1
         return self._alone <= _MOST_ALONE
 
     def _near(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
-        """How far the real and int inputs have to move, with these finite ones, for another answer: what is nearer than
-        one such region lies in a box around the point. None where no region was found, or the box has too many."""
+        """Return how far the real and int inputs have to move for another answer, with these finite inputs.
+
+        An input nearer than some region with another answer lies in a box around the point. The result is None if no
+        such region is found, or the box has too many regions.
+        """
         try:
             other = self._other_region(finite, answer, point)
             if other is None:
@@ -669,7 +687,7 @@ class Distances:
     def _distance_of(
         self, region: Region, answer: tuple[Value, ...], point: Point, least: Fraction | None
     ) -> Fraction | None:
-        """The distance to where det is another answer in the region; what was `least` before, if that is no less."""
+        """Return the distance to the inputs of the region with another answer, or `least`, if that is less."""
         for guards in disagreement(region, answer, self._whole_outputs, self._ideal.metric):
             target = InputSet(guards, self._whole_inputs, self._ideal.program.limits.branches)
             distance = target.distance(self._norm, point, _ZERO, least)
@@ -677,8 +695,7 @@ class Distances:
         return least
 
     def _other_region(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Region | None:
-        """A region with another answer, of the point itself or of one just beyond one of the comparisons on its path;
-        None where there is none of these."""
+        """Return a region with another answer, at the point or just across a comparison on its path, or None."""
         here = self._ideal.region_of(self._by_slot(finite), point)
         if self._is_other(finite, point, answer):
             return here
@@ -694,7 +711,7 @@ class Distances:
         return None
 
     def _is_other(self, finite: tuple[Value, ...], point: Point, answer: tuple[Value, ...]) -> bool:
-        """Whether det for these inputs is not the answer."""
+        """Return True if det for these inputs is not the answer."""
         given = {**self._by_slot(finite), **point}
         there = self._ideal.values([given[slot] for slot in self._ideal.program.core.inputs])
         decisive = self._ideal.metric.decisive
@@ -720,8 +737,10 @@ class Distances:
         return least
 
     def _class(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> InputSet | None:
-        """All real and int inputs where det is `answer`, as far as dd(u) goes, if they are known to be one convex
-        set."""
+        """Return the real and int inputs where det is `answer`, if they are known to be one convex set, else None.
+
+        Answers are compared as dd(u) does.
+        """
         key = _key(finite, answer)
         if key not in self._classes:
             self._classes[key] = self._find_class(finite, answer)
@@ -734,7 +753,7 @@ class Distances:
         return InputSet(alike[0].guards, self._whole_inputs, self._ideal.program.limits.branches)
 
     def _targets_for(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> tuple[InputSet, ...]:
-        """The sets of real and int inputs where det is another answer, for these finite inputs."""
+        """Return the sets of real and int inputs where det is another answer, for these finite inputs."""
         key = _key(finite, answer)
         known = self._targets.get(key)
         if known is None:
@@ -750,9 +769,11 @@ class Distances:
         return {slot.index: value for slot, value in zip(self._finite, finite, strict=True)}
 
     def _around(self, own: tuple[Value, ...]) -> Iterator[tuple[Fraction, tuple[Value, ...]]]:
-        """All combinations of finite inputs, the nearest first, with their distance from `own`; each is made from the
-        one before it whose last moved coordinate is one step nearer. Raises LimitReached after `_MOST_NEAR` of them
-        where there are more than may be compared."""
+        """Yield all combinations of finite inputs, the nearest first, with their distance from `own`.
+
+        Each is derived from the one before it whose last moved coordinate is one step nearer. Raises LimitReached after
+        `_MOST_NEAR` of them if there are more than can be compared.
+        """
         lines: list[list[tuple[Fraction, Value]]] = []
         for slot, value in zip(self._finite, own, strict=True):
             lines.append(sorted([(gap(value, other), other) for other in finite_values(slot)], key=itemgetter(0)))
@@ -778,7 +799,7 @@ def _key(finite: tuple[Value, ...], answer: tuple[Value, ...]) -> _Key:
 
 
 def gap(one: Value, other: Value) -> Fraction:
-    """How far two values of one input are apart: numbers by their difference, others by 1 if they differ."""
+    """Return the distance of two values of one input: of numbers their difference, of other values 1 if they differ."""
     if isinstance(one, Fraction) and isinstance(other, Fraction):
         return abs(one - other)
     return _ZERO if same_value(one, other) else _ONE

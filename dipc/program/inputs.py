@@ -1,4 +1,4 @@
-"""Which inputs a claim is checked at, and the tables of det and dd at them."""
+"""The inputs at which a claim is checked, and the tables of det and dd at these inputs."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ if TYPE_CHECKING:
 else:
     ideals = Later("dipc.program.ideal")
 
-# --- Which inputs a claim is checked at: products of finite sets, listed ones, or all of them -------------------------
+# --- The inputs at which a claim is checked: products of finite sets, listed ones, or all of them ---------------------
 #
-# A specification is what `dipc.claims.given` reads. Bool and DOM inputs that are not named range over all their
-# values.
+# `dipc.claims.given` reads a specification. Bool and DOM inputs that it does not name range over all their values.
 
 
 @frozen
@@ -51,13 +50,13 @@ class FiniteInputs:
         return prod(map(len, self.choices))
 
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
-        """The inputs in lexicographic order: the last input changes first."""
+        """Yield the inputs in lexicographic order: the last input changes first."""
         return product(*self.choices)
 
 
 @frozen
 class ListedInputs:
-    """The rows of a table of inputs, which may have the columns alpha, beta, gamma and dd as well."""
+    """The rows of a table of inputs, which can also have the columns alpha, beta, gamma and dd."""
 
     table: Table
 
@@ -74,12 +73,13 @@ class AllInputs:
 Inputs = FiniteInputs | ListedInputs | AllInputs
 
 
-#: What names inputs: one specification, or several that hold together; an input or several, by name, as values.
+#: The forms in which callers give inputs: one specification, or several that hold together; or one or more inputs as
+#: values by name.
 InputSpec = str | Sequence[str] | Mapping[str, object] | Sequence[Mapping[str, object]] | DataFrame
 
 
 def specifications(given: object) -> list[str] | None:
-    """The texts, where inputs are given as texts; None where they are given as values."""
+    """Return the texts if inputs are given as texts, or None if they are given as values."""
     if isinstance(given, str):
         return [given]
     if isinstance(given, list | tuple) and all(isinstance(text, str) for text in given):
@@ -88,13 +88,14 @@ def specifications(given: object) -> list[str] | None:
 
 
 def parse_inputs(given: InputSpec, program: Program) -> Inputs:
-    """The inputs that are asked for. Texts are `all`, the path of a CSV file, or items (those of all texts together);
-    values are one dict or a list of them, such as `[{"q": (-1, 0, 1)}]`, or a DataFrame.
+    """Return the inputs that a caller gives.
 
-    Raises DiagnosticError with all mistakes: unknown inputs, values outside a domain, real and int inputs without a
-    value; TypeError for what is neither texts nor values, and for floats.
+    Texts are `all`, the path of a CSV file, or items (those of all texts together). Values are one dict or a list of
+    them, such as `[{"q": (-1, 0, 1)}]`, or a DataFrame. Raises DiagnosticError with all mistakes: unknown inputs,
+    values outside a domain, real and int inputs without a value. Raises TypeError for anything but texts and values,
+    and for floats.
     """
-    # Without outputs, so that the header names inputs only.
+    # A program without outputs, so that the header names inputs only.
     inputs_only = replace(program.core, outputs=())
     texts = specifications(given)
     if texts is None:
@@ -111,7 +112,7 @@ def parse_inputs(given: InputSpec, program: Program) -> Inputs:
 
 
 def default_inputs(program: Program) -> FiniteInputs:
-    """Every input of a program whose inputs are all finite. Raises DiagnosticError for other programs."""
+    """Return every input of a program whose inputs are all finite; raise DiagnosticError for other programs."""
     note = "`dipc check`, `tighten` and `solve` also take a table of inputs with their answers, TABLE.csv"
     return _product([], program.core, note)
 
@@ -144,7 +145,7 @@ def _product(texts: Sequence[str], program: CoreProgram, *notes: str) -> FiniteI
 
 
 def _unbounded(specification: Specification, slots: Sequence[Slot], notes: Sequence[str]) -> Iterator[Diagnostic]:
-    """A diagnostic if some real or int input has no values."""
+    """Yield a diagnostic if some real or int input has no values."""
     missing = [slot for slot in slots if slot.name not in specification.known and slot.is_symbolic]
     if missing:
         name = missing[0].name
@@ -167,16 +168,16 @@ def _mistake(source: Source, span: Span, message: str, *notes: str) -> Diagnosti
     return Diagnostic("E1110", message, source.excerpt(span), notes=notes)
 
 
-# --- Tables that the ideal fills in: det at given inputs, and the distance to disagreement ----------------------------
+# --- Tables filled in from the ideal: det at given inputs, and the distance to disagreement ---------------------------
 
 _DD = frozenset({"dd"})
 
-#: Rows between two calls of a progress function.
+#: The number of rows between two calls of a progress function.
 _PROGRESS_ROWS = 256
 
 
 def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Table:
-    """The table of det at `inputs`, with the column dd (that of the inputs' file, where it has one).
+    """Return the table of det at `inputs`, with the column dd (that of the inputs' file, if it has one).
 
     Raises DiagnosticError for a program without an ideal, for inputs where det is undefined and for more inputs than
     the limit `rows`; Undecided past a limit of the ideal.
@@ -199,9 +200,9 @@ def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Tab
 
 
 def completed(program: Program, table: Table, progress: Progress | None = None) -> Table:
-    """The table with dd(u) in every row without one, if the program has an ideal; else unchanged.
+    """Return the table with dd(u) in every row without one, if the program has an ideal; else unchanged.
 
-    Raises DiagnosticError where the table's answer is not the ideal's: dd(u) would be about another answer.
+    Raises DiagnosticError if the table's answer differs from the ideal's, as dd(u) would be about another answer.
     """
     if program.core.ideal is None or all(row.dd is not None for row in first_of_each_claim(table.rows)):
         return table
@@ -230,7 +231,7 @@ def completed(program: Program, table: Table, progress: Progress | None = None) 
 
 
 def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[tuple[Cell | None, ...]]:
-    """Inputs, outputs, alpha, beta, gamma and dd of each row."""
+    """Yield inputs, outputs, alpha, beta, gamma and dd of each row."""
     distances = ideals.Distances(ideal)
     match inputs:
         case FiniteInputs():
@@ -260,7 +261,7 @@ def _contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Dia
             name = program.core.slots[slot].name
             return Diagnostic(
                 "E1121",
-                f"row {row.number}: the table says {name} = {cell.text}, but the ideal gives {value}",
+                f"row {row.number}: the table has {name} = {cell.text}, but the ideal gives {value}",
                 notes=("correct one of the two, or give the distance to disagreement in a column `dd`",),
             )
     return None

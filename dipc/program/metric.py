@@ -1,4 +1,4 @@
-"""The distance of inputs, and the least one from an input to a convex set of inputs."""
+"""The distance of inputs, and the least distance from an input to a convex set of inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
     linear_program = Later("dipc.linear.program")
 
-# --- The distances between inputs that a program may ask for ----------------------------------------------------------
+# --- The distances between inputs that a program can choose -----------------------------------------------------------
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -32,9 +32,9 @@ _T = TypeVar("_T")
 
 
 class Norm(Enum):
-    """d(u, u') from how far the coordinates are apart.
+    """The norm that combines the distances of coordinates into d(u, u').
 
-    Two numbers are |x - x'| apart; two truth values or two names of a domain 1, if they differ.
+    The distance of two numbers is |x - x'|; that of two different truth values or two different names of a domain is 1.
     """
 
     LINF = "linf"
@@ -45,7 +45,7 @@ class Norm(Enum):
     """0 for equal inputs, 1 for different ones."""
 
     def combined(self, coordinates: Iterable[Fraction]) -> Fraction:
-        """The distance of two inputs whose coordinates (or groups of coordinates) are that far apart."""
+        """Return the distance of two inputs from the distances of their coordinates (or groups of coordinates)."""
         match self:
             case Norm.LINF:
                 return max(coordinates, default=_ZERO)
@@ -55,12 +55,12 @@ class Norm(Enum):
                 return _ONE if any(coordinates) else _ZERO
 
     def steepness(self, terms: Terms) -> Fraction:
-        """How much the linear function with these coefficients can grow over the distance 1: the dual norm."""
+        """Return the most that the linear function with these coefficients grows over the distance 1: the dual norm."""
         sizes = [abs(coefficient) for _, coefficient in terms]
         return max(sizes) if self is Norm.L1 else sum(sizes, _ZERO)
 
     def towards(self, point: Mapping[int, Fraction], terms: Terms, distance: Fraction) -> dict[int, Fraction]:
-        """A point at `distance`, where the linear function has grown as much as it can."""
+        """Return a point at `distance` where the linear function has grown as much as it can."""
         moved = dict(point)
         chosen = [max(terms, key=lambda term: abs(term[1]))] if self is Norm.L1 else terms
         for slot, coefficient in chosen:
@@ -68,14 +68,15 @@ class Norm(Enum):
         return moved
 
 
-# --- The distance d of inputs, and which answers of det count as another one: what dd(u) is made of -------------------
+# --- The distance d of inputs, and the answers of det that count as different: the definition of dd(u) ----------------
 
 
 class Metric:
-    """d of one program (section 2 of the paper): that of its `metric` block, by default the largest coordinate.
+    """The distance d of one program (section 2 of the paper), by default the largest coordinate.
 
-    Inputs are given by slot, as values or, where they are real or int, as forms; answers in the order of the outputs.
-    `whole` says which forms are about ints; by default those over int inputs of the program.
+    A `metric` block can define another one. Inputs are given by slot, as values or, if they are real or int, as forms;
+    answers in the order of the outputs. `whole` tests whether a form is about ints; by default forms over int inputs of
+    the program are.
     """
 
     def __init__(self, program: CoreProgram) -> None:
@@ -84,16 +85,16 @@ class Metric:
         self._program = program
         self._outputs = output_positions(program)
         finite = [not slot.is_symbolic for slot in program.output_slots]
-        #: For each output whether it makes another answer, as far as dd(u) goes.
+        #: For each output whether dd(u) depends on it.
         self.disputed = finite if self.core.dd == "finite" and any(finite) else [True] * len(finite)
 
     def decisive(self, answer: Sequence[_T]) -> tuple[_T, ...]:
-        """The outputs that make another answer, of all."""
+        """Return the outputs that dd(u) depends on."""
         return tuple(compress(answer, self.disputed))
 
     @property
     def is_plain(self) -> bool:
-        """Whether no formula affects dd(u): no inputs are apart, and only equal answers are the same."""
+        """Whether no formula affects dd(u): no inputs are infinitely far apart, and only equal answers are the same."""
         return self.core.apart is None and self.core.same is None
 
     def apart(
@@ -103,8 +104,11 @@ class Metric:
         whole: Whole | None = None,
         among: Collection[int] | None = None,
     ) -> Formula:
-        """Where the two inputs are infinitely far apart, by some of the conditions `among` those of the block (by
-        default all). Raises DiagnosticError for an index out of range."""
+        """Return the condition under which two inputs are infinitely far apart.
+
+        `among` selects some of the conditions of the block (by default all). Raises DiagnosticError for an index out of
+        range.
+        """
         formula = self.core.apart
         if formula is None:
             return False
@@ -114,7 +118,10 @@ class Metric:
         return some(joined(self._program, formula, values, inputs, whole or self.is_whole))
 
     def differ(self, inputs: Mapping[int, Answer], answer: Sequence[Answer], other: Sequence[Answer]) -> Formula:
-        """Where `other`, which det gives elsewhere, is another answer than `answer`, which it gives at `inputs`."""
+        """Return the condition under which `other`, det elsewhere, counts as different from `answer`, det here.
+
+        The input here is `inputs`.
+        """
         formula = self.core.same
         if formula is None:
             pairs = zip(self.decisive(answer), self.decisive(other), strict=True)
@@ -122,12 +129,12 @@ class Metric:
         values: list[Answer] = []
         for place in formula.places:
             position = self._outputs.get(place.slot)
-            # In the formula, what det gives elsewhere takes the place of the program's answer.
+            # In the formula, det elsewhere replaces the program's answer.
             values.append(inputs[place.slot] if position is None else (answer if place.primed else other)[position])
         return opposite(every(joined(self._program, formula, values, inputs, self.is_whole)))
 
     def is_whole(self, form: Affine) -> bool:
-        """Whether a form is about ints."""
+        """Return True if a form is about ints."""
         return isinstance(self._program.slots[form.inputs[0][0]].type, IntType)
 
     def _unequal(self, one: Answer, two: Answer) -> Formula:
@@ -141,11 +148,11 @@ class Metric:
 
 # --- The least distance from an input to a convex set of inputs, exactly ----------------------------------------------
 #
-# A set is given by its constraints. Where it is not empty its distance is that of its closure (each strict inequality
-# taken with its boundary), because every point of the closure of a convex set is a limit of points of the set.
+# A set is given by its constraints. If it is not empty, its distance is that of its closure (each strict inequality
+# with its boundary), because every point of the closure of a convex set is a limit of points of the set.
 #
-# The cheap ways come first: one violated constraint gives a lower bound, and a point that attains it settles the
-# matter; a system of differences has a closed form, the longest paths in its graph; the rest is a linear program.
+# Cheap methods come first. One violated constraint gives a lower bound, which is the distance if a point attains it.
+# For a system of differences the distance follows from the longest paths in its graph. The rest is a linear program.
 
 Point = Mapping[int, Fraction]
 
@@ -154,9 +161,10 @@ Bound = tuple[int, int, Fraction]
 
 
 class ConvexSet:
-    """The inputs, all ints or all reals, that satisfy `guards`; what does not depend on a point is computed once.
+    """The inputs, all ints or all reals, that satisfy `guards`; everything independent of a point is computed once.
 
-    Those of ints are given up after `branches` cases of integer inequalities."""
+    Int sets are given up after `branches` cases of integer inequalities.
+    """
 
     def __init__(self, guards: tuple[Constraint, ...], branches: int) -> None:
         self.guards = guards
@@ -169,13 +177,13 @@ class ConvexSet:
         """Whether no input satisfies the guards, strict ones strictly. Raises Undecided."""
         if contradict(self.guards):
             return True
-        # Of differences (over integers with integer bounds) a contradiction is always found.
+        # For differences (over integers with integer bounds) a contradiction is always found.
         if all(guard.bound is not None for guard in self.guards):
             return False
         return inner_point(self.guards, self._integers, self._branches) is None
 
     def distance(self, norm: Norm, point: Point, below: Fraction | None = None) -> Fraction | None:
-        """inf { norm(point - u') : u' in this set }, by the norm LINF or L1.
+        """Return inf { norm(point - u') : u' in this set }, by the norm LINF or L1.
 
         `point` has a value for every input that the guards mention. None means that the distance is at least `below`,
         or that the set is empty. Raises Undecided past a limit.
@@ -199,14 +207,14 @@ class ConvexSet:
         return distance if below is None or distance < below else None
 
     def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
-        """inf { norm(point - u') : u' not in this set } for a point of the set; None is infinity: it is everything.
+        """Return inf { norm(point - u') : u' not in this set } for a point of the set.
 
-        Whatever violates one of the guards is outside, and nothing else.
+        None is infinity: the set has no guards. An input is outside exactly if it violates one of the guards.
         """
         if not self.guards:
             return None
         forms, scale = self._slopes_out(norm)
-        # All in integers over one denominator: to add fractions takes most of the time at many points.
+        # Integers over one denominator, as adding fractions takes most of the time at many points.
         below = lcm(*[point[slot].denominator for slot in self._slots])
         values = {slot: point[slot].numerator * (below // point[slot].denominator) for slot in self._slots}
         distances = [
@@ -221,10 +229,13 @@ class ConvexSet:
         return sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
 
     def _slopes_out(self, norm: Norm) -> tuple[list[tuple[list[tuple[int, int]], int]], int]:
-        """For each guard the distance to where it fails, as a form of the point: integers over one denominator."""
+        """Return for each guard the distance to where it fails, as a form of the point.
+
+        The coefficients are integers over one denominator.
+        """
         known = self._out.get(norm)
         if known is None:
-            # An integer form that is not >= 0 is <= -1, and each step of all coordinates lowers it by its steepness.
+            # A negative integer form is <= -1, and each step of all coordinates lowers it by its steepness.
             step = 1 if self.whole else 0
             scaled = []
             for guard in self.guards:
@@ -242,7 +253,7 @@ class ConvexSet:
         return all(guard.form.at(point) >= 0 for guard in self.guards)
 
     def _rounded(self, distance: Fraction) -> Fraction:
-        """A bound on the distance of integer points is a bound on an integer."""
+        """Return the bound rounded up for int sets, as a distance of integer points is an integer."""
         return Fraction(ceil(distance)) if self.whole else distance
 
     def _exactly(self, norm: Norm, point: Point) -> Fraction:
@@ -257,7 +268,7 @@ class ConvexSet:
         return frozenset(slot for guard in self.guards for slot, _ in guard.form.inputs) if self.whole else frozenset()
 
     def _by_program(self, norm: Norm, point: Point) -> Fraction:
-        """The least of lengths t that bound how far the inputs are from the point, by a linear program."""
+        """Return the least length t that bounds how far the inputs are from the point, by a linear program."""
         slots = sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
         beyond = 1 + slots[-1]
         length = {slot: beyond if norm is Norm.LINF else beyond + slot for slot in slots}
@@ -280,9 +291,9 @@ class ConvexSet:
 
     @cached_property
     def _bounds(self) -> tuple[Bound, ...] | None:
-        """The greatest D with x - y >= D on the set, for all pairs that have one; None if it is no set of differences.
+        """The greatest D with x - y >= D on the set, for all pairs that have one.
 
-        They are the longest paths from y to x in the graph of the differences.
+        None unless it is a set of differences. They are the longest paths from y to x in the graph of the differences.
         """
         differences = [least for guard in self.guards if (least := guard.bound) is not None]
         if len(differences) < len(self.guards):
@@ -297,12 +308,12 @@ class ConvexSet:
         return tuple(bounds)
 
     def _by_paths(self, point: Point, bounds: tuple[Bound, ...]) -> Fraction:
-        """The largest-coordinate distance to a set of differences.
+        """Return the largest-coordinate distance to a set of differences.
 
-        The closed set and the box of radius t around the point have a common point iff no D exceeds the difference of
-        the box's ends, point[x] + t - (point[y] - t), with one t only where x or y is the origin: a longest path in
-        the graph of both goes through the set's own longest paths. Where all D are integers and t is one, the common
-        point may be taken to be of integers as well.
+        The closed set and the box of radius t around the point intersect if and only if no D exceeds the difference of
+        the box's ends. This difference is point[x] + t - (point[y] - t), with only one t if x or y is the origin.
+        Indeed a longest path in the graph of both follows the set's own longest paths. If all D and t are integers,
+        there is an integer point in the intersection as well.
         """
         least = _ZERO
         for upper, lower, bound in bounds:
@@ -317,7 +328,7 @@ class ConvexSet:
         return self._rounded(least)
 
     def _by_coordinates(self, point: Point) -> Fraction:
-        """The sum-of-coordinates distance to a box: its coordinates do not depend on each other."""
+        """Return the sum-of-coordinates distance to a box, whose coordinates are independent."""
         moves: dict[int, Fraction] = {}
         for guard in self.guards:
             ((slot, coefficient),) = guard.form.inputs
@@ -327,7 +338,7 @@ class ConvexSet:
 
 
 class InputSet:
-    """A set of ints and reals together: no constraint is about both, so it is the product of two convex sets."""
+    """A set of inputs, ints and reals: no constraint is about both, so that it is the product of two convex sets."""
 
     def __init__(self, guards: Sequence[Constraint], whole_inputs: frozenset[int], branches: int) -> None:
         ints = tuple(guard for guard in guards if guard.form.inputs[0][0] in whole_inputs)
@@ -336,11 +347,11 @@ class InputSet:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no input is in the set, strictness observed."""
+        """Whether no input is in the set, with strict guards strict."""
         return any(convex_set.is_empty for convex_set in self._parts)
 
     def distance(self, norm: Norm, point: Point, away: Fraction, below: Fraction | None) -> Fraction | None:
-        """The distance of the nearest input in the set, whose other inputs are `away`: at a place that is not `point`.
+        """Return the distance of the nearest input in the set other than `point`, whose other inputs are `away`.
 
         None means that it is at least `below`, or that the set is empty.
         """
@@ -358,7 +369,7 @@ class InputSet:
         return total if below is None or total < below else None
 
     def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
-        """The distance from a point of the set to the nearest input outside; None is infinity."""
+        """Return the distance from a point of the set to the nearest input outside; None is infinity."""
         if norm is Norm.DISCRETE:
             return Fraction(1) if self._parts else None
         result = [out for convex_set in self._parts if (out := convex_set.distance_out(norm, point)) is not None]
@@ -368,10 +379,10 @@ class InputSet:
 def inner_point(
     guards: Sequence[Constraint], integers: frozenset[int] = frozenset(), branches: int = 0
 ) -> Point | None:
-    """An input that satisfies the guards, strict ones strictly; `integers` are the slots of ints.
+    """Return an input that satisfies the guards, strict ones strictly, or None if there is none.
 
-    It has a value for every input that a guard is about. None means that there is none. Raises
-    Undecided past a limit: of integers `branches` cases are looked at.
+    `integers` are the slots of ints. The input has a value for every slot that a guard mentions. Raises Undecided past
+    a limit: with integers after `branches` cases.
     """
     system = [guard.guard for guard in guards]
     used = frozenset(slot for item in system for slot, _ in item.coefficients)
@@ -382,5 +393,5 @@ def inner_point(
 
 
 def _slot(variable: int) -> int:
-    """The input slot of a variable of difference graphs, or ORIGIN."""
+    """Return the input slot of a variable of difference graphs, or ORIGIN."""
     return variable if variable == ORIGIN else variable // 2

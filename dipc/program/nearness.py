@@ -1,4 +1,4 @@
-"""Distances of answers: formulas over inputs, piecewise affine distances, and which answers are near enough."""
+"""Distances of answers: formulas over inputs, piecewise affine distances, and the answers that are near enough."""
 
 from __future__ import annotations
 
@@ -46,36 +46,36 @@ from dipc.text.core import (
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.program import CoreMetric, CoreProgram, Gap
 
-# --- Conditions on inputs: linear constraints joined by `and` and `or`, with what is known already computed away ------
+# --- Conditions on inputs: linear constraints joined by `and` and `or`, with known parts evaluated --------------------
 
 
 @frozen
 class Every:
-    """True where all parts are."""
+    """The conjunction of its parts."""
 
     parts: tuple[Formula, ...]
 
 
 @frozen
 class Some:
-    """True where some part is."""
+    """The disjunction of its parts."""
 
     parts: tuple[Formula, ...]
 
 
 Formula = bool | Constraint | Every | Some
 
-#: Whether a form is about ints.
+#: A test that a form is about ints.
 Whole = Callable[[Affine], bool]
 
 
 def every(formulas: Iterable[Formula]) -> Formula:
-    """The conjunction of `formulas`; none is asked for after one that is False."""
+    """Return the conjunction of `formulas`; evaluation stops at one that is False."""
     return _junction(Every, formulas, neutral=True)
 
 
 def some(formulas: Iterable[Formula]) -> Formula:
-    """The disjunction of `formulas`; none is asked for after one that is True."""
+    """Return the disjunction of `formulas`; evaluation stops at one that is True."""
     return _junction(Some, formulas, neutral=False)
 
 
@@ -90,7 +90,7 @@ def _junction(kind: type[Every | Some], formulas: Iterable[Formula], *, neutral:
 
 
 def opposite(formula: Formula) -> Formula:
-    """True exactly where `formula` is not."""
+    """Return the negation of `formula`."""
     match formula:
         case bool():
             return not formula
@@ -105,12 +105,14 @@ def opposite(formula: Formula) -> Formula:
 
 
 class TooMany(Exception):
-    """More conjunctions than are wanted."""
+    """A formula has more conjunctions than allowed."""
 
 
 def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
-    """Conjunctions of which exactly one is true where the formula is, and none elsewhere. Raises TooMany for more than
-    `most` of them on the way."""
+    """Return conjunctions of which exactly one is true where the formula is, and none elsewhere.
+
+    Raises TooMany if there are more than `most` of them at any step.
+    """
     match formula:
         case bool():
             return ((),) if formula else ()
@@ -137,7 +139,7 @@ def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
 
 
 def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
-    """`difference` `op` 0."""
+    """Return the formula `difference` `op` 0."""
     if difference.is_number:
         return bool(COMPARED[op](difference.constant, 0))
     match op:
@@ -151,7 +153,7 @@ def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
 
 
 def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence[Slot], whole: Whole) -> Formula:
-    """A condition of the language with these values in its slots; raises Fault for what has no value."""
+    """Return a condition of the language with these values in its slots; raise Fault if it has no value."""
     match condition:
         case Concrete(expr=expr):
             truth = evaluate(expr, values, slots)
@@ -166,22 +168,25 @@ def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence
             assert_never(condition)
 
 
-# --- Distances of answers as functions of real and int inputs: the least of some, each the greatest of affine forms ---
+# --- Distances of answers as functions of real and int inputs: a minimum of maxima of affine forms --------------------
 
 #: The most forms of one distance.
 MOST_FORMS = 256
 
-#: The least of the greatest of each.
+#: The minimum, over the tuples, of the maximum of the forms in each.
 Forms = tuple[tuple[Affine, ...], ...]
 
 
 class NotPieced(Exception):
-    """The distance is not seen to consist of forms, or consists of too many."""
+    """The distance is not recognised as piecewise affine, or has too many forms."""
 
 
 def pieced(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Forms:
-    """A number with these values and forms in the slots. Raises NotPieced where it is not put together from forms by
-    sums, multiples, min and max, and abs and negatives of single forms; Fault for what has no value."""
+    """Return an expression with these values and forms in the slots as a minimum of maxima of forms.
+
+    Raises NotPieced unless it is built from forms by sums, multiples, min and max, and abs and negatives of single
+    forms; Fault if it has no value.
+    """
     match expr:
         case Const(value=value):
             return _form(value)
@@ -234,7 +239,7 @@ def _scaled(forms: Forms, factor: Fraction) -> Forms:
 
 
 def _few(alternatives: Iterable[Iterable[Affine]]) -> Forms:
-    """The alternatives, each form once; raises NotPieced for too many."""
+    """Return the alternatives, each form once; raise NotPieced for too many."""
     formses = tuple(dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in alternatives))
     if sum(map(len, formses)) > MOST_FORMS:
         raise NotPieced
@@ -264,14 +269,14 @@ def _form(value: SlotValue) -> Forms:
     return ((form,),)
 
 
-# --- d'_u of the program's `metric` block: how far an answer is from the exact one, and which answers are near enough -
+# --- d'_u of the program's `metric` block: the distance of an answer from the exact one, and the answers near enough --
 #
-# The product distance, which is the default, needs none of this: finite outputs are equal, real ones lie in balls. The
-# other distances of finite outputs are looked up value by value.
+# The product distance, which is the default, needs none of this: finite outputs are equal, real ones lie in balls.
+# Other distances of finite outputs are computed value by value.
 
 
 class Nearness:
-    """d'_u of one program whose outputs are finite."""
+    """The distance d'_u of answers, for one program with finite outputs."""
 
     def __init__(self, program: CoreProgram, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
@@ -284,9 +289,9 @@ class Nearness:
     def accepted(
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None], gamma: Fraction
     ) -> tuple[tuple[Cell, ...], ...]:
-        """All answers v with d'_u(v, answer) <= gamma.
+        """Return all answers v with d'_u(v, answer) <= gamma.
 
-        Raises DiagnosticError where the distance is not that of finite outputs, or leaves part of the answer open;
+        Raises DiagnosticError if the distance is not one of finite outputs, or if part of the answer is open;
         LimitReached for too many answers.
         """
         return tuple(
@@ -296,20 +301,20 @@ class Nearness:
         )
 
     def distances(self, inputs: Sequence[Cell], answer: Sequence[Cell | None]) -> tuple[Fraction, ...]:
-        """The finite values that d'_u(v, answer) takes, increasing; raises as `accepted` does."""
+        """Return the finite values that d'_u(v, answer) takes, increasing; raise as `accepted` does."""
         result = {distance for _, distance in self._distances(inputs, answer)}
         return tuple(sorted(distance for distance in result if distance is not None))
 
     def all_distances(
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
     ) -> Iterator[tuple[tuple[Value, ...], Fraction | None]]:
-        """All answers v with d'_u(v, answer), None for infinity; raises as `accepted` does."""
+        """Yield all answers v with d'_u(v, answer), None for infinity; raise as `accepted` does."""
         yield from self._distances(inputs, answer)
 
     def distance(
         self, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
     ) -> Fraction | None:
-        """d'_u(output, answer) at the input `inputs` (by slot); None is infinity."""
+        """Return d'_u(output, answer) at the input `inputs` (by slot); None is infinity."""
         formula = self._metric.same
         if formula is not None and self._same(formula, inputs, output, answer):
             return Fraction(0)
@@ -326,7 +331,7 @@ class Nearness:
         choices = [finite_values(slot) for slot in self._slots]
         count = prod(map(len, choices))
         if count > self._limits.answers:
-            raise LimitReached("answers", f"there are {count} answers, too many to look up the distance of each")
+            raise LimitReached("answers", f"there are {count} answers, too many to compute the distance of each")
         for output in product(*choices):
             yield output, self.distance(point, output, exact)
 
@@ -376,7 +381,7 @@ class Nearness:
 
 
 def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Value]) -> Fraction | None:
-    """The distance of two answers, by the name of one that needs no input; None is infinity."""
+    """Return the distance of two answers by a named distance that does not depend on the input; None is infinity."""
     pairs = list(zip(output, answer, strict=True))
     equal = all(same_value(one, two) for one, two in pairs)
     if equal or kind == "discrete":
@@ -388,16 +393,17 @@ def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Valu
 
 
 def output_positions(program: CoreProgram) -> dict[int, int]:
-    """By the slot of an output, its place among the outputs."""
+    """Return the position of each output slot among the outputs."""
     return {slot: position for position, slot in enumerate(program.outputs)}
 
 
 def joined(
     program: CoreProgram, formula: syntax.Formula, values: Sequence[Answer], inputs: Mapping[int, Answer], whole: Whole
 ) -> Iterator[Formula]:
-    """The conditions of a formula with `values` in its slots, each when it is asked for.
+    """Yield the conditions of a formula with `values` in its slots, each on demand.
 
-    Raises DiagnosticError, which names the input, for what has no value: an index out of range, a division by zero.
+    Raises DiagnosticError, which names the input, for a condition without a value: an index out of range, a division by
+    zero.
     """
     held: list[SlotValue] = []
     for slot, value in zip(formula.slots, values, strict=True):
@@ -410,7 +416,7 @@ def joined(
 
 
 def place_notes(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str, ...]:
-    """A note that says the values of these inputs by slot; none where no value is known."""
+    """Return a note with the values of these inputs by slot; no note if no value is known."""
     assignments = [
         f"{program.slots[slot].name} = {show_value(value)}"
         for slot, value in inputs.items()

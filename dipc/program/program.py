@@ -54,21 +54,21 @@ else:
 # --- Exact output probabilities of one program, row after row ---------------------------------------------------------
 #
 # The program is executed symbolically once for each combination of finite inputs and wanted outputs; a row only
-# substitutes its real and int inputs. Everything is remembered by the cells it depends on, and equal cells are
-# identical objects, so that a row whose numbers were seen before costs a few dictionary look-ups.
+# substitutes its real and int inputs. Every result is cached by the cells it depends on, and equal cells are identical
+# objects, so that a row with numbers seen before costs a few dictionary look-ups.
 
 Cells = Sequence[Cell | None]
 
-#: Bounds that are remembered at a time: a table may have millions of rows.
+#: The most bounds that are cached: a table can have millions of rows.
 _REMEMBERED = 1 << 16
 
-#: Plans that are remembered at a time: each row of a table with finite inputs may have one of its own.
+#: The most plans that are cached: each row of a table with finite inputs can have its own.
 _REMEMBERED_PLANS = 20_000
 
 
 @dataclass(slots=True)
 class Work:
-    """What was done so far, and how long it took."""
+    """The work done so far, and the time it took."""
 
     explorations: int = 0
     chain_seconds: float = 0.0
@@ -84,7 +84,7 @@ class _Component:
     events: dict[tuple[Cell | None, ...], Event] = field(default_factory=dict)
 
     def key(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Cell | None, ...]:
-        """The cells of a row that the event depends on."""
+        """Return the cells of a row that the event depends on."""
         return (gamma, *[inputs[position] for position in self.inputs], *[outputs[position] for position in self.balls])
 
 
@@ -99,9 +99,10 @@ class _Exit:
 
 @dataclass(slots=True, eq=False)
 class _Plan:
-    """The exits that produce the wanted outputs, for given finite inputs; where they are many, their runs as a `graph`.
+    """The exits that produce the wanted outputs for given finite inputs; if they are many, their runs as a `graph`.
 
-    `inputs` and `balls` are positions in a row's inputs and outputs: what the probability depends on besides gamma.
+    `inputs` and `balls` are the positions in a row's inputs and outputs on which the probability depends, besides
+    gamma.
     """
 
     exits: tuple[_Exit, ...]
@@ -112,13 +113,13 @@ class _Plan:
 
 
 class Probabilities:
-    """Pr[output] of one program as closed forms in eps; equal functions are the same ClosedForm object.
+    """The probabilities Pr[output] of one program as closed forms in eps; equal functions are the same object.
 
-    Cells are compared by identity: all of one table, or of one pool.
+    Cells are compared by identity: all must be of one table, or of one pool.
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
-        """`choices` are those of the program; a `measurer` may be shared by all that have the same limits."""
+        """Take the program's flow and its `choices`; a `measurer` can be shared by all engines with the same limits."""
         program = flow.program
         self.program = program
         self.flow = flow
@@ -141,14 +142,17 @@ class Probabilities:
         self._interned: dict[Bound, Bound] = {}
 
     def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
-        """Pr[every given finite output is equal, every other given output within gamma], for every eps > 0.
+        """Return Pr[every given finite output is equal, every other given output within gamma], for every eps > 0.
 
-        Raises Undecided past a limit and DiagnosticError for programs that go wrong.
+        Raises Undecided past a limit and DiagnosticError for programs that fail.
         """
         return self.measurer.measure(self.bound(inputs, outputs, gamma))
 
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
-        """The same probability, not measured yet: equal ones are the same object. Raises as `probability` does."""
+        """Return the same probability as a bound, unmeasured.
+
+        Equal bounds are the same object. Raises as `probability` does.
+        """
         plan = self._plan(inputs, outputs)
         key = (gamma, *[inputs[position] for position in plan.inputs], *[outputs[position] for position in plan.balls])
         bound = plan.bounds.get(key)
@@ -161,7 +165,7 @@ class Probabilities:
         return bound
 
     def _forget(self) -> None:
-        """Let go of all bounds and events of rows before: most rows of a long table may be different."""
+        """Drop all bounds and events of earlier rows, as most rows of a long table can be different."""
         self._interned.clear()
         for plan in self._plans.values():
             if isinstance(plan, _Plan):
@@ -170,7 +174,7 @@ class Probabilities:
                     component.events.clear()
 
     def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
-        """The shares that `probability` is the sum of, exit by exit. Raises as `probability` does."""
+        """Return the shares of which `probability` is the sum, exit by exit. Raises as `probability` does."""
         self.probability(inputs, outputs, gamma)
         return self._shares(inputs, outputs, gamma)
 
@@ -194,16 +198,19 @@ class Probabilities:
         return tuple(result)
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
-        """The exits that produce these finite outputs from these finite inputs, each with the weight of the choices
-        that lead to it (None for 1), for all values of the real and int inputs and outputs: `probability` is the sum
-        of their weights times the measures of their events. Raises as `probability` does."""
+        """Return the exits that produce these finite outputs from these finite inputs, each with its weight.
+
+        The weight is that of the choices, None for 1. The exits hold for all values of the real and int inputs and
+        outputs: `probability` is the sum of their weights times the measures of their events. Raises as `probability`
+        does.
+        """
         plan = self._plan(inputs, outputs)
         if plan.graph is not None:
             plan = self._explored(inputs, outputs, self.limits)
         return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
-        """The cells that decide what has to be explored, and whether other cells are given."""
+        """Return the cells that decide what has to be explored, and whether other cells are given."""
         return (
             *[inputs[position] for position in self._finite_inputs],
             *[outputs[position] for position in self._finite_outputs],
@@ -258,7 +265,7 @@ class Probabilities:
         return many_runs(self.flow, self.limits)
 
     def _wanted(self, outputs: Cells) -> dict[int, Value]:
-        """The values that are wanted of finite outputs, by slot."""
+        """Return the wanted values of finite outputs, by slot."""
         return {
             self.program.outputs[position]: value_of(cell)
             for position in self._finite_outputs
@@ -294,7 +301,7 @@ class Probabilities:
     def _substitution(
         self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell
     ) -> tuple[dict[int, Fraction], Balls]:
-        """A row's real inputs by slot, and the balls of its real outputs."""
+        """Return a row's real inputs by slot, and the balls of its real outputs."""
         program = self.program
         radius = number_of(gamma)
         reals = {program.inputs[position]: number_of(inputs[position]) for position in self._real_inputs}
@@ -302,27 +309,27 @@ class Probabilities:
 
 
 def one_sided(program: Program, side: str) -> Program:
-    """The program whose real and int outputs count as wrong only where they are too far "above" det's, or "below"."""
+    """Return the program whose real and int outputs count as wrong only on one `side` of det's: "above" or "below"."""
     metric = replace(program.core.metric or CoreMetric(), output=side)
     return Program(replace(program.core, metric=metric), program.limits)
 
 
 def two_sided(program: Program) -> Program:
-    """The same program, about intervals of its outputs whatever its claim is about: sets of outputs have two sides."""
+    """Return the program with two-sided intervals of its outputs, whatever its claim is about."""
     return program if program.core.side is None else one_sided(program, "product")
 
 
-# --- Probabilities where the `metric` block says which answers are near enough, instead of the product distance -------
+# --- Probabilities by the distance of answers in the `metric` block, instead of the product distance ------------------
 
 
 class NearProbabilities(Probabilities):
-    """Pr[d'_u(P(u), v) <= gamma] for the exact answers v of one program with finite outputs, as closed forms in eps.
+    """The probabilities Pr[d'_u(P(u), v) <= gamma] for the exact answers v of one program with finite outputs.
 
-    It is the sum of the probabilities of all answers that are near enough: they exclude each other.
+    Each is the sum of the probabilities of all answers that are near enough, which exclude each other.
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
-        """Raises DiagnosticError for a program with real or int outputs."""
+        """Take the program's flow; raise DiagnosticError for a program with real or int outputs."""
         super().__init__(flow, limits, choices, measurer)
         self._nearness = nearness.Nearness(flow.program, limits)
         self._nearness.require_finite()
@@ -339,16 +346,16 @@ class NearProbabilities(Probabilities):
         return tuple([share for answer in answers for share in self._shares(inputs, answer, gamma)])
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
-        """Never: which answers are near enough depends on the input, and is not the same for a class of them."""
+        """Raise OutsideFragment: the near answers depend on the input, and differ within a class of inputs."""
         del inputs, outputs
-        raise OutsideFragment("which answers are near enough depends on the input, so they differ within a class")
+        raise OutsideFragment("the answers that are near enough depend on the input, so they differ within a class")
 
     def _near(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[tuple[Cell, ...], ...]:
         key = (*inputs, *outputs, gamma)
         known = self._accepted.get(key)
         if known is None:
             assert isinstance(gamma.value, Fraction)
-            self._accepted.clear()  # each row is asked about a few times in a row
+            self._accepted.clear()  # a row is queried a few times in succession, and then no more
             known = self._accepted[key] = self._nearness.accepted(inputs, outputs, gamma.value)
         return known
 
@@ -358,19 +365,21 @@ class NearProbabilities(Probabilities):
 
 @frozen
 class Outcome:
-    """One combination of values of the finite outputs, as texts by name (None: never assigned), with its probability.
-    Real and int outputs are left open: the probability is that of all their values together."""
+    """A combination of values of the finite outputs, as texts by name (None: never assigned), with its probability.
+
+    Real and int outputs are left open: the probability is that of all their values together.
+    """
 
     output: Mapping[str, str | None]
     probability: Probability
 
 
-#: Called with the number of things done (exits, rows, cases) and of all (None where that is not known).
+#: A callback that receives the number of finished items (exits, rows, cases) and the total (None if unknown).
 Progress = Callable[[int, int | None], None]
 
 
 class Program:
-    """A typed program that the engine can execute; made by `dipc.load`."""
+    """A typed program that the engine can execute; `dipc.load` makes it."""
 
     def __init__(self, core: CoreProgram, limits: Limits | None = None) -> None:
         self.core = core
@@ -385,7 +394,7 @@ class Program:
 
     @property
     def said(self) -> str | None:
-        """What is expected, in words, where it is asked about an expected error and not about probabilities."""
+        """The expected quantity, in words, for a question about an expected error; else None."""
         return None
 
     @property
@@ -395,7 +404,7 @@ class Program:
 
     @property
     def constants(self) -> dict[str, Fraction]:
-        """The constants with the values they have here."""
+        """The constants with their current values."""
         return dict(self.core.constants)
 
     @property
@@ -409,12 +418,14 @@ class Program:
         return tuple(slot.name for slot in self.core.output_slots)
 
     def with_limits(self, limits: Limits) -> Program:
-        """The same program, worked on within other limits."""
+        """Return the same program with other limits."""
         return Program(self.core, limits)
 
     def given(self, constants: Mapping[str, Fraction], source: Source | None = None) -> Program:
-        """The program read again with these values of constants, those that are computed from them too; from another
-        text where one is given. Raises DiagnosticError where it is refused."""
+        """Return the program read again with these values of constants, and of constants computed from them.
+
+        It is read from `source`, if given. Raises DiagnosticError if it is refused.
+        """
         core = self.core
         anew = load_source(core.source if source is None else source, {**core.given, **constants}, core.asked_eps)
         return anew.with_limits(self.limits)
@@ -432,17 +443,19 @@ class Program:
 
     @cached_property
     def row_flow(self) -> Flow:
-        """The same for rows, where inputs are given: noise that is compared with finite values alone is a choice."""
+        """The flow for rows with given inputs: noise that is compared only with finite values is a finite choice."""
         return with_finite_noise(self.flow)
 
     @cached_property
     def choices(self) -> Choices:
-        """The weights of all choices, proved to be distributions; raises DiagnosticError for those that are none."""
+        """The weights of all choices, proved to be distributions; raises DiagnosticError for others."""
         return check_choices(self.core, self.limits)
 
     def exits(self, finite: Mapping[int, Value]) -> Exits:
-        """All exits with all outputs, for these values of the finite inputs by slot; explored once for each. Raises
-        Undecided past a limit, DiagnosticError for programs that go wrong."""
+        """Return all exits with all outputs, for these values of the finite inputs by slot; explored once for each.
+
+        Raises Undecided past a limit, DiagnosticError for programs that fail.
+        """
         key = tuple(finite), values_key(finite.values())
         if key not in self._explored:
             self._explored[key] = exits(self.flow, self.choices, self.limits, finite, None, self.core.outputs)
@@ -450,11 +463,11 @@ class Program:
 
     @cached_property
     def measurer(self) -> Measurer:
-        """Measures events, and remembers the integrals it has done for this program."""
+        """The measurer of events, which caches the integrals for this program."""
         return Measurer(self.limits)
 
     def probabilities(self) -> Probabilities:
-        """A fresh engine for the rows of one table: Pr[d'_u <= gamma] by the distance of the `metric` block, if any."""
+        """Return a new engine for the rows of one table: Pr[d'_u <= gamma] by the program's distance of answers."""
         kind = Probabilities if self.core.has_product_distance else NearProbabilities
         return kind(self.row_flow, self.limits, self.choices, self.measurer)
 
@@ -468,13 +481,12 @@ class Program:
         output: Mapping[str, object],
         gamma: Fraction | int | str = 0,
     ) -> Probability:
-        """Pr[output] for every eps > 0: finite outputs equal, real and int ones within `gamma` of those given.
-        In closed form, exactly; where there is none, something that encloses it at any eps.
+        """Return Pr[output] for every eps > 0: finite outputs equal, real and int ones within `gamma` of those given.
 
-        Values are texts as in a table, ints, Fractions or bools; an array may be given as a sequence under its name.
-        Outputs that are left out are unconstrained.
-
-        Raises DiagnosticError for values that do not fit the program, Undecided past a limit, TypeError for floats.
+        The result is an exact closed form or, if there is none, an object that encloses the probability at any eps.
+        Values are texts as in a table, ints, Fractions or bools; an array can be given as a sequence under its name.
+        Outputs that are left out are unconstrained. Raises DiagnosticError for values that do not fit the program,
+        Undecided past a limit, TypeError for floats.
         """
         return self._probability(self._engine.measurer, self._bound(input, output, gamma)).restricted_to(
             self.core.only_at
@@ -495,8 +507,10 @@ class Program:
         terms: Iterable[tuple[int, Mapping[str, object], Fraction]],
         constant: int = 0,
     ) -> Probability:
-        """constant + Σ factor · Pr[output within gamma] over the terms (factor, output, gamma), as one function of eps.
-        Raises as `probability` does."""
+        """Return constant + Σ factor · Pr[output within gamma], over the terms (factor, output, gamma).
+
+        The result is one function of eps. Raises as `probability` does.
+        """
         bounds = [(factor, self._bound(input, output, gamma)) for factor, output, gamma in terms]
         combined = Bound.combined(bounds, Fraction(constant))
         return self._probability(self._engine.measurer, combined).restricted_to(self.core.only_at)
@@ -516,11 +530,11 @@ class Program:
             return EnclosedForm(UnexpandedBound.of(bound, self.measurer, self.limits), missing.reason)
 
     def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Any:  # noqa: A002
-        """The Markov chain at an input: what each state knows of the noises drawn so far, and the exact probability of
-        each step; cut where it cannot come to `output`. A notebook shows it as a table.
-        The result is a `dipc.outcome.program.Dtmc`.
+        """Return the Markov chain at an input, a `dipc.outcome.program.Dtmc`, which a notebook shows as a table.
 
-        Raises as `probability` does; a step whose probability is past a limit has the reason in its place.
+        Each state has the constraints on the noises drawn so far, and each step its exact probability. Parts that
+        cannot lead to `output` are cut. Raises as `probability` does; a step whose probability is past a limit has the
+        reason instead.
         """
         return above("shown").chain_of(self, input, output or {})
 
@@ -533,7 +547,7 @@ class Program:
         grid: Fraction | int | str | None = None,
         seed: int | None = None,
     ) -> Any:
-        """n runs with exact noise, as `dipc.run` makes them: a `dipc.Runs`, a sequence of outputs by name."""
+        """Return n runs with exact noise, as `dipc.run` does: a `dipc.Runs`, a sequence of outputs by name."""
         return above("run").run(self, input, eps, n, grid=grid, seed=seed)
 
     def outcomes(
@@ -541,9 +555,9 @@ class Program:
         input: Mapping[str, object],  # noqa: A002 - the contract's name
         progress: Progress | None = None,
     ) -> tuple[Outcome, ...]:
-        """All values of the finite outputs that can occur, with their probabilities, which sum to exactly 1.
+        """Return all values of the finite outputs that can occur, with their probabilities, which sum to exactly 1.
 
-        In the order of the outputs' domains. Raises as `probability` does.
+        The order is that of the outputs' domains. Raises as `probability` does.
         """
         core = self.core
         values: dict[int, Value] = {}
@@ -575,24 +589,26 @@ class Program:
         )
 
     def laws(self) -> Laws:
-        """The laws of its finite outputs, inputs after inputs."""
+        """Return the laws of the finite outputs, for any inputs."""
         return Laws(self.row_flow, self.choices, self.limits)
 
 
 class Programmed(Protocol):
-    """What is read into a program: a mechanism written as a Python function."""
+    """An object with a program: a mechanism written as a Python function."""
 
     @property
     def program(self) -> Any: ...
 
 
-#: A program, its path or text, or the mechanism that it is read from.
+#: The forms of a program that callers can give: a program, its path or text, or a mechanism.
 ProgramGiven = Program | Programmed | str | os.PathLike[str]
 
 
 def within(program: object, limits: object = None, eps: GivenEps = None) -> Program:
-    """The program, loaded as by `load` if it is its path or text, worked on within these limits where some are given;
-    TypeError for what is neither."""
+    """Return the program within these limits, loaded as by `load` if its path or text is given.
+
+    Raises TypeError for anything else.
+    """
     if isinstance(program, str | os.PathLike):
         program = load(program, eps=eps)
     elif not isinstance(program, Program):
@@ -611,37 +627,36 @@ def within(program: object, limits: object = None, eps: GivenEps = None) -> Prog
 def load(
     path_or_text: str | os.PathLike[str], /, *, eps: GivenEps = None, **constants: int | Fraction | Decimal | str
 ) -> Program:
-    """The program in a file or in a text, with `constants` in place of those of the same names.
+    """Return the program in a file or in a text, with `constants` in place of its own constants of the same names.
 
     A str is a path if it ends with `.dip`, is `FILE.py::NAME` (a mechanism in a Python file, which is read, not
-    executed) or names an existing file, else it is the text itself. Constants are ints, Fractions, Decimals or texts
-    such as "1/3": floats are not exact.
+    executed) or names an existing file; otherwise it is the text itself. Constants are ints, Fractions, Decimals or
+    texts such as "1/3", as floats are not exact.
 
     A program with thresholds, means or constants such as 7/eps, or with rates such as 1/eps or 2*eps + 1, has an exact
-    meaning at one eps: the number `eps`, or that of its claim block. It is then `only_at` it, and every question about
-    another eps is refused. One with weights that are probabilities for some eps only, such as (1 - eps)/2, is
-    `only_in` the intervals that `eps` is, where these suffice: closed forms hold there alone. Of other programs `eps`
-    changes nothing.
+    meaning only at one eps: the number `eps`, or that of its claim block. This is its `only_at`, and every question
+    about another eps is refused. A program whose weights are probabilities for some eps only, such as (1 - eps)/2, is
+    `only_in` the intervals `eps`, if its weights are probabilities there; closed forms hold there alone. For other
+    programs `eps` has no effect.
 
-    Raises DiagnosticError with all that is wrong with the program, and TypeError for inexact
-    constants.
+    Raises DiagnosticError with all mistakes in the program, and TypeError for inexact constants.
     """
     values = {name: exact_rational(value, name) for name, value in constants.items()}
     return load_source(_source(path_or_text), values, eps)
 
 
-#: What stands between a Python file and the name of a mechanism in it.
+#: The separator between a Python file and the name of a mechanism in it.
 SEPARATOR = "::"
 
 
 def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
-    """The program that `source` holds, to be asked about `eps`; see `load`."""
+    """Return the program in `source`, to be asked about `eps`; see `load`."""
     tree = parse(source)
     ranges = asked_ranges(tree, source, constants, None if eps is None else given_text(eps))
     point = the_one_eps(ranges)
     core = lower(tree, source, constants, point)
     program = Program(core)
-    # Weights that make no distribution are a mistake of the program, and are shown before anything else is done.
+    # Weights that are not a distribution are a mistake of the program, reported before anything else is done.
     try:
         _ = program.choices
     except DiagnosticError:
@@ -668,13 +683,13 @@ def validate_source(source: Source, constants: Mapping[str, Fraction] | None = N
 
 
 def source_at(path: Path) -> Source:
-    """The program at a path: a text of the language, or `FILE.py::NAME`. Raises DiagnosticError."""
+    """Return the program at a path: a text of the language, or `FILE.py::NAME`. Raises DiagnosticError."""
     file, separator, name = str(path).partition(SEPARATOR)
     if separator:
         source: Source = above("mechanism").read_mechanism(read_source(Path(file)), name).source
         return source
     if path.suffix == ".py":
-        message = f"`{path}` is a Python file: say which of its mechanisms you mean"
+        message = f"`{path}` is a Python file, which can have several mechanisms"
         notes = (f"write `{path}{SEPARATOR}NAME`, with the name of the function",)
         raise DiagnosticError(Diagnostic("E1905", message, notes=notes))
     return read_source(path)
@@ -689,7 +704,7 @@ def _source(path_or_text: str | os.PathLike[str]) -> Source:
 
 
 def _is_named(text: str) -> bool:
-    """Whether it ends as the path of a program, or of a mechanism in a Python file."""
+    """Return True if the text ends like the path of a program, or of a mechanism in a Python file."""
     return text.endswith((".dip", ".py")) or text.partition(SEPARATOR)[0].endswith(".py")
 
 

@@ -25,17 +25,19 @@ from dipc.text.program import CoreProgram
 
 # --- The weights of finite random choices in closed form --------------------------------------------------------------
 
-#: What one score of an exponential mechanism costs in each of its weights, with all that is done to their sum.
+#: The cost of one score of an exponential mechanism in each of its weights, including the work on their sum.
 _STEPS_FOR_A_SCORE = 1_000
 
 
-#: Choices that are told by the identity of their scores.
+#: The most choices cached by the identity of their scores.
 _REMEMBERED = 1_000
 
 
 class Weights:
-    """The weights of one program, each computed once; those of one that is `only_at` an eps are numbers where their
-    value there is rational. They are probabilities at the eps of the intervals."""
+    """The weights of one program, each computed once; they are probabilities at the eps of the intervals.
+
+    For a program with a single eps `only_at`, weights are numbers if their value there is rational.
+    """
 
     def __init__(
         self,
@@ -59,12 +61,14 @@ class Weights:
         self._zeros: dict[ChoiceWeight, tuple[Root, ...]] = {}
 
     def closed(self, weight: ChoiceWeight) -> Closed:
-        """The weight as a function of eps. Raises DiagnosticError where it is undefined for some eps > 0, Undecided
-        where the limits do not suffice to find out."""
+        """Return the weight as a function of eps.
+
+        Raises DiagnosticError if it is undefined for some eps > 0, Undecided if the limits do not suffice to tell.
+        """
         if isinstance(weight, NoiseWeight):
             return self._interval(weight)
         if isinstance(weight, ExpressionWeight):
-            # Every state at a `choose` has the same expressions, and hashing them takes longer than all else here.
+            # Every state at a `choose` has the same expressions, and hashing them costs more than everything else here.
             seen = self._seen.get(id(weight.expression))
             if seen is not None:
                 return seen[1]
@@ -97,15 +101,15 @@ class Weights:
         return known
 
     def possible(self, weight: ChoiceWeight) -> bool:
-        """Whether the weight is not 0 for every eps."""
-        # Those of the exponential mechanism are positive, and each is as long as there are scores; noise that may be
-        # anything falls into every interval.
+        """Return True unless the weight is 0 for every eps."""
+        # Weights of the exponential mechanism are positive, and each is as long as there are scores. Noise with full
+        # support falls into every interval with positive probability.
         if isinstance(weight, NoiseWeight) and weight.law.is_positive and weight.law.least is None:
             return True
         return isinstance(weight, ExponentialWeight) or not self.closed(weight).is_zero()
 
     def zeros(self, weight: ChoiceWeight) -> tuple[Root, ...]:
-        """All eps > 0 at which a possible weight, which is never negative, is 0; refined. Raises Undecided."""
+        """Return all eps > 0 at which a possible weight, which is never negative, is 0; refined. Raises Undecided."""
         known = self._zeros.get(weight)
         if known is None:
             if isinstance(weight, ExponentialWeight) or _one_signed(numerator := numerator_of(self.closed(weight))):
@@ -117,8 +121,10 @@ class Weights:
         return known
 
     def negative_at(self, value: Closed) -> Fraction | None:
-        """An eps of the intervals at which `value` is negative, preferably the one at which the program is read; None
-        where there is none. Raises Undecided."""
+        """Return an eps of the intervals at which `value` is negative, preferably the program's single eps, or None.
+
+        Raises Undecided.
+        """
         numerator = numerator_of(value)
         if all(c > 0 for _, _, c in numerator.terms()):
             return None
@@ -139,14 +145,16 @@ class Weights:
         form = expression.evaluate({})
         if form.denominator == 1:
             return form.numerator_flat()
-        # No divisor has a zero, so neither has their product: its sign at 1 is its sign everywhere.
+        # No divisor has a zero, so their product has none: its sign at 1 is its sign everywhere.
         sign = sign_at(form.denominator, Fraction(1), self._limits)
         return simplest(Quotient(form.numerator_flat() * sign, form.denominator * sign))
 
 
 class Exponential:
-    """The weights of one exponential mechanism, exp(rate·eps·score) / Σ exp(rate·eps·score) over all scores: quotients
-    over one denominator, which is made once. Raises LimitReached where there are too many of them."""
+    """The weights of one exponential mechanism, exp(rate·eps·score) / Σ exp(rate·eps·score) over all scores.
+
+    They are quotients over one denominator, which is computed once. Raises LimitReached if there are too many of them.
+    """
 
     def __init__(self, rate: Fraction, scores: tuple[Fraction, ...], meter: Meter) -> None:
         self.rate = rate
@@ -154,28 +162,28 @@ class Exponential:
         self._meter = meter
         self._least = min(scores)
         self._share = Fraction(1, scores.count(self._least))
-        #: As quotients have it: its least term is 1.
+        #: Normalised as in quotients: its least term is 1.
         self._sum = ExpPoly.from_terms((0, rate * (score - self._least), self._share) for score in scores)
         self._weights: dict[Fraction, Closed] = {}
 
     def weight(self, score: Fraction) -> Closed:
-        """The weight of one value with this score."""
+        """Return the weight of one value with this score."""
         known = self._weights.get(score)
         if known is None:
             self._meter.spend(_STEPS_FOR_A_SCORE * len(self.scores))
-            # A term in one exponent alone has no divisors but units.
+            # A single term has only units as divisors.
             above = ExpPoly.term(self._share, 0, self.rate * (score - self._least))
             known = self._weights[score] = simplest(Quotient.coprime(above, self._sum))
         return known
 
 
 def numerator_of(value: Closed) -> ExpPoly:
-    """What has the sign of `value` for every eps > 0."""
+    """Return a function with the sign of `value` for every eps > 0."""
     return value.numerator if isinstance(value, Quotient) else value
 
 
 def _one_signed(value: ExpPoly) -> bool:
-    """Whether all coefficients have one sign: then the function has no zero, and needs no analysis."""
+    """Return True if all coefficients have one sign, so that the function has no zero."""
     return len({c > 0 for _, _, c in value.terms()}) == 1
 
 
@@ -193,21 +201,23 @@ _RANGE = 'where they are probabilities only for some eps, ask about these: `--ep
 
 @frozen
 class Choices:
-    """The weights of a program whose every `choose` is a distribution for every eps > 0; or, with `undecided`, of one
-    where a limit was reached before that was known: nothing may then be computed from them."""
+    """The weights of a program whose every `choose` is a distribution for every eps > 0.
+
+    With `undecided`, a limit was reached before that was proved, and nothing may be computed from the weights.
+    """
 
     weights: Weights
     undecided: Undecided | None = None
 
     def settled(self) -> Weights:
-        """The weights; raises Undecided where they are not known to be those of distributions."""
+        """Return the weights; raise Undecided unless they are proved to be those of distributions."""
         if self.undecided is not None:
             raise self.undecided.with_traceback(None)
         return self.weights
 
 
 def check_choices(program: CoreProgram, limits: Limits) -> Choices:
-    """The program's weights; raises DiagnosticError with all that is wrong with them."""
+    """Return the program's weights; raise DiagnosticError with everything that is wrong with them."""
     ranges = program.only_in or (Interval.POSITIVE,)
     weights = Weights(program.source, limits, program.only_at, ranges)
     diagnostics: list[Diagnostic] = []
@@ -281,14 +291,14 @@ def _mistakes(
 
 
 def _divided(arms: Sequence[ExpressionWeight], source: Source) -> str:
-    """The first weight as it is written, divided by the sum of all."""
+    """Return the first weight as it is written, divided by the sum of all."""
     texts = [" ".join(source.text[arm.span.start : arm.span.end].split()) for arm in arms]
     first = f"({texts[0]})" if isinstance(arms[0].expression, Binary) else texts[0]
     return f"for example `{first}/({' + '.join(texts)})` for the first"
 
 
 def _refuted(whole: Closed, point: Fraction) -> Fraction:
-    """The first of point, point + 1, … at which a function other than 1 is not 1: it is 1 at finitely many."""
+    """Return the first of point, point + 1, … at which a function other than 1 is not 1; it is 1 at finitely many."""
     numerator = numerator_of(whole - 1)
     while numerator.value_is_zero(point):
         point += 1
@@ -296,7 +306,7 @@ def _refuted(whole: Closed, point: Fraction) -> Fraction:
 
 
 def _sum_is_one(whole: Closed, limits: Limits) -> list[str]:
-    """Where the sum is 1 after all."""
+    """Return the eps at which the sum is 1, if there are any, as a note."""
     numerator = numerator_of(whole - 1)
     try:
         roots = isolate_roots(numerator, Interval.POSITIVE, limits)

@@ -180,7 +180,7 @@ def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:
         message = f"the program `{program.name}` has no `ideal` block that gives the right answers at these inputs"
         if program.core.source.tree is not None:
             message = f"the mechanism `{program.name}` makes a `choice`, so it has to say what its right answer is"
-        notes = (ideals.how_to_say_the_answer(program.core), "or give a table of inputs and their answers: TABLE.csv")
+        notes = (ideals.how_to_say_the_answer(program.core), "or give a table of inputs with their answers: TABLE.csv")
         return Diagnostic("E1101", message, notes=notes)
     return Diagnostic(
         "E1115",
