@@ -1,4 +1,7 @@
-"""The abstract syntax of DiPWhile+: Figure 3 of the paper, with arrays, bounded `for` and named constants; a walker."""
+"""The abstract syntax of DiPWhile+: Figure 3 of the paper, with arrays, bounded `for` and named constants.
+
+Tree walkers.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def _span() -> Span:
 
 @frozen
 class Number:
-    """An exact rational literal: `3`, `0.25` (1/4), `1e-23` (10^-23). `text` is how it was written."""
+    """An exact rational literal: `3`, `0.25` (1/4), `1e-23` (10^-23). `text` is the literal as written."""
 
     value: Fraction
     text: str
@@ -92,7 +95,7 @@ class CompareOp(Enum):
     GT = ">"
 
 
-#: What each comparison says of two numbers.
+#: The test on two numbers for each comparison.
 COMPARED: Mapping[CompareOp, Callable[[Any, Any], Any]] = {
     CompareOp.LT: operator.lt,
     CompareOp.LE: operator.le,
@@ -102,7 +105,7 @@ COMPARED: Mapping[CompareOp, Callable[[Any, Any], Any]] = {
     CompareOp.GT: operator.gt,
 }
 
-#: The comparison that holds where the other does not.
+#: The negation of each comparison.
 NEGATED: Mapping[CompareOp, CompareOp] = {
     CompareOp.LT: CompareOp.GE,
     CompareOp.GE: CompareOp.LT,
@@ -112,7 +115,7 @@ NEGATED: Mapping[CompareOp, CompareOp] = {
     CompareOp.NE: CompareOp.EQ,
 }
 
-#: What these operators make of two numbers.
+#: The function of two numbers for each operator.
 ARITHMETIC: Mapping[BinaryOp, Callable[[Any, Any], Any]] = {
     BinaryOp.ADD: operator.add,
     BinaryOp.SUBTRACT: operator.sub,
@@ -142,7 +145,7 @@ class Binary:
 
 @frozen
 class Compare:
-    """`e op e`: one comparison; they do not chain."""
+    """A single comparison, `e op e`; comparisons do not chain."""
 
     op: CompareOp
     left: Expr
@@ -161,7 +164,7 @@ class Call:
 
 @frozen
 class Drawn:
-    """A value drawn within an expression; `dipc.text.rewriting` gives those of statements a variable."""
+    """A random value drawn inside an expression; `dipc.text.rewriting` replaces it by a variable."""
 
     distribution: Distribution
     span: Span = _span()
@@ -175,8 +178,10 @@ Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call |
 
 @frozen
 class Noise:
-    """`Lap(rate, mean)` and the other laws of noise; `rate` is an expression in `eps`, `mean` None where the law has
-    none."""
+    """A law of noise, such as `Lap(rate, mean)`.
+
+    `rate` is an expression in `eps`; `mean` is None for a law without one.
+    """
 
     law: Law
     rate: Expr
@@ -259,7 +264,7 @@ class For:
 
 @frozen
 class Exit:
-    """`exit`: the program ends here."""
+    """The statement `exit`, which ends the program."""
 
     span: Span = _span()
 
@@ -317,7 +322,7 @@ TypeExpr = BaseTypeExpr | RangeDomain | ListedDomain | NamedDomain
 
 @frozen
 class Declarator:
-    """One declared name; `low`/`high` are the index bounds of an array, both None for a scalar."""
+    """A declared name; `low`/`high` are the index bounds of an array, both None for a scalar."""
 
     name: str
     low: Expr | None
@@ -333,7 +338,7 @@ class Role(Enum):
 
 @frozen
 class ConstDecl:
-    """`const m = 3, c = 1;`"""
+    """The declaration `const m = 3, c = 1;`."""
 
     bindings: tuple[tuple[str, Expr], ...]
     span: Span = _span()
@@ -341,7 +346,7 @@ class ConstDecl:
 
 @frozen
 class DomainDecl:
-    """`domain answer = {none, bot, top};`"""
+    """The declaration `domain answer = {none, bot, top};`."""
 
     name: str
     domain: DomainExpr
@@ -350,7 +355,7 @@ class DomainDecl:
 
 @frozen
 class VariableDecl:
-    """`input q[1..m] : real;`, `output out : answer = none;`, `var a, b : bool = false;`"""
+    """The declaration `input q[1..m] : real;`, `output out : answer = none;` or `var a, b : bool = false;`."""
 
     role: Role
     declarators: tuple[Declarator, ...]
@@ -372,8 +377,10 @@ class IntervalExpr:
 
 @frozen
 class ClaimField:
-    """`alpha: dd;` - one line of a claim block; eps has one or more intervals, inputs have items, the others one
-    expression."""
+    """A line of a claim block, such as `alpha: dd;`.
+
+    eps has one or more intervals, inputs have items, and every other field one expression.
+    """
 
     name: str
     value: Expr | tuple[IntervalExpr, ...] | ClaimedInputs
@@ -390,7 +397,10 @@ class ClaimDecl:
 
 @frozen
 class IdealDecl:
-    """`ideal { var ...; statements }`: a deterministic program for det; `noiseless`, they are the program's own."""
+    """The block `ideal { var ...; statements }`: a deterministic program for det.
+
+    If it is `noiseless`, the statements are the program's own.
+    """
 
     declarations: tuple[VariableDecl, ...]
     body: tuple[Statement, ...]
@@ -400,7 +410,7 @@ class IdealDecl:
 
 @frozen
 class Each:
-    """`for i in low..high: body` in a metric: one condition for every value of the variable."""
+    """The conditions `for i in low..high: body` in a metric: one for every value of the variable."""
 
     variable: str
     low: Expr
@@ -411,7 +421,10 @@ class Each:
 
 @frozen
 class MetricField:
-    """`input: linf;` - one line of a metric block. In conditions `q'` is the other input's (or the ideal's) `q`."""
+    """A line of a metric block, such as `input: linf;`.
+
+    In conditions `q'` is the `q` of the other input, or of the ideal.
+    """
 
     name: str
     value: Expr | Each
@@ -420,7 +433,7 @@ class MetricField:
 
 @frozen
 class MetricDecl:
-    """`metric { ... }`: how far inputs, and how far answers, are apart."""
+    """The block `metric { ... }`, which defines the distances of inputs and of answers."""
 
     fields: tuple[MetricField, ...]
     span: Span = _span()
@@ -429,7 +442,7 @@ class MetricDecl:
 Declaration = ConstDecl | DomainDecl | VariableDecl | ClaimDecl | IdealDecl | MetricDecl
 
 
-# --- what options hold -----------------------------------------------------------------------------
+# --- values in options -----------------------------------------------------------------------------
 
 
 @frozen
@@ -451,7 +464,7 @@ class Listed:
 
 @frozen
 class Vector:
-    """`(0, -1..1, {0, 1/2})`: what each element of an array may be."""
+    """A vector `(0, -1..1, {0, 1/2})` with the values of each element of an array."""
 
     values: tuple[Values, ...]
     span: Span = _span()
@@ -462,7 +475,7 @@ Values = Expr | Range | Listed | Vector
 
 @frozen
 class Item:
-    """`q = -1..1`, `q[2] in {0, 1}`: what a variable, an array or a constant may be."""
+    """An item `q = -1..1` or `q[2] in {0, 1}` with the values of a variable, an array or a constant."""
 
     target: Name | Element
     values: Values
@@ -471,7 +484,7 @@ class Item:
 
 @frozen
 class ClaimedInputs:
-    """`q = -1..1, x in {0, 1}` in a claim block: the inputs that are meant; no items: `all`."""
+    """The inputs `q = -1..1, x in {0, 1}` in a claim block; no items means `all`."""
 
     items: tuple[Item, ...]
     span: Span = _span()
@@ -479,7 +492,7 @@ class ClaimedInputs:
 
 @frozen
 class LowerBound:
-    """`m >= 3`: every integer from 3 on; `least` None is all of them that make sense."""
+    """A lower bound `m >= 3`: every integer from 3 on; `least` None is every admissible value."""
 
     name: str
     least: Expr | None
@@ -488,7 +501,7 @@ class LowerBound:
 
 @frozen
 class Program:
-    """`program name; declarations; statements`: a whole text."""
+    """A whole text: `program name; declarations; statements`."""
 
     name: str
     declarations: tuple[Declaration, ...]
@@ -497,7 +510,7 @@ class Program:
 
     @property
     def ideal(self) -> IdealDecl | None:
-        """Its block `ideal`, if there is one."""
+        """The block `ideal`, or None if there is none."""
         return next((each for each in self.declarations if isinstance(each, IdealDecl)), None)
 
 
@@ -506,12 +519,12 @@ class Program:
 # A node is an instance of a dataclass other than Span; its children are the nodes in its fields, in order, those in
 # tuples (at any depth) included. So a new kind of node needs nothing here.
 
-#: How fields are declared that hold no node. Others are looked into: a program is walked for every one that is checked.
+#: The declared types of fields without nodes. Fields of other types are visited.
 _LEAVES = {"str", "int", "bool", "Fraction", "Span", "Law", "tuple[int, ...]", "tuple[str, ...]"}
 
 
 def walk(tree: object) -> Iterator[Any]:
-    """Every node of a tree, or of the trees in a tuple: a node comes before its children, these from left to right."""
+    """Yield every node of a tree, or of the trees in a tuple: a node before its children, these from left to right."""
     pending: list[Any] = [tree]
     while pending:
         node = pending.pop()
@@ -524,29 +537,31 @@ def walk(tree: object) -> Iterator[Any]:
 
 _Tree = TypeVar("_Tree")
 
-#: What the Greek letters of a claim are called.
+#: The names of the Greek letters in a claim.
 GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
 
 
 def is_name(node: object, name: str) -> bool:
-    """Whether a node is this name."""
+    """Return True if a node is this name."""
     return isinstance(node, Name) and node.name == name
 
 
 def occurrences(tree: object, name: str) -> int:
-    """How often a constant is mentioned in a tree of syntax."""
+    """Return the number of occurrences of a name in a tree."""
     return sum(isinstance(node, Name) and node.name == name for node in walk(tree))
 
 
 def mentions(tree: object, name: str) -> bool:
-    """Whether a name occurs in a tree of syntax; a Greek letter is its name in Latin letters."""
+    """Return True if a name occurs in a tree; a Greek letter counts as its name in Latin letters."""
     wanted = GREEK.get(name, name)
     return any(isinstance(node, Name | Element) and GREEK.get(node.name, node.name) == wanted for node in walk(tree))
 
 
 def rewritten(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
-    """The tree, or the trees of a tuple, with another node in place of each for which `change` has one, and not None;
-    what is in its place is not looked into."""
+    """Return the tree, or the trees of a tuple, with each node replaced for which `change` returns a node.
+
+    `change` returns None for nodes to keep. A replacement is not rewritten again.
+    """
     if isinstance(tree, tuple):
         children = tuple([rewritten(child, change) for child in tree])
         return tree if all(map(operator.is_, children, tree)) else children  # type: ignore[return-value]
@@ -564,14 +579,17 @@ def rewritten(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
 
 @cache
 def _children(kind: Any) -> tuple[str, ...] | None:
-    """The fields of a node of this class that may hold nodes; None if it is no node's."""
+    """Return the fields of a node class that can contain nodes, or None for another class."""
     known = None if kind is Span else getattr(kind, "__dataclass_fields__", None)
     return None if known is None else tuple([name for name, field in known.items() if field.type not in _LEAVES])
 
 
 @cache
 def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
-    """What takes the fields of a node of this class that may hold nodes, the last first; None if it is no node's."""
+    """Return a getter of the fields that can contain nodes, the last first.
+
+    The result is None for a class that is not a node's.
+    """
     match _children(kind):
         case None:
             return None
@@ -584,14 +602,14 @@ def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
 
 
 def number(value: Fraction | int, span: Span) -> Expr:
-    """The number as the parser would give it: a negative one is a negation, a fraction a division."""
+    """Return the number as the parser builds it: a negative one is a negation, a fraction a division."""
     above, below = (Number(Fraction(n), str(n), span) for n in abs(Fraction(value)).as_integer_ratio())
     node = above if below.value == 1 else Binary(BinaryOp.DIVIDE, above, below, span)
     return Unary(UnaryOp.NEGATE, node, span) if value < 0 else node
 
 
 def weighing(distribution: Distribution) -> tuple[Expr, ...]:
-    """The rate or the weights of a distribution."""
+    """Return the rate or the weights of a distribution."""
     match distribution:
         case Choose(arms):
             return tuple(weight for _, weight in arms)

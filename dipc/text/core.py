@@ -1,6 +1,6 @@
-"""What a typed program is made of: types, slots, values, expressions and instructions; how they are shown.
+"""The parts of a typed program: types, slots, values, expressions and instructions; and their texts.
 
-An expression whose names are resolved is a concrete value, a linear form, a condition, or a place.
+An expression with resolved names is a concrete value, a linear form, a condition, or a place.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dipc.text.ast import NEGATED, CompareOp, Expr, Role
 from dipc.text.diagnostic import Span
 from dipc.text.printer import Level, Written, applied, infixed, prefixed, signed_sum
 
-# --- The codes of the diagnostics about names, types and program rules; a code, once given, keeps its meaning ---------
+# --- The codes of the diagnostics about names, types and program rules; a published code keeps its meaning ------------
 
 
 class Code(StrEnum):
-    """E02xx: names and types. E03xx: the rules a program must keep."""
+    """The codes E02xx, about names and types, and E03xx, about the rules of the language."""
 
     UNKNOWN_NAME = "E0201"
     DUPLICATE = "E0202"
@@ -56,7 +56,7 @@ class Code(StrEnum):
     BAD_METRIC = "E0311"
 
 
-# --- What a typed program is made of: types, slots, expressions and instructions --------------------------------------
+# --- The parts of a typed program: types, slots, expressions and instructions -----------------------------------------
 #
 # Constants are substituted, domains enumerated, arrays flattened to slots, `for` unrolled, conditions compiled to
 # jumps. A program is a list of labelled instructions (the paper's "finite sequence of labelled statements",
@@ -101,8 +101,10 @@ Type = BoolType | DomType | IntType | RealType
 
 @frozen
 class Slot:
-    """One scalar variable: `name` is as the user reads it (`q[1]`); `initial` a value of a DOM/bool slot, or a
-    rational for a real one, None when it starts unassigned. `span` is its declaration."""
+    """A scalar variable: `name` is its text for users (`q[1]`), and `span` its declaration.
+
+    `initial` is a value of a DOM or bool slot, or a rational of a real one; None if it starts unassigned.
+    """
 
     index: int
     name: str
@@ -113,7 +115,7 @@ class Slot:
 
     @property
     def is_symbolic(self) -> bool:
-        """Whether it holds forms over noises and inputs: a real or int one does, a bool or DOM one does not."""
+        """Whether the slot holds forms over noises and inputs: true for real and int slots only."""
         return isinstance(self.type, RealType | IntType)
 
 
@@ -122,14 +124,14 @@ class Slot:
 
 @frozen
 class Const:
-    """A value that is known."""
+    """A constant value."""
 
     value: Value
 
 
 @frozen
 class Read:
-    """The value of one slot. `span` for the diagnostic when it is unassigned."""
+    """The value of one slot; `span` is the place for the diagnostic if it is unassigned."""
 
     slot: int
     span: Span
@@ -137,7 +139,7 @@ class Read:
 
 @frozen
 class ReadElement:
-    """`array[index]` with an index known only in a state: `slots[index - low]`."""
+    """The element `array[index]` with an index known only in a state: `slots[index - low]`."""
 
     array: str
     slots: tuple[int, ...]
@@ -169,7 +171,7 @@ class DomOp(Enum):
 
 @frozen
 class Apply:
-    """An operation on concrete values; AND and OR evaluate their right side only when the left leaves it open."""
+    """An operation on concrete values; AND and OR evaluate their right side only if the left does not decide."""
 
     op: DomOp
     arguments: tuple[DomExpr, ...]
@@ -184,8 +186,11 @@ DomExpr = Const | Read | ReadElement | Apply
 
 @frozen
 class AffineExpr:
-    """Σ coefficient · slot + constant over real (or over int) slots. Coefficients and constant are DOM
-    expressions; `terms` may name a slot twice (array elements resolve only in a state)."""
+    """The form Σ coefficient · slot + constant over real (or over int) slots.
+
+    Coefficients and constant are DOM expressions. `terms` can contain a slot twice, as array elements are resolved only
+    in a state.
+    """
 
     terms: tuple[tuple[DomExpr, Read | ReadElement], ...]
     constant: DomExpr
@@ -197,7 +202,7 @@ class AffineExpr:
 
 @frozen
 class Target:
-    """Where an assignment writes: one slot, or an element known only in a state (index is not None)."""
+    """The target of an assignment: one slot, or an element known only in a state (`index` is not None)."""
 
     slots: tuple[int, ...]
     low: int
@@ -208,7 +213,7 @@ class Target:
 
 @frozen
 class AssignDom:
-    """x <- E or b <- B with a concrete value; the executor checks that it lies in the slot's domain."""
+    """The instruction x <- E or b <- B with a concrete value; the executor checks the slot's domain."""
 
     target: Target
     value: DomExpr
@@ -217,7 +222,7 @@ class AssignDom:
 
 @frozen
 class AssignAffine:
-    """r <- R or z <- Z."""
+    """The instruction r <- R or z <- Z."""
 
     target: Target
     value: AffineExpr
@@ -226,7 +231,10 @@ class AssignAffine:
 
 @frozen
 class AssignComparison:
-    """b <- R ~ R (or Z ~ Z): the chain branches on `difference` ~ 0 where difference = left - right."""
+    """The instruction b <- R ~ R (or Z ~ Z): the chain branches on `difference` ~ 0.
+
+    The difference is left - right.
+    """
 
     target: Target
     difference: AffineExpr
@@ -237,7 +245,7 @@ class AssignComparison:
 
 @frozen
 class SampleNoise:
-    """r <- Lap(rate·eps, mean) and the other laws of noise; rate > 0, in multiples of eps."""
+    """The instruction r <- Lap(rate·eps, mean), or another law of noise; rate > 0, in multiples of eps."""
 
     target: Target
     law: Law
@@ -248,7 +256,7 @@ class SampleNoise:
 
 @frozen
 class SampleExponential:
-    """x <- Exp(rate·eps, v in values : score): weight exp(rate·eps·scores[i]) for values[i]."""
+    """The instruction x <- Exp(rate·eps, v in values : score), with weight exp(rate·eps·scores[i]) for values[i]."""
 
     target: Target
     rate: Fraction
@@ -259,7 +267,10 @@ class SampleExponential:
 
 @frozen
 class SampleChoice:
-    """x <- choose { value : weight, ... }; weights are expressions in eps and rationals only (names resolved)."""
+    """The instruction x <- choose { value : weight, ... }.
+
+    Weights are expressions in eps and rationals only, with names resolved.
+    """
 
     target: Target
     arms: tuple[tuple[DomExpr, Expr], ...]
@@ -268,7 +279,7 @@ class SampleChoice:
 
 @frozen
 class Branch:
-    """Go to `then` or `otherwise` by a concrete condition."""
+    """A jump to `then` or `otherwise` by a concrete condition."""
 
     condition: DomExpr
     then: int
@@ -278,7 +289,7 @@ class Branch:
 
 @frozen
 class BranchComparison:
-    """Branch on `difference` ~ 0 with real (int) expressions, without a bool variable."""
+    """A branch on `difference` ~ 0 with real (int) expressions, without a bool variable."""
 
     difference: AffineExpr
     op: CompareOp
@@ -290,7 +301,7 @@ class BranchComparison:
 
 @frozen
 class Jump:
-    """On to another instruction."""
+    """A jump to another instruction."""
 
     target: int
     span: Span
@@ -298,7 +309,7 @@ class Jump:
 
 @frozen
 class Exit:
-    """The program ends here."""
+    """The end of the program."""
 
     span: Span
 
@@ -319,25 +330,25 @@ Instruction = (
 
 # --- Operations on concrete DOM and bool values: constants are folded here, and chains compute with the same rules ----
 
-#: Numerators and denominators beyond this many bits are refused: no mechanism needs them, repeated squaring makes them.
+#: The most bits of a numerator or denominator. No mechanism needs more, and repeated squaring would exceed any bound.
 MAX_BITS = 10_000
 
 
 class ValueTooLarge(ArithmeticError):
-    """A number beyond MAX_BITS bits."""
+    """A number has more than MAX_BITS bits."""
 
 
 def bounded(value: Fraction) -> Fraction:
-    """`value` itself; raises ValueTooLarge when it has too many digits to go on with."""
+    """Return `value` itself; raise ValueTooLarge if it has too many digits."""
     if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
         raise ValueTooLarge
     return value
 
 
 def evaluate(op: DomOp, arguments: Sequence[Value]) -> Value:
-    """The exact result of a well-typed operation on concrete values.
+    """Return the exact result of a well-typed operation on concrete values.
 
-    Raises ZeroDivisionError, or ValueTooLarge for a number beyond MAX_BITS bits.
+    Raises ZeroDivisionError, or ValueTooLarge for a number of more than MAX_BITS bits.
     """
     match op:
         case DomOp.NOT:
@@ -382,7 +393,7 @@ def evaluate(op: DomOp, arguments: Sequence[Value]) -> Value:
 
 
 def power(base: Fraction, exponent: int) -> Fraction:
-    """base^exponent for a natural exponent; raises ValueTooLarge before it computes anything that is too large."""
+    """Return base^exponent for a natural exponent; raise ValueTooLarge before computing a number that is too large."""
     bits = max(base.numerator.bit_length(), base.denominator.bit_length())
     if base not in (0, 1, -1) and (bits - 1) * exponent > MAX_BITS:
         raise ValueTooLarge
@@ -391,27 +402,27 @@ def power(base: Fraction, exponent: int) -> Fraction:
     return bounded(base**exponent)
 
 
-# --- Core values, types and expressions as people read them: in diagnostics, in the chain and in listings -------------
+# --- Core values, types and expressions as text: in diagnostics, in the chain and in listings -------------------------
 
 _SHOWN_VALUES = 8
 
 
 def show_value(value: Value) -> str:
-    """`3`, `-1/2`, `bot`, `true`."""
+    """Return the text of a value: `3`, `-1/2`, `bot`, `true`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
 
 
 def show_multiple(factor: Fraction, of: str = "eps") -> str:
-    """`eps`, `eps/4`, `2*eps`, `-4*eps/9`."""
+    """Return the text of a multiple: `eps`, `eps/4`, `2*eps`, `-4*eps/9`."""
     above = of if abs(factor.numerator) == 1 else f"{abs(factor.numerator)}*{of}"
     below = "" if factor.denominator == 1 else f"/{factor.denominator}"
     return f"{'-' if factor < 0 else ''}{above}{below}"
 
 
 def show_values(type_: DomType) -> str:
-    """`{none, bot, top}`, `{0..3}`, or the first few values of a long list."""
+    """Return the text of a domain: `{none, bot, top}`, `{0..3}`, or the first few values of a long list."""
     values = type_.values
     first, last = values[0], values[-1]
     if isinstance(first, Fraction) and isinstance(last, Fraction) and len(values) > 1:
@@ -423,7 +434,7 @@ def show_values(type_: DomType) -> str:
 
 
 def show_type(type_: Type) -> str:
-    """`bool`, `int`, `real`, `{0..3}`, or `answer = {none, bot, top}` for a named domain."""
+    """Return the text of a type: `bool`, `int`, `real`, `{0..3}`, or `answer = {none, bot, top}` for a named domain."""
     match type_:
         case BoolType():
             return "bool"
@@ -438,12 +449,12 @@ def show_type(type_: Type) -> str:
 
 
 def show_expression(expr: DomExpr, slots: Sequence[Slot]) -> str:
-    """A DOM or bool expression with no more parentheses than it needs."""
+    """Return the text of a DOM or bool expression with as few parentheses as possible."""
     return _written(expr, slots).text
 
 
 def show_affine(expr: AffineExpr, slots: Sequence[Slot]) -> str:
-    """`2*r1 - r2/3 + x`; a constant 0 is left out beside terms."""
+    """Return the text of a form: `2*r1 - r2/3 + x`; a constant 0 is left out beside terms."""
     pieces = [_product(coefficient, show_read(read, slots), slots) for coefficient, read in expr.terms]
     if not pieces or expr.constant != Const(Fraction(0)):
         pieces += _summands(expr.constant, slots)
@@ -454,7 +465,7 @@ def show_affine(expr: AffineExpr, slots: Sequence[Slot]) -> str:
 
 
 def _summands(expr: DomExpr, slots: Sequence[Slot]) -> list[tuple[bool, str]]:
-    """The parts of a sum, each with whether it is subtracted."""
+    """Return the parts of a sum, each with whether it is subtracted."""
     match expr:
         case Apply(DomOp.ADD | DomOp.SUBTRACT as op, (left, right)):
             flip = op is DomOp.SUBTRACT
@@ -479,7 +490,7 @@ def _product(coefficient: DomExpr, variable: str, slots: Sequence[Slot]) -> tupl
 
 
 def show_read(expr: Read | ReadElement, slots: Sequence[Slot]) -> str:
-    """The variable or element that is read: `r`, `q[1]`, `q[x + 1]`."""
+    """Return the text of the variable or element that is read: `r`, `q[1]`, `q[x + 1]`."""
     if isinstance(expr, Read):
         return slots[expr.slot].name
     return f"{expr.array}[{show_expression(expr.index, slots)}]"
@@ -511,7 +522,7 @@ def _written(expr: DomExpr, slots: Sequence[Slot]) -> Written:
             assert_never(expr)
 
 
-# --- What an expression means once its names are resolved: a concrete value, a linear form, or a condition ------------
+# --- The meaning of an expression with resolved names: a concrete value, a linear form, or a condition ----------------
 
 ZERO = Const(Fraction(0))
 ONE = Const(Fraction(1))
@@ -521,7 +532,7 @@ Term = tuple[DomExpr, Read | ReadElement]
 
 
 class Kind(Enum):
-    """The kinds of values that never turn into one another; the text is how messages call them."""
+    """The kinds of values, which never convert to one another; the text is the kind's name in messages."""
 
     BOOL = "a truth value"
     NUMBER = "a number"
@@ -534,7 +545,7 @@ NUMERIC = frozenset({Kind.NUMBER, Kind.INT, Kind.REAL})
 
 
 def kind_of(type_: Type) -> Kind:
-    """The kind of the values of a type; a DOM holds either names or numbers."""
+    """Return the kind of the values of a type; a DOM holds either names or numbers."""
     match type_:
         case BoolType():
             return Kind.BOOL
@@ -550,7 +561,7 @@ def kind_of(type_: Type) -> Kind:
 
 @frozen
 class Unknown:
-    """The meaning of an expression that is wrong: what contains it stays silent."""
+    """The meaning of a wrong expression, about which expressions that contain it report nothing more."""
 
 
 UNKNOWN = Unknown()
@@ -558,14 +569,14 @@ UNKNOWN = Unknown()
 
 @frozen
 class Concrete:
-    """A bool, a DOM number or a domain name: it has a value in every state of the chain."""
+    """A bool, a DOM number or a domain name, which has a value in every state of the chain."""
 
     kind: Kind
     expr: DomExpr
 
     @property
     def value(self) -> Value | None:
-        """The value when it is the same in every state."""
+        """The value if it is the same in every state, else None."""
         return self.expr.value if isinstance(self.expr, Const) else None
 
 
@@ -580,8 +591,10 @@ class Linear:
 
 @frozen
 class Switch:
-    """A number, int or real, of the kind `kind`, that is `then` where the condition holds, else `otherwise`: what min,
-    max and abs of reals or ints are, and conditions on them that are counted."""
+    """A number, int or real that is `then` where the condition holds, else `otherwise`.
+
+    Switches are the meaning of min, max and abs of reals or ints, and of conditions on these that are counted.
+    """
 
     kind: Kind
     condition: Condition
@@ -591,7 +604,7 @@ class Switch:
 
 @frozen
 class Relation:
-    """A comparison of reals or of ints: difference ~ 0. `left` and `right` are the two sides for display."""
+    """A comparison of reals or of ints: difference ~ 0; `left` and `right` are the two sides as text."""
 
     difference: Linear
     op: CompareOp
@@ -601,14 +614,16 @@ class Relation:
 
     @property
     def text(self) -> str:
-        """The comparison as people read it, constants substituted."""
+        """The comparison as text, with constants substituted."""
         return f"{self.left} {self.op.value} {self.right}"
 
 
 @frozen
 class Junction:
-    """`left and right` or `left or right` where some part compares reals or ints; the right side is looked at only
-    when the left leaves the matter open."""
+    """The condition `left and right` or `left or right` in which some part compares reals or ints.
+
+    The right side is evaluated only if the left does not decide.
+    """
 
     op: DomOp
     left: Condition
@@ -620,14 +635,14 @@ Typed = Unknown | Concrete | Linear | Switch | Relation | Junction
 
 
 def truth(condition: Condition | Unknown) -> bool | None:
-    """True or False when the condition is the same in every state, else None."""
+    """Return True or False if the condition is the same in every state, else None."""
     if isinstance(condition, Concrete) and isinstance(condition.value, bool):
         return condition.value
     return None
 
 
 def negation(condition: Condition, span: Span) -> Condition:
-    """not `condition`, pushed down to its comparisons; what is looked at and in which order stays the same."""
+    """Return not `condition`, pushed down to its comparisons, with the same order of evaluation."""
     match condition:
         case Concrete():
             return Concrete(Kind.BOOL, fold(DomOp.NOT, (condition.expr,), span))
@@ -641,7 +656,7 @@ def negation(condition: Condition, span: Span) -> Condition:
 
 
 def junction(op: DomOp, left: Condition, right: Condition, span: Span) -> Condition:
-    """left and right, or left or right, settled as far as constants settle it."""
+    """Return left and right, or left or right, simplified as far as constants decide it."""
     if truth(left) is not None:
         return left if truth(left) is (op is DomOp.OR) else right
     if truth(right) is (op is DomOp.AND):
@@ -652,26 +667,27 @@ def junction(op: DomOp, left: Condition, right: Condition, span: Span) -> Condit
 
 
 def is_condition(typed: Typed) -> TypeGuard[Condition]:
-    """Whether it can be true or false."""
+    """Return True if the expression can be true or false."""
     return isinstance(typed, Relation | Junction) or (isinstance(typed, Concrete) and typed.kind is Kind.BOOL)
 
 
 def counted(condition: Condition, span: Span) -> Concrete | Switch:
-    """1 where the condition holds, else 0."""
+    """Return 1 where the condition holds, else 0."""
     if isinstance(condition, Concrete):
         return Concrete(Kind.NUMBER, fold(DomOp.COUNT, (condition.expr,), span))
     return Switch(Kind.NUMBER, condition, Concrete(Kind.NUMBER, ONE), Concrete(Kind.NUMBER, ZERO))
 
 
 def leaves(value: Concrete | Linear | Switch) -> int:
-    """How many expressions the value is one of."""
+    """Return the number of expressions among which the value is chosen."""
     return leaves(value.then) + leaves(value.otherwise) if isinstance(value, Switch) else 1
 
 
 def fold(op: DomOp, arguments: tuple[DomExpr, ...], span: Span) -> DomExpr:
-    """The application, computed when its arguments are constants.
+    """Return the application, computed if its arguments are constants.
 
-    Raises ZeroDivisionError and ValueTooLarge as `evaluate` does, and ZeroDivisionError for anything over constant 0.
+    Raises ZeroDivisionError and ValueTooLarge as `evaluate` does, and ZeroDivisionError for any dividend over constant
+    0.
     """
     values = [argument.value for argument in arguments if isinstance(argument, Const)]
     if len(values) == len(arguments):
@@ -682,7 +698,7 @@ def fold(op: DomOp, arguments: tuple[DomExpr, ...], span: Span) -> DomExpr:
 
 
 def plus(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
-    """left + right, without adding a constant 0 or something negated."""
+    """Return left + right, without adding a constant 0 or a negation."""
     if right == ZERO:
         return left
     if left == ZERO:
@@ -693,7 +709,7 @@ def plus(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
 
 
 def times(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
-    """left * right with a constant in front, without multiplying by a constant 1 or -1."""
+    """Return left * right with a constant in front, without multiplying by a constant 1 or -1."""
     if isinstance(right, Const):
         left, right = right, left
     if left == ONE:
@@ -702,14 +718,14 @@ def times(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
 
 
 def scaled(linear: Linear, factor: DomExpr, span: Span) -> Linear:
-    """factor * linear."""
+    """Return factor * linear."""
     terms = tuple((times(coefficient, factor, span), read) for coefficient, read in linear.terms)
     constant = linear.constant if linear.constant == ZERO else times(linear.constant, factor, span)
     return Linear(linear.kind, terms, constant)
 
 
 def divided(linear: Linear, divisor: DomExpr, span: Span) -> Linear:
-    """linear / divisor; a constant divisor becomes a factor."""
+    """Return linear / divisor; a constant divisor becomes a factor."""
     if isinstance(divisor, Const):
         return scaled(linear, fold(DomOp.DIVIDE, (ONE, divisor), span), span)
     terms = tuple((fold(DomOp.DIVIDE, (coefficient, divisor), span), read) for coefficient, read in linear.terms)
@@ -718,26 +734,31 @@ def divided(linear: Linear, divisor: DomExpr, span: Span) -> Linear:
 
 
 def negated(linear: Linear, span: Span) -> Linear:
-    """-linear."""
+    """Return -linear."""
     terms = tuple((fold(DomOp.NEGATE, (coefficient,), span), read) for coefficient, read in linear.terms)
     return Linear(linear.kind, terms, fold(DomOp.NEGATE, (linear.constant,), span))
 
 
 def total(left: Linear, right: Linear, span: Span) -> Linear:
-    """left + right, of one kind."""
+    """Return left + right, of one kind."""
     return Linear(left.kind, left.terms + right.terms, plus(left.constant, right.constant, span))
 
 
 def affine(typed: Concrete | Linear, span: Span) -> AffineExpr:
-    """The core expression. Constant multiples of one variable are gathered; one that comes to 0 stays, because the
-    variable is still used there and has to have a value."""
+    """Return the core expression, with the constant multiples of each variable gathered.
+
+    A multiple that is 0 stays, because the variable is still used there and must have a value.
+    """
     if isinstance(typed, Concrete):
         return AffineExpr((), typed.expr, span)
     return AffineExpr(gathered(typed.terms), typed.constant, span)
 
 
 def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:
-    """The terms with the constant coefficients of each scalar variable added up, in order of first occurrence."""
+    """Return the terms with the constant coefficients of each scalar variable added up.
+
+    The order is that of their first occurrence.
+    """
     terms = tuple(terms)
     if len(terms) < 2:
         return terms
@@ -757,7 +778,7 @@ def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 @frozen
 class Place:
-    """Where a statement writes; `type` None when the statement cannot write there, which has been reported."""
+    """The place that a statement writes to; `type` is None after a reported error."""
 
     target: Target
     type: Type | None

@@ -1,6 +1,6 @@
-"""What a program declares: domains, constants, variables, and how large its loops may make it.
+"""The declarations of a program: domains, constants, variables, and the size of the unrolled program.
 
-Options and claims may hold names, numbers and expressions of constants.
+Also the names, numbers and constant expressions in options and claims.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ from dipc.text.scope import (
     word_for,
 )
 
-# --- How large a program may become once its loops are unrolled -------------------------------------------------------
+# --- The size of a program after its loops are unrolled ---------------------------------------------------------------
 
-#: Statements once every `for` is unrolled; the scores of an `Exp` count as one each, the values of a `choose` as
-#: STATEMENTS_A_WEIGHT, as their weights are closed forms.
+#: The most statements after every `for` is unrolled. Each score of an `Exp` counts as one, and each value of a `choose`
+#: as STATEMENTS_A_WEIGHT, as its weight is a closed form.
 MAX_UNROLLED = 50_000
 STATEMENTS_A_WEIGHT = 3
 
 
 class Budget:
-    """Counts statements down from MAX_UNROLLED."""
+    """A counter of statements, from MAX_UNROLLED down."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
         self._left = MAX_UNROLLED
-        #: False once something did not fit: what was lowered is not the whole program.
+        #: False after something did not fit: the lowered instructions are then not the whole program.
         self.complete = True
 
     def spend(self, count: int) -> None:
@@ -63,8 +63,11 @@ class Budget:
         self._left -= count
 
     def fits(self, count: int, span: Span, what: str) -> bool:
-        """Whether `count` more statements are allowed. The first time they are not, that is reported at `span`, with
-        `what` ("1000 iterations") behind the caret; from then on nothing fits."""
+        """Return True if `count` more statements are allowed.
+
+        The first excess is reported at `span`, with `what` ("1000 iterations") behind the caret. From then on nothing
+        fits.
+        """
         if self.complete and count > self._left:
             self.complete = False
             self._findings.report(
@@ -77,14 +80,14 @@ class Budget:
         return self.complete
 
 
-# --- Finite domains: their values, and which names become values ------------------------------------------------------
+# --- Finite domains: their values, and the names that become values ---------------------------------------------------
 
-#: Values in one domain.
+#: The most values of one domain.
 MAX_DOMAIN = 100_000
 
 
 def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elaborator) -> None:
-    """Enter every named domain; a domain may stand for one declared before it."""
+    """Enter every named domain; a domain can be defined by an earlier one."""
     scope, findings = elaborator.scope, elaborator.findings
     named = [declaration for declaration in declarations if isinstance(declaration, ast.DomainDecl)]
     spans = [locate(findings, declaration.name, declaration.span) for declaration in named]
@@ -108,7 +111,7 @@ def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elabora
 
 
 def resolve_type(expr: ast.TypeExpr, elaborator: Elaborator) -> Type | None:
-    """The type that is written; None when it is wrong, which has been reported."""
+    """Return the declared type, or None after a reported error."""
     if isinstance(expr, ast.BaseTypeExpr):
         match expr.base:
             case ast.BaseType.BOOL:
@@ -123,7 +126,7 @@ def resolve_type(expr: ast.TypeExpr, elaborator: Elaborator) -> Type | None:
 
 
 def resolve_domain(expr: ast.DomainExpr, elaborator: Elaborator) -> DomType | None:
-    """The domain that is written, never empty and without duplicates; None when it is wrong, which is reported."""
+    """Return the declared domain, never empty and without duplicates, or None after a reported error."""
     match expr:
         case ast.RangeDomain():
             return _range(expr, elaborator)
@@ -238,13 +241,13 @@ def _too_large(span: Span, size: int, elaborator: Elaborator) -> None:
     elaborator.findings.report(Code.TOO_LARGE, span, message, notes=("choose fewer: every value is visited",))
 
 
-# --- Registering the names a program declares, and computing its constants, some of them given from outside -----------
+# --- The names that a program declares, and the values of its constants, some of them overridden ----------------------
 
 
 def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Findings) -> None:
-    """Enter every constant and variable by name, in the order of the text, as not known yet.
+    """Enter every constant and variable by name, in the order of the text, as not yet known.
 
-    A name that cannot be declared is reported and left out; of two with one name the first is kept.
+    A name that cannot be declared is reported and left out. If two declarations have one name, the first is kept.
     """
     for declaration in declarations:
         match declaration:
@@ -263,7 +266,7 @@ def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Fi
 def compute_constants(
     declarations: Sequence[ast.Declaration], overrides: Mapping[str, Fraction], elaborator: Elaborator
 ) -> None:
-    """Give every registered constant its value, in the order of the text; `overrides` win over the text."""
+    """Give every registered constant its value, in the order of the text; `overrides` replace values of the text."""
     scope = elaborator.scope
     for declaration in declarations:
         if not isinstance(declaration, ast.ConstDecl):
@@ -286,7 +289,7 @@ def compute_constants(
 
 
 def computed_from(declarations: Sequence[ast.Declaration], given: Mapping[str, Fraction], name: str) -> tuple[str, ...]:
-    """The constants, but those `given`, whose values in the text depend on the constant `name`."""
+    """Return the constants, except those `given`, whose values in the text depend on the constant `name`."""
     result: list[str] = []
     for declaration in declarations:
         if isinstance(declaration, ast.ConstDecl):
@@ -325,7 +328,7 @@ def _binding_span(findings: Findings, declaration: ast.ConstDecl, name: str, exp
 
 # --- Declared variables: their types, the slots of arrays, initial values ---------------------------------------------
 
-#: Scalars and array elements of one program, taken together.
+#: The most scalars and array elements of one program, taken together.
 MAX_SLOTS = 100_000
 
 
@@ -365,7 +368,7 @@ def _declare(
 
 
 def _bounds(declarator: ast.Declarator, elaborator: Elaborator) -> tuple[int, int] | None:
-    """The index bounds; (0, 0) for a scalar; None when they are wrong."""
+    """Return the index bounds; (0, 0) for a scalar; None if they are wrong."""
     if declarator.low is None or declarator.high is None:
         return 0, 0
     low = elaborator.integer(declarator.low, "an array bound")
@@ -426,10 +429,10 @@ def _not_constant(span: Span, elaborator: Elaborator) -> None:
 
 # --- The names in a claim: eps, alpha, gamma, dd, inf, the program's constants, and a few functions -------------------
 
-#: The functions of a claim; a program may give the name `log` to something of its own.
+#: The functions of a claim; a program can use the name `log` for a declaration of its own.
 _FUNCTIONS = FUNCTIONS | {"log", "sqrt", "erfc"}
 
-#: What may stand in each field, besides eps and constants.
+#: The names allowed in each field, besides eps and constants.
 _FIELDS: dict[str, frozenset[str]] = {
     "alpha": frozenset({"dd", "inf", "gamma"}),
     "beta": frozenset({"dd", "alpha", "gamma"}),
@@ -442,7 +445,7 @@ _FIELDS: dict[str, frozenset[str]] = {
 
 _Block = TypeVar("_Block", ast.ClaimDecl, ast.IdealDecl, ast.MetricDecl)
 
-#: Of each kind of block the code of a second one, what a block is called, and what to do.
+#: For each kind of block: the code for a second one, the name of the block, and the advice.
 _ONE_BLOCK: Mapping[type[Any], tuple[Code, str, str]] = {
     ast.ClaimDecl: (Code.BAD_CLAIM, "claim", "put all fields into one block"),
     ast.IdealDecl: (Code.BAD_IDEAL, "ideal", "leave all but one out"),
@@ -451,7 +454,7 @@ _ONE_BLOCK: Mapping[type[Any], tuple[Code, str, str]] = {
 
 
 def blocks(declarations: Sequence[ast.Declaration], kind: type[_Block], findings: Findings) -> Iterator[_Block]:
-    """The blocks of this kind, of which a program has one; each further one is reported."""
+    """Return the blocks of this kind, of which a program has at most one; each further one is reported."""
     all_blocks = [declaration for declaration in declarations if isinstance(declaration, kind)]
     code, word, note = _ONE_BLOCK[kind]
     for again in all_blocks[1:]:
@@ -461,7 +464,7 @@ def blocks(declarations: Sequence[ast.Declaration], kind: type[_Block], findings
 
 
 def check_claims(declarations: Sequence[ast.Declaration], elaborator: Elaborator) -> ast.ClaimDecl | None:
-    """The claim of the program, its fields and the names in them checked."""
+    """Return the claim of the program, after checking its fields and the names in them."""
     claims = list(blocks(declarations, ast.ClaimDecl, elaborator.findings))
     for claim in claims:
         _check(claim, elaborator)
@@ -480,7 +483,7 @@ def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
                 secondary=((seen[field.name].span, "first given here"),),
             )
         elif isinstance(field.value, ast.ClaimedInputs):
-            pass  # they are read when they are asked about
+            pass  # these are read when they are used
         elif isinstance(field.value, tuple):
             for interval in field.value:
                 elaborator.constant(interval.low, "the end of an interval of eps")
@@ -533,7 +536,7 @@ def _made_of(allowed: frozenset[str]) -> str:
 
 
 def _check_circle(fields: dict[str, ast.ClaimField], elaborator: Elaborator) -> None:
-    """alpha may be given by gamma or gamma by alpha, not both."""
+    """Report alpha and gamma that are defined by each other."""
     if _uses(fields.get("alpha"), "gamma") and _uses(fields.get("gamma"), "alpha"):
         span = max(fields["alpha"].span, fields["gamma"].span, key=lambda span: span.start)
         notes = ("define one of the two without the other",)
@@ -546,19 +549,22 @@ def _uses(field: ast.ClaimField | None, name: str) -> bool:
     return mentions(field.value, name)
 
 
-# --- Numbers that options give: expressions with nothing but constants for names --------------------------------------
+# --- Numbers in options: expressions without names other than constants -----------------------------------------------
 
 #: The most values of one range.
 MOST_VALUES = 1_000_000
 
-#: Bits of a numerator or denominator: as many digits as a number may be written with.
+#: The most bits of a numerator or denominator, as many as a written number can have.
 _MOST_BITS = 3400
 
 _EXAMPLE = "write an exact number such as -1, 1/3 or 0.25"
 
 
 class BadValue(Exception):
-    """What is wrong with a value, and where."""
+    """A value in an option is wrong.
+
+    The message says what is wrong, and `span` where.
+    """
 
     def __init__(self, span: Span, message: str, *notes: str) -> None:
         super().__init__(message)
@@ -567,13 +573,13 @@ class BadValue(Exception):
         self.notes = notes
 
     def located(self, code: str, source: Source) -> Diagnostic:
-        """The same as a diagnostic of `source`."""
+        """Return the error as a diagnostic of `source`."""
         return Diagnostic(code, self.message, source.excerpt(self.span), notes=self.notes)
 
 
 @frozen
 class NumberReader:
-    """Reads numbers out of the text of `source`; `constants` may be named in it, `others` only be suggested."""
+    """A reader of numbers in the text of `source`; the text can use `constants`, while `others` are only suggested."""
 
     source: Source
     constants: Mapping[str, Fraction]
@@ -581,14 +587,14 @@ class NumberReader:
     example: str = _EXAMPLE
 
     def number(self, tree: ast.Values) -> Fraction:
-        """The exact value. Raises BadValue."""
+        """Return the exact value. Raises BadValue."""
         value = self._value(tree)
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
             raise self._bad(tree, "has more than 1000 digits")
         return value
 
     def integers(self, tree: ast.Range) -> range:
-        """The integers of a range, at least one. Raises BadValue."""
+        """Return the integers of a range, at least one. Raises BadValue."""
         low, high = self.number(tree.low), self.number(tree.high)
         if low > high:
             message = f"the range is empty: {low} is more than {high}"
@@ -603,7 +609,7 @@ class NumberReader:
         return result
 
     def numbers(self, tree: ast.Values) -> Iterator[Fraction]:
-        """Those of one number, a range or a list, in the order of the text. Raises BadValue."""
+        """Yield the values of one number, a range or a list, in the order of the text. Raises BadValue."""
         match tree:
             case ast.Listed(values=values):
                 for value in values:
@@ -614,7 +620,7 @@ class NumberReader:
                 yield self.number(tree)
 
     def text(self, tree: ast.Values) -> str:
-        """How it is written."""
+        """Return the tree as it is written."""
         return self.source.text[tree.span.start : tree.span.end]
 
     def _value(self, tree: ast.Values) -> Fraction:

@@ -1,4 +1,4 @@
-"""Diagnostics: source texts, spans, and messages that say what is wrong, where, and how to mend it."""
+"""Diagnostics: source texts, spans, and messages that say what is wrong, where, and how to correct it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Source:
-    """A named text. Resolves spans to excerpts; line starts are found once.
+    """A named text, which resolves spans to excerpts.
 
     Where the text is not in the language itself, `tree` is the program that was read from it, with spans into it, and
     `program_text` that program as a text of the language. `accepted` is the Python function that it was read from.
@@ -63,7 +63,7 @@ class Source:
         return self if self.program_text is None else Source(self.name, self.program_text)
 
     def excerpt(self, span: Span) -> Excerpt:
-        """The excerpt for `span`; a span over several lines is marked to the end of its first line."""
+        """Return the excerpt for `span`; a span over several lines is marked to the end of its first line."""
         line = bisect_right(self._starts, span.start)
         start = self._starts[line - 1]
         end = self.text.find("\n", start)
@@ -73,12 +73,12 @@ class Source:
         return Excerpt(self.name, line, column + 1, text, length)
 
 
-# --- Diagnostics: a code, a message, the place, and notes that say how to mend it -------------------------------------
+# --- Diagnostics: a code, a message, the place, and notes that say how to correct it ----------------------------------
 
 
 @frozen
 class Label:
-    """A secondary place and how it is related ("declared here")."""
+    """A secondary place and its relation ("declared here")."""
 
     excerpt: Excerpt
     text: str
@@ -86,11 +86,11 @@ class Label:
 
 @frozen
 class Diagnostic:
-    """One thing that is wrong with what the user gave.
+    """A single mistake in the user's input.
 
-    `code` is stable ("E0104", a warning "W0601"); `message` one sentence without a full stop; `excerpt` the place, None
-    where there is none (a missing file); `label` is printed behind the caret; `notes` say how to mend it, one sentence
-    each.
+    `code` is stable ("E0104", a warning "W0601"); `message` is one sentence without a full stop; `excerpt` is the
+    place, None if there is none (a missing file); `label` is printed behind the caret; `notes` say how to correct the
+    mistake, one sentence each.
     """
 
     code: str
@@ -102,17 +102,20 @@ class Diagnostic:
 
     @property
     def is_warning(self) -> bool:
-        """Whether it is no mistake for certain, and stops nothing."""
+        """Whether the diagnostic only warns, and stops nothing."""
         return self.code.startswith("W")
 
 
 class DipcWarning(UserWarning):
-    """Something that does not change the answer, and that a user should know."""
+    """A warning that does not change the answer, but that a user should know."""
 
 
 class DiagnosticError(Exception):
-    """Raised by every room for bad input; carries at least one diagnostic. `str()` is what the command line prints:
-    all of them, each with its code, its place, a caret and how to mend it."""
+    """Bad input, with at least one diagnostic.
+
+    `str()` is the text that the command line prints: all diagnostics, each with its code, its place, a caret and the
+    correction.
+    """
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         assert diagnostics
@@ -123,7 +126,7 @@ class DiagnosticError(Exception):
         return self.render().rstrip("\n")
 
     def render(self, *, color: bool = False) -> str:
-        """All diagnostics as text that ends with a newline; with `color`, for a terminal."""
+        """Return all diagnostics as text that ends with a newline; with `color`, for a terminal."""
         return render(self.diagnostics, color=color)
 
 
@@ -133,13 +136,12 @@ class DefectError(DiagnosticError):
 
 # --- Names the user may have meant ------------------------------------------------------------------------------------
 
-
-#: So many candidates are looked at.
+#: The most candidates that are compared.
 _SEARCHED = 1000
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like `name`, None where none is like it; other letter case is as good as the same."""
+    """Return the candidate most like `name`, ignoring letter case, or None if none is similar."""
     from difflib import get_close_matches
 
     folded = {candidate.lower(): candidate for candidate in islice(candidates, _SEARCHED) if candidate != name}
@@ -148,21 +150,23 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, candidates: Iterable[str], written: str = "{}") -> list[str]:
-    """At most one note, with the candidate most like `name` as it is `written`."""
+    """Return at most one note, with the candidate most like `name` in the form `written`."""
     close = nearest(name, candidates)
     return [f"did you mean `{written.format(close)}`?"] if close else []
 
 
 def mistyped(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that `word` is, except for a letter wrong, missing, too many or in place of its neighbor; two such
-    slips in words of more than eight letters."""
+    """Return the candidate that differs from `word` by one typing mistake, or two in words of more than eight letters.
+
+    A mistake is a letter that is wrong, missing, added, or swapped with its neighbor.
+    """
     allowed = 1 if len(word) <= 8 else 2
     result = min(((_slips(word, each), each) for each in candidates), default=(allowed + 1, ""))
     return result[1] if result[0] <= allowed else None
 
 
 def _slips(left: str, right: str) -> int:
-    """How many letters to change, leave out, put in or swap with the next."""
+    """Return the number of letters to change, remove, insert or swap with the next."""
     before: list[int] = []
     row: list[int] = [*range(len(right) + 1)]
     for i, a in enumerate(left, 1):
@@ -176,7 +180,7 @@ def _slips(left: str, right: str) -> int:
 
 
 def listing(names: Iterable[str], limit: int = 8) -> str:
-    """`a`, `b` and `c`; after `limit` names `and 5 more`."""
+    """Return the names as a text: `a`, `b` and `c`; after `limit` names `and 5 more`."""
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > limit:
         return f"{', '.join(quoted[:limit])} and {len(quoted) - limit} more"
@@ -185,9 +189,9 @@ def listing(names: Iterable[str], limit: int = 8) -> str:
     return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-# --- Diagnostics as text, in the manner of rustc: what, where, the line with a caret, and how to mend it --------------
+# --- Diagnostics as text, in the manner of rustc: message, place, the line with a caret, and the correction -----------
 
-#: The columns of a source line that are shown; longer lines are cut around what is marked.
+#: The columns of a source line that are shown; longer lines are cut around the mark.
 WINDOW = 100
 TAB = 4
 CUT = "..."
@@ -196,10 +200,10 @@ RED, YELLOW, BLUE, CYAN, BOLD, PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m",
 
 
 def render(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
-    """All diagnostics, separated by blank lines, with a count at the end when there are several.
+    """Return all diagnostics, separated by blank lines, with a count at the end if there are several.
 
-    The text ends in a newline, unless there is no diagnostic at all. Without `color` it is printable characters and
-    newlines only, whatever the sources hold; with it, only ANSI colors come on top.
+    The text ends in a newline, unless there is no diagnostic at all. Without `color` it consists of printable
+    characters and newlines only, whatever the sources contain; with it, only ANSI colors are added.
     """
     paint = _Paint(color)
     all_of = list(diagnostics)
@@ -247,7 +251,7 @@ def _diagnostic(diagnostic: Diagnostic, paint: _Paint) -> Iterator[str]:
 
 
 def _places(places: list[_Place], margin: str, paint: _Paint) -> Iterator[str]:
-    """The lines of one file, from the top, each with its marks beneath it."""
+    """Yield the lines of one file, from the top, each with its marks beneath it."""
     bar = paint(BLUE, "|")
     above = 0
     for place in sorted(places, key=lambda place: (place.excerpt.line, not place.primary)):
@@ -263,7 +267,7 @@ def _places(places: list[_Place], margin: str, paint: _Paint) -> Iterator[str]:
 
 
 def printable(text: str) -> str:
-    """`text` with every character that would move the cursor, hide or reorder its neighbors replaced by a picture."""
+    """Return `text` with a picture for every character that moves the cursor, or hides or reorders its neighbors."""
     return "".join(_picture(character) for character in text)
 
 
@@ -279,14 +283,14 @@ def _picture(character: str) -> str:
 
 
 def _width(character: str) -> int:
-    """The columns that a printable character takes in a terminal."""
+    """Return the columns that a printable character takes in a terminal."""
     if unicodedata.combining(character) or unicodedata.category(character) == "Me":
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
-    """The line as shown, the columns before the mark, and the columns marked (at least one)."""
+    """Return the line as shown, the columns before the mark, and the columns marked (at least one)."""
     start = min(excerpt.column - 1, len(excerpt.text))
     end = min(start + excerpt.length, len(excerpt.text))
     first, last = _window(excerpt.text, start, end)
@@ -308,7 +312,10 @@ def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:
-    """The part [first, last) of a line to show: all of it when short, else WINDOW characters around [start, end)."""
+    """Return the part [first, last) of a line to show.
+
+    This is all of a short line, else WINDOW characters around [start, end).
+    """
     text_end = len(text.rstrip())
     if text_end <= WINDOW:
         return 0, max(text_end, min(end, len(text)))
@@ -320,7 +327,7 @@ def _window(text: str, start: int, end: int) -> tuple[int, int]:
 
 # --- Programs read from files, or a diagnostic that says why they cannot be -------------------------------------------
 
-#: Bytes; whatever is longer is no program (the parser has its own, lower, limits on what it contains).
+#: The most bytes of a program; the parser has its own, lower, limits on the content.
 _LARGEST = 40_000_000
 
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -328,9 +335,9 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_source(path: Path) -> Source:
-    """The text of the program in the file `path`, without a byte order mark.
+    """Return the text of the program in the file `path`, without a byte order mark.
 
-    Raises DiagnosticError (E0802, E0803) for what is missing, unreadable, too large or not UTF-8.
+    Raises DiagnosticError (E0802, E0803) for a file that is missing, unreadable, too large or not UTF-8.
     """
     try:
         with path.open("rb") as file:
@@ -349,7 +356,10 @@ def read_source(path: Path) -> Source:
 
 
 def unreadable(path: str | Path, error: OSError | ValueError, code: str, note: str, missing: str = "") -> Diagnostic:
-    """Why a file cannot be read; `note` says what to give, and `missing` what else may be meant where there is none."""
+    """Return the diagnostic for a file that cannot be read.
+
+    `note` is the advice, and `missing` the advice for a file that does not exist.
+    """
     match error:
         case FileNotFoundError():
             return Diagnostic(code, f"there is no file `{path}`", notes=(missing or note,))
@@ -363,7 +373,7 @@ def unreadable(path: str | Path, error: OSError | ValueError, code: str, note: s
 
 
 def _similar(path: Path) -> str:
-    """A question about a program beside this path."""
+    """Return a question about a similarly named program beside this path, or an empty text."""
     try:
         names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".dip"]
     except (OSError, ValueError):

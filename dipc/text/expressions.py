@@ -63,22 +63,22 @@ from dipc.text.scope import DeclaredVariable, References
 
 # --- The meaning of expressions: resolving, typing, folding constants, and normalizing linear forms in one walk -------
 
-#: Expressions that one value is chosen from by min, max and abs of reals or ints.
+#: The most expressions among which min, max and abs of reals or ints choose.
 _MOST_CASES = 64
 
-#: What to write for a meaning that there is at one eps only.
+#: The advice for an expression with a meaning at one eps only.
 FIX_EPS = 'ask about one eps: `--eps 1/2`, `claim { eps: 1/2; }`, or `dipc.load(path, eps="1/2")`'
 
-#: What to do about thresholds such as log(D)/eps.
+#: The advice for thresholds such as log(D)/eps.
 LOG_OVER_EPS = (
     "a threshold such as log(D)/eps can be written for one eps, `claim { eps: 1/2; }`; for every eps "
-    "make it a constant, `const t = 5;`, and say in the claim what it achieves: `beta: exp(-t*eps)/2`"
+    "make it a constant, `const t = 5;`, and claim what it achieves: `beta: exp(-t*eps)/2`"
 )
 
 _FUNCTIONS = {"min": DomOp.MIN, "max": DomOp.MAX, "abs": DomOp.ABS}
 
 
-#: What a constant may be made of, and what else where each value of a variable has its own.
+#: The parts allowed in a constant, and those allowed where each value of a variable can have its own constant.
 _NEVER_MEET = (
     "int and real never meet: Lap is for reals, DLap for ints; declare the inputs real, or sample both with DLap"
 )
@@ -87,10 +87,10 @@ _CHOSEN = "numbers, constants, bool and DOM variables, and the variables of encl
 
 
 class Elaborator(References):
-    """Gives every expression its meaning, or Unknown after reporting why it has none."""
+    """The resolver of expressions: it returns the meaning of each, or Unknown after reporting why it has none."""
 
     def typed(self, expr: ast.Expr) -> Typed:
-        """The meaning of any expression of the program."""
+        """Return the meaning of any expression of the program."""
         match expr:
             case ast.Name():
                 return self.name(expr)
@@ -121,7 +121,7 @@ class Elaborator(References):
                 assert_never(expr)
 
     def number(self, expr: ast.Expr) -> Typed:
-        """The meaning of an expression where a number is wanted: a condition counts, as 1 where it holds, else 0."""
+        """Return the meaning of an expression that must be a number; a condition counts as 1 where it holds, else 0."""
         typed = self.typed(expr)
         return counted(typed, expr.span) if is_condition(typed) else typed
 
@@ -151,13 +151,15 @@ class Elaborator(References):
         return UNKNOWN
 
     def condition(self, expr: ast.Expr) -> Condition | Unknown:
-        """The meaning of the condition of an `if` or `while`."""
+        """Return the meaning of the condition of an `if` or `while`."""
         return self._truth(expr, self.typed(expr))
 
     def constant(self, expr: ast.Expr, what: str, *, or_chosen: bool = False) -> Fraction | None:
-        """The rational that `expr` always is; `what` ("a loop bound") names it when it is something else. `or_chosen`:
-        where it depends on bool and DOM variables, their values are put in one by one, and a comparison of them
-        counts."""
+        """Return the constant rational value of `expr`, or None after reporting that it has none.
+
+        `what` ("a loop bound") names it in the message. With `or_chosen`, the values of bool and DOM variables that it
+        depends on are substituted one by one, and a comparison counts as a number.
+        """
         typed = self.number(expr) if or_chosen and isinstance(expr, ast.Compare) else self.typed(expr)
         if isinstance(typed, Concrete) and isinstance(typed.value, Fraction):
             return typed.value
@@ -180,7 +182,7 @@ class Elaborator(References):
         return None
 
     def integer(self, expr: ast.Expr, what: str) -> int | None:
-        """The integer that `expr` always is."""
+        """Return the constant integer value of `expr`, or None after reporting that it has none."""
         value = self.constant(expr, what)
         if value is None or value.denominator == 1:
             return None if value is None else int(value)
@@ -199,7 +201,7 @@ class Elaborator(References):
     # --- conditions --------------------------------------------------------------------------------
 
     def _truth(self, expr: ast.Expr, typed: Typed) -> Condition | Unknown:
-        """`typed` if it can be true or false; anything else is reported."""
+        """Return `typed` if it can be true or false; report anything else."""
         if isinstance(typed, Linear | Switch) or (isinstance(typed, Concrete) and typed.kind is not Kind.BOOL):
             self.findings.report(
                 Code.MISMATCH,
@@ -258,7 +260,7 @@ class Elaborator(References):
     def _compared_by_cases(
         self, switch: Switch, span: Span, compare: Callable[[Concrete | Linear | Switch], Typed]
     ) -> Typed:
-        """The comparison of the value that the switch comes to."""
+        """Return the comparison of the value of the switch, case by case."""
         then, otherwise = compare(switch.then), compare(switch.otherwise)
         if not isinstance(then, Concrete | Relation | Junction) or not isinstance(
             otherwise, Concrete | Relation | Junction
@@ -270,7 +272,10 @@ class Elaborator(References):
     def relation(
         self, span: Span, op: CompareOp, left: Concrete | Linear, right: Concrete | Linear
     ) -> Relation | Unknown:
-        """left op right, at least one of them an int or a real; Unknown where they do not meet, which is reported."""
+        """Return left op right, at least one of them an int or a real.
+
+        Unknown after reporting that the two do not meet.
+        """
         if self._int_meets_real(span, left, right):
             return UNKNOWN
         kind = left.kind if isinstance(left, Linear) else right.kind
@@ -326,7 +331,7 @@ class Elaborator(References):
             return self._too_large(expr.span)
 
     def _combined(self, op: BinaryOp, left: Concrete | Linear, right: Concrete | Linear, span: Span) -> Typed:
-        """left op right for operands that fit; raises as `fold` does."""
+        """Return left op right for operands that fit; raise as `fold` does."""
         if isinstance(left, Concrete) and isinstance(right, Concrete):
             return Concrete(Kind.NUMBER, _folded(op, left.expr, right.expr, span))
         if op is BinaryOp.MULTIPLY:
@@ -399,7 +404,7 @@ class Elaborator(References):
     def _larger(
         self, expr: ast.Call, op: CompareOp, left: Concrete | Linear | Switch, right: Concrete | Linear | Switch
     ) -> Typed:
-        """`left` where it is op `right`, which is `right` elsewhere."""
+        """Return `left` where `left` op `right` holds, and `right` elsewhere."""
         if leaves(left) * leaves(right) > _MOST_CASES // 2:
             self.findings.report(
                 Code.NOT_LINEAR,
@@ -423,7 +428,7 @@ class Elaborator(References):
     def _by_cases(
         self, value: Concrete | Linear | Switch, span: Span, change: Callable[[Concrete | Linear | Switch], Typed]
     ) -> Typed:
-        """What `change` makes of the value, case by case."""
+        """Return the result of `change` on the value, case by case."""
         if not isinstance(value, Switch):
             return change(value)
         then, otherwise = change(value.then), change(value.otherwise)
@@ -437,10 +442,10 @@ class Elaborator(References):
             return UNKNOWN
         return Switch(value.kind, value.condition, then, otherwise)
 
-    # --- what cannot be combined -------------------------------------------------------------------
+    # --- operands that cannot be combined ----------------------------------------------------------
 
     def _numeric(self, expr: ast.Expr, typed: Typed, operation: str) -> bool:
-        """Whether arithmetic applies to `typed`; Unknown passes in silence."""
+        """Return True if arithmetic applies to `typed`, or it is Unknown; otherwise report it."""
         if isinstance(typed, Unknown) or (isinstance(typed, Concrete | Linear | Switch) and typed.kind in NUMERIC):
             return True
         self.findings.report(
@@ -482,7 +487,7 @@ class Elaborator(References):
         return True
 
     def _not_a_function(self, expr: ast.Call) -> None:
-        """Says where the functions of claims, weights and deviations may stand; the parser knows no others."""
+        """Report a function of claims, weights or deviations used elsewhere; the parser knows no others."""
         if expr.function in ("log", "sqrt", "erfc"):
             where = "`erfc` may stand only in the claim"
             if expr.function != "erfc":
@@ -496,7 +501,7 @@ class Elaborator(References):
         self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=notes)
 
     def _rounded_logarithm(self, expr: ast.Call) -> str:
-        """What to write for a logarithm: the two decimals around it."""
+        """Return the advice for a logarithm: the two decimals around it."""
         typed = self.typed(expr.arguments[0])
         value = typed.value if isinstance(typed, Concrete) else None
         if not isinstance(value, Fraction) or value <= 0 or value == 1:
@@ -513,7 +518,7 @@ class Elaborator(References):
         return UNKNOWN
 
     def variable_of(self, linear: Linear) -> str:
-        """The first variable of a linear form, as the user reads it."""
+        """Return the first variable of a linear form, as the user reads it."""
         return show_read(linear.terms[0][1], self.scope.slots)
 
 
@@ -531,18 +536,18 @@ def _kind_word(typed: Typed) -> str:
     return typed.kind.value if isinstance(typed, Concrete | Linear | Switch) else "a condition"
 
 
-# --- Whether a value fits the variable it is meant for ----------------------------------------------------------------
+# --- Checks that a value fits its variable ----------------------------------------------------------------------------
 
 
 class Fitting:
-    """Checks values against types, and reports those that do not fit."""
+    """The check of values against types, which reports those that do not fit."""
 
     def __init__(self, elaborator: Elaborator) -> None:
         self._elaborator = elaborator
         self._members: dict[int, tuple[DomType, frozenset[Value]]] = {}
 
     def concrete(self, type_: BoolType | DomType, typed: Typed, expr: ast.Expr, name: str) -> DomExpr | None:
-        """The expression to store in `name`; None when it does not fit."""
+        """Return the expression to store in `name`, or None if it does not fit."""
         if isinstance(typed, Unknown):
             return None
         if not isinstance(typed, Concrete) or typed.kind is not kind_of(type_):
@@ -554,14 +559,14 @@ class Fitting:
         return typed.expr
 
     def member(self, type_: DomType, value: Value) -> bool:
-        """Whether a value of the right kind is in the domain."""
+        """Return True if a value of the right kind is in the domain."""
         known = self._members.get(id(type_))
         if known is None:
             known = self._members[id(type_)] = (type_, frozenset(type_.values))
         return value in known[1]
 
     def outside(self, type_: DomType, value: Value, span: Span, name: str) -> None:
-        """Report a constant that the domain of `name` does not have."""
+        """Report a constant outside the domain of `name`."""
         self._elaborator.report_value(
             Code.OUTSIDE_DOMAIN,
             span,
@@ -571,7 +576,10 @@ class Fitting:
         )
 
     def affine(self, type_: IntType | RealType, typed: Typed, expr: ast.Expr, name: str) -> AffineExpr | None:
-        """The linear expression to store in `name`; None when it does not fit. In an int it is certainly an integer."""
+        """Return the linear expression to store in `name`, or None if it does not fit.
+
+        An expression for an int must provably be an integer.
+        """
         if isinstance(typed, Unknown):
             return None
         kind = kind_of(type_)
@@ -632,7 +640,7 @@ class Fitting:
 
 
 def integral(expr: DomExpr, slots: Sequence[Slot]) -> bool:
-    """True only if `expr` is an integer in every state where it has a value."""
+    """Return True only if `expr` is an integer in every state where it has a value."""
     match expr:
         case Const(value):
             return isinstance(value, Fraction) and value.denominator == 1

@@ -12,7 +12,10 @@ from dipc.text.diagnostic import Span
 
 
 class NoMonomial(Exception):
-    """Why an expression is no constant times a power of eps, and where; `reason` None when that has been reported."""
+    """An expression is not a constant times a power of eps.
+
+    The error has the place, and the `reason`, or None if that has been reported.
+    """
 
     def __init__(self, span: Span, reason: str | None) -> None:
         super().__init__(reason)
@@ -25,13 +28,15 @@ _FUNCTIONS: dict[str, Callable[[Real], Real]] = {"log": Real.log, "exp": Real.ex
 
 
 def is_irrational(tree: object) -> bool:
-    """Whether a tree of syntax has such a function in it."""
+    """Return True if a tree contains `sqrt`, `log`, `exp` or `erfc`."""
     return any(isinstance(node, ast.Call) and node.function in ("sqrt", *_FUNCTIONS) for node in walk(tree))
 
 
 def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
-    """(c, k) where the expression is c·eps^k. `constant` gives the value of an expression with neither eps nor such a
-    function. Raises NoMonomial."""
+    """Return (c, k) if the expression is c·eps^k.
+
+    `constant` evaluates an expression with neither eps nor such a function. Raises NoMonomial.
+    """
     try:
         return _monomial(expr, constant)
     except NotReal as reason:

@@ -1,4 +1,4 @@
-"""Reading source text: the grammar, the tree that the parser's reductions build, and what options hold."""
+"""The reader of source text: the grammar, the tree built by the parser's reductions, and the values of options."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 
-# --- Finding the grammar and making the parser from it, once a process ------------------------------------------------
+# --- The grammar, and the parser made from it, once per process -------------------------------------------------------
 
 GRAMMAR = "dipwhile.lark"
 
-#: What can be parsed: a whole program, one expression, intervals of eps, values of variables, a constant left open.
+#: The start symbols: a whole program, one expression, intervals of eps, values of variables, an open constant.
 START_SYMBOLS = ("program", "expression", "intervals", "items", "lower_bound")
 
 
 def grammar_text(name: str = GRAMMAR) -> str:
-    """The text of a grammar, from the installed package or else from the checkout around it.
+    """Return the text of a grammar, from the installed package or else from the checkout around it.
 
     A wheel carries `grammars/` inside the package; an editable install and a bare checkout have it beside.
     """
@@ -63,10 +63,10 @@ def grammar_text(name: str = GRAMMAR) -> str:
 
 @cache
 def load_parser() -> Lark:
-    """The LALR parser for every start symbol; it builds `dipc.text.ast` trees while it reads, without recursion.
+    """Return the LALR parser for every start symbol, which builds `dipc.text.ast` trees without recursion.
 
-    Its table lies beside the compiled modules, as making it is a third of the start; Lark makes it again where the
-    grammar, its options or its own version are others, and goes on without where nothing can be written there.
+    Its table is cached beside the compiled modules, as computing it is a third of the start. Lark computes it again if
+    the grammar, its options or Lark's version changed, and works without a cache if nothing can be written there.
     """
     from lark import Lark
 
@@ -114,7 +114,7 @@ KNOWN_DISTRIBUTIONS = (
 )
 _NORMAL = "normal noise is `Gauss(2/eps, 0)`, with its standard deviation and its mean; `DGauss` is that on integers"
 _FINITE = "weights of finitely many values are given by `choose`, for example `choose { 0 : 1/4, 1 : 3/4 }`"
-#: What others call distributions, in small letters, and how to get along without.
+#: Names of distributions in other languages, in small letters, and the advice for each.
 FOREIGN_DISTRIBUTIONS = {
     **dict.fromkeys(("gauss", "gaussian", "normal", "norm", "n"), _NORMAL),
     **dict.fromkeys(("bernoulli", "ber", "flip", "bern", "binomial", "bin", "categorical", "discrete"), _FINITE),
@@ -133,8 +133,11 @@ METRIC_FIELDS = ("input", "apart", "output", "same", "dd")
 
 @dataclass(slots=True)
 class Subtree:
-    """A finished subtree on the parser's stack. The positions are named as a token's and include parentheses that
-    the node's own span leaves out; `depth` is the height of the tree."""
+    """A finished subtree on the parser's stack.
+
+    Its positions are named like a token's and include parentheses that the node's own span leaves out; `depth` is the
+    height of the tree.
+    """
 
     node: Any
     start_pos: int
@@ -142,7 +145,7 @@ class Subtree:
     depth: int
 
 
-Children = list[Any]  # of tokens and Parts, as the grammar orders them
+Children = list[Any]  # tokens and Subtrees, in the order of the grammar
 
 
 def _span(children: Children) -> Span:
@@ -150,7 +153,7 @@ def _span(children: Children) -> Span:
 
 
 def _parent(node: Any, children: Children) -> Subtree:
-    """`node` as one level above its children."""
+    """Return a subtree with `node` one level above its children."""
     depth = 0
     for child in children:
         if type(child) is Subtree and child.depth > depth:
@@ -166,7 +169,7 @@ def _leaf(node: Any, token: Any) -> Subtree:
 
 
 def _group(node: Any, children: Children) -> Subtree:
-    """`node` as a mere grouping of its children, at their level. Of no children: it has no place in the text."""
+    """Return a subtree with `node` at the level of its children; without children it has no place in the text."""
     depth = 0
     for child in children:
         if type(child) is Subtree and child.depth > depth:
@@ -187,7 +190,7 @@ def _leaf_of(node: Any, children: Children) -> Subtree:
 def _made_of(
     kind: type, *places: int, as_: Callable[[Any, Children], Subtree] = _parent
 ) -> Callable[[Builder, Children], Subtree]:
-    """The callback of a rule whose node has the children at these places, and its span."""
+    """Return the callback of a rule whose node has the children at these places, and its span."""
 
     def build(_: Builder, children: Children) -> Subtree:
         taken = [child.node if type(child) is Subtree else str(child) for child in map(children.__getitem__, places)]
@@ -197,7 +200,7 @@ def _made_of(
 
 
 def _distinct(children: Children, code: SyntaxCode, block: str) -> tuple[Any, ...]:
-    """The fields of a block, each of which may be given once."""
+    """Return the fields of a block, each of which can be given once."""
     fields: dict[str, Any] = {}
     for field in _nodes(children):
         if field.name in fields:
@@ -209,7 +212,7 @@ def _distinct(children: Children, code: SyntaxCode, block: str) -> tuple[Any, ..
 
 
 def _known_field(token: Token, name: str, known: tuple[str, ...], code: SyntaxCode, block: str) -> str:
-    """The name of a field that the block has."""
+    """Return the name of a field that the block has; raise Problem for another name."""
     if name not in known:
         *most, last = (f"`{each}`" for each in known)
         notes = (*did_you_mean(name, known), f"a {block} has the fields {', '.join(most)} and {last}")
@@ -218,7 +221,7 @@ def _known_field(token: Token, name: str, known: tuple[str, ...], code: SyntaxCo
 
 
 class Builder:
-    """The callbacks of the grammar. Each takes the children of one rule and returns the Subtree they make up."""
+    """The callbacks of the grammar: each takes the children of one rule and returns their Subtree."""
 
     # --- programs and declarations ---
 
@@ -328,7 +331,7 @@ class Builder:
             raise Problem(SyntaxCode.UNEXPECTED, span, f"an ideal is not `{name}`", "no statement", notes)
         return _parent((ast.IdealDecl((), (), _closed_span(children), noiseless=True),), children)
 
-    # --- what options hold ---
+    # --- values in options ---
 
     def items(self, children: Children) -> Subtree:
         return _group(_nodes(children), children)
@@ -436,7 +439,7 @@ class Builder:
             raise Problem(
                 SyntaxCode.NUMBER_TOO_LARGE,
                 _span(children),
-                "this number is too large to be meant",
+                "this number is too large",
                 f"more than {MAX_DIGITS} digits, or an exponent beyond {MAX_DIGITS}",
                 (f"numbers have at most {MAX_DIGITS} digits and an exponent between -{MAX_DIGITS} and {MAX_DIGITS}",),
             )
@@ -477,12 +480,12 @@ class Builder:
 
 
 def _closed_span(children: Children) -> Span:
-    """From the first child to the closing brace, without the `;` that may follow it."""
+    """Return the span from the first child to the closing brace, without a following `;`."""
     last = children[-2] if children[-1].type == "SEMICOLON" else children[-1]
     return Span(children[0].start_pos, last.end_pos)
 
 
-#: What is a value of `erfc`, by its usual name in small letters.
+#: Functions that `erfc` replaces, by their usual names in small letters, and how.
 _NORMAL_FUNCTIONS = {"erf": "erf(x) is 1 - erfc(x)"} | dict.fromkeys(
     ("phi", "normcdf", "cdf", "pnorm", "ncdf"), "the normal distribution at x is erfc(-x/sqrt(2))/2"
 )
@@ -516,10 +519,10 @@ def _unknown_function(name: str, span: Span) -> Problem:
     return Problem(SyntaxCode.BAD_CALL, span, f"there is no function `{name}`", "unknown function", tuple(notes))
 
 
-# --- Reading source text: `parse` for programs, the others for what options hold --------------------------------------
+# --- Reading source text: `parse` for programs, the other functions for values of options -----------------------------
 #
-# The text is first cut into tokens as a whole, so that limits are met and mistakes explained with the tokens around
-# them in view; then the tokens are fed to the LALR parser, which builds the tree without recursion.
+# The whole text is first cut into tokens, so that limits are checked, and mistakes are explained by the tokens around
+# them. Then the tokens are fed to the LALR parser, which builds the tree without recursion.
 
 #: Every statement has exactly one of these tokens.
 STATEMENT_MARKS = frozenset({"ARROW", "IF", "WHILE", "FOR", "EXIT"})
@@ -528,10 +531,10 @@ CLOSING = frozenset({"END", "RPAR", "RSQUARE", "RBRACE"})
 
 
 def parse(source: Source) -> ast.Program:
-    """The program that `source` holds, with a variable for every value that is drawn within an expression of a
-    statement (`hoisted`); its tree is at most MAX_NESTING levels high.
+    """Return the program in `source`; its tree is at most MAX_NESTING levels high.
 
-    Raises DiagnosticError for anything that is not a program, and nothing else.
+    Every value drawn inside an expression of a statement gets a variable (`hoisted`). Raises only DiagnosticError, for
+    anything that is not a program.
     """
     if source.tree is not None:
         assert isinstance(source.tree, ast.Program)
@@ -540,29 +543,28 @@ def parse(source: Source) -> ast.Program:
 
 
 def parse_as_written(source: Source) -> ast.Program:
-    """The program as it stands in the text, values drawn within expressions included. Raises as `parse` does."""
+    """Return the program as written, with values drawn inside expressions. Raises as `parse` does."""
     program = _read(source, "program")
     assert isinstance(program, ast.Program)
     return program
 
 
 def parse_at(source: Source, start: str, span: Span) -> Any:
-    """What `source` holds at `span`: an "expression", "intervals" or "items". Raises DiagnosticError only."""
+    """Return the tree of `source` at `span`: an "expression", "intervals" or "items". Raises only DiagnosticError."""
     return _read(source, start, " " * span.start + source.text[span.start : span.end])
 
 
 def parse_expression(source: Source) -> ast.Expr:
-    """The expression that `source` holds, all of it. Raises DiagnosticError, and nothing else."""
+    """Return the expression that is the whole text of `source`. Raises only DiagnosticError."""
     expression = _read(source, "expression")
     assert isinstance(expression, ast.Expr)
     return expression
 
 
 def parse_interval(source: Source) -> tuple[ast.IntervalExpr, ...]:
-    """The intervals of eps that `source` holds, at least one: `(0, inf)`, or several separated by `,` or `∪`.
+    """Return the intervals of eps in `source`, at least one: `(0, inf)`, or several separated by `,` or `∪`.
 
-    The bounds are expressions; nothing here says that they are constant or in order. Raises DiagnosticError, and
-    nothing else.
+    The bounds are expressions, not yet checked to be constant or in order. Raises only DiagnosticError.
     """
     intervals = _read(source, "intervals")
     assert isinstance(intervals, tuple)
@@ -570,9 +572,9 @@ def parse_interval(source: Source) -> tuple[ast.IntervalExpr, ...]:
 
 
 def parse_items(source: Source) -> tuple[ast.Item, ...]:
-    """The items that `source` holds, `q = -1..1, x in {0, 1/2}`, separated by commas, semicolons or lines.
+    """Return the items in `source`, `q = -1..1, x in {0, 1/2}`, separated by commas, semicolons or lines.
 
-    Raises DiagnosticError, and nothing else.
+    Raises only DiagnosticError.
     """
     if "#" in source.text:
         raise stray_character(source.text, source.text.index("#")).located(source)
@@ -582,20 +584,22 @@ def parse_items(source: Source) -> tuple[ast.Item, ...]:
 
 
 def parse_lower_bound(source: Source) -> ast.LowerBound:
-    """The name of a constant that `source` holds, perhaps with the least value: `m >= 3`. Raises DiagnosticError, and
-    nothing else."""
+    """Return the name of a constant in `source`, with its least value if there is one: `m >= 3`.
+
+    Raises only DiagnosticError.
+    """
     bound = _read(source, "lower_bound")
     assert isinstance(bound, ast.LowerBound)
     return bound
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The tokens of a program that has been read before."""
+    """Return the tokens of a program that has been read before."""
     return _tokens(text, "program")
 
 
 def _read(source: Source, start: str, written: str | None = None) -> Any:
-    """`written` is what stands for the text of the source, character by character."""
+    """Parse a source; `written` replaces its text, character by character."""
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"
         notes = ("use arrays and `for` for what repeats",)
@@ -610,7 +614,7 @@ def _read(source: Source, start: str, written: str | None = None) -> Any:
 
 
 def _problems(text: str, first: Problem) -> list[Problem]:
-    """The first problem of a program and those that it cannot have caused, at most one a line."""
+    """Return the first problem of a program and the independent ones after it, at most one a line."""
     problems: list[Problem] = []
     tokens: list[Token] | None = None
     start = 0
@@ -639,12 +643,12 @@ def _problems(text: str, first: Problem) -> list[Problem]:
             break
         except Problem as further:
             if tokens is None and not stray:
-                break  # what is wrong with the words themselves would be found again and again
+                break  # a mistake in the tokens themselves would be found again and again
             problem = further
     return sorted(problems, key=lambda each: each.span.start)
 
 
-#: After these nothing more is read.
+#: The problems after which nothing more is read.
 _FINAL = (SyntaxCode.TOO_MANY, SyntaxCode.TOO_DEEP, SyntaxCode.UNEXPECTED_END)
 
 
@@ -654,12 +658,12 @@ def _same_line(text: str, one: Problem, other: Problem) -> bool:
 
 
 def _tokens(text: str, start: str) -> list[Token]:
-    """All tokens of the text, within the limits."""
+    """Return all tokens of the text, within the limits."""
     session = load_parser().parse_interactive(text, start)
     tokens: list[Token] = []
     statements = depth = 0
-    metric = 0  # how many braces are open since `metric {`
-    claim = 0  # the same since `claim {`
+    metric = 0  # the number of open braces since `metric {`
+    claim = 0  # the number of open braces since `claim {`
     for token in _lex(session, text):
         kind = token.type
         if kind == "LBRACE" and tokens and (metric or _is_metric(tokens[-1])):
@@ -693,7 +697,7 @@ def _tokens(text: str, start: str) -> list[Token]:
 
 
 def _is_metric(token: Token) -> bool:
-    """Whether a word before a brace begins a metric: it could begin nothing else, so that it need not be reserved."""
+    """Return True if a word before a brace begins a metric; it can begin nothing else, so `metric` is not reserved."""
     return token.type == "NAME" and str(token) == "metric"
 
 
@@ -727,10 +731,10 @@ def _feed(tokens: list[Token], start: str) -> Any:
 
 
 def _accepted(tokens: list[Token], start: str) -> frozenset[str]:
-    """All that may follow `tokens`.
+    """Return all tokens that can follow `tokens`.
 
-    The session that has failed does not know: the token that did not fit has already made it finish some of what
-    could have gone on.
+    The failed session does not know them: the token that did not fit has already made it complete rules that could have
+    been continued.
     """
     session = load_parser().parse_interactive("", start)
     for token in tokens:

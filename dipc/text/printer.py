@@ -1,4 +1,4 @@
-"""Writing a tree as source text, in the one canonical form: `parse(print_program(tree)) == tree`."""
+"""The writer of trees as source text, in the one canonical form: `parse(print_program(tree)) == tree`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from lark import Token
 
 
-# --- How tightly the parts of a text bind, so that no more parentheses are written than it needs ----------------------
+# --- Binding strengths, so that a text has as few parentheses as possible ---------------------------------------------
 #
-# The levels are the grammar's; whatever is written about a program, from source text to a diagnostic, goes through
-# here.
+# The levels are those of the grammar; all texts of a program, from source text to diagnostics, use them.
 
 
 class Level(IntEnum):
-    """How tightly an expression binds, from the weakest."""
+    """The binding strength of an expression, weakest first."""
 
     OR = 1
     AND = 2
@@ -56,20 +55,22 @@ class Written:
     level: Level = Level.ATOM
 
     def at_least(self, level: int) -> str:
-        """The text, in parentheses when it binds more weakly than `level`."""
+        """Return the text, in parentheses if it binds more weakly than `level`."""
         return self.text if self.level >= level else f"({self.text})"
 
 
 def prefixed(op: str, operand: Written) -> Written:
-    """`not e` or `-e`."""
+    """Return `not e` or `-e`."""
     if op == "not":
         return Written(f"not {operand.at_least(Level.NOT)}", Level.NOT)
     return Written(f"{op}{operand.at_least(Level.SIGNED)}", Level.SIGNED)
 
 
 def infixed(left: Written, op: str, right: Written) -> Written:
-    """The two with an operator of the language between them: all lean to the left, but comparisons and powers, which
-    do not chain."""
+    """Return the two operands with an operator between them.
+
+    All operators associate to the left, except comparisons and powers, which do not chain.
+    """
     level = _INFIX[op]
     chains = level not in (Level.COMPARISON, Level.POWER)
     blank = "" if level >= Level.PRODUCT else " "
@@ -78,12 +79,12 @@ def infixed(left: Written, op: str, right: Written) -> Written:
 
 
 def applied(function: str, arguments: Iterable[Written]) -> Written:
-    """`f(a, b)`."""
+    """Return `f(a, b)`."""
     return Written(f"{function}({', '.join([argument.text for argument in arguments])})")
 
 
 def signed_sum(terms: Sequence[tuple[bool, str]]) -> str:
-    """The sum of at least one term, each given with whether it is subtracted: `-r1 + 2*r2 - 1`."""
+    """Return the sum of at least one term, each with whether it is subtracted: `-r1 + 2*r2 - 1`."""
     (minus, first), *others = terms
     return ("-" if minus else "") + first + "".join(f" {'-' if minus else '+'} {term}" for minus, term in others)
 
@@ -94,8 +95,10 @@ INDENT = "  "
 
 
 def print_program(program: ast.Program) -> str:
-    """The program, one declaration or statement a line, ending in a newline. Comments and layout are not in the
-    tree and do not come back."""
+    """Return the text of the program, one declaration or statement a line, ending in a newline.
+
+    Comments and layout are not in the tree and are lost.
+    """
     lines = [f"program {program.name};"]
     for declaration in program.declarations:
         lines += _declaration(declaration)
@@ -104,12 +107,12 @@ def print_program(program: ast.Program) -> str:
 
 
 def print_expression(expression: ast.Expr) -> str:
-    """The expression on one line, with no more parentheses than it needs."""
+    """Return the expression on one line, with as few parentheses as possible."""
     return _written(expression).text
 
 
 def print_interval(intervals: Iterable[ast.IntervalExpr]) -> str:
-    """The intervals of eps, separated by commas."""
+    """Return the intervals of eps, separated by commas."""
     return ", ".join(_interval(interval) for interval in intervals)
 
 
@@ -262,7 +265,7 @@ def _distribution(distribution: ast.Distribution) -> str:
 def _written(expression: ast.Expr) -> Written:
     match expression:
         case ast.Number(_, text):
-            # A number that is no literal of the language (a substituted constant, `-1/3`) is a whole by itself.
+            # A number that is not a literal of the language (a substituted constant, `-1/3`) needs parentheses.
             return Written(text, Level.ATOM if text[0].isdigit() and "/" not in text else Level.OR)
         case ast.Name(name):
             return Written(name)
@@ -286,22 +289,22 @@ def _written(expression: ast.Expr) -> Written:
 
 # --- The comments and blank lines of a text, put into its canonical form ----------------------------------------------
 #
-# The tree has neither. The canonical form consists of the same tokens, except for parentheses that are not needed and
-# semicolons that may be left out: so each of its lines has a place in the text, and each comment a line.
+# The tree has neither. The canonical form has the same tokens, except for unneeded parentheses and optional semicolons.
+# So each of its lines has a place in the text, and each comment a line.
 
-#: What the canonical form may leave out or add.
+#: The tokens that the canonical form can omit or add.
 _OPTIONAL = frozenset({"LPAR", "RPAR", "SEMICOLON"})
 
-#: Tokens that mean the same, by the one that is printed.
+#: Equivalent tokens, mapped to the one that is printed.
 _SPELLINGS = {"EQUALS": "EQUAL", "IN": "EQUAL", "EPSILON": "EPS", "UNION": "COMMA"}
 
-#: What a line begins with that ends a block, so that a comment before it belongs to the block.
+#: The beginnings of lines that end a block; a comment before such a line belongs to the block.
 _ENDS = ("end", "else", "}")
 
 
 @frozen
 class _Comment:
-    """`column` counts from 0. It is `alone` where nothing stands before it on its line."""
+    """A comment; `column` counts from 0, and it is `alone` if nothing precedes it on its line."""
 
     span: Span
     text: str
@@ -310,8 +313,10 @@ class _Comment:
 
 
 def formatted(source: Source) -> str:
-    """The program in canonical form, with its comments, and at most one blank line where it had some. What is formatted
-    stays as it is when it is formatted again. Raises DiagnosticError for what is not a program."""
+    """Return the program in canonical form, with its comments, and at most one blank line where it had some.
+
+    Formatting is idempotent. Raises DiagnosticError for anything that is not a program.
+    """
     lines = print_program(parse_as_written(source)).splitlines()
     places = _places_of_lines(lines, source.text)
     above: defaultdict[int, list[_Comment]] = defaultdict(list)
@@ -342,7 +347,7 @@ def formatted(source: Source) -> str:
 
 
 def _comments(text: str) -> Iterator[_Comment]:
-    """No token of the language contains `#`."""
+    """Yield the comments; no token of the language contains `#`."""
     start = 0
     for line in text.split("\n"):
         code, sign, comment = line.partition("#")
@@ -356,7 +361,7 @@ _BLANK = " \t\r\f\v\ufeff"
 
 
 def _places_of_lines(lines: list[str], text: str) -> list[Span]:
-    """Where in the text the first and the last token of each line stand."""
+    """Return, for each line, the span in the text from its first to its last token."""
     spans: dict[int, list[Span]] = defaultdict(list)
     for line, span in _matches("\n".join(lines), text):
         spans[line].append(span)
@@ -364,7 +369,7 @@ def _places_of_lines(lines: list[str], text: str) -> list[Span]:
 
 
 def _matches(printed: str, text: str) -> Iterator[tuple[int, Span]]:
-    """For each token of the canonical form that the text has, too, its line (from 0) and its place in the text."""
+    """Yield the line (from 0) and the place in the text of each token of the canonical form that the text has too."""
     theirs = tokens_of(text)
     position = 0
     for token in tokens_of(printed):
@@ -383,8 +388,10 @@ def _kind(token: Token) -> str:
 
 
 def _above(line: str, start: int, comment: _Comment, text: str) -> str:
-    """The comment on a line of its own above `line`, whose first token stands at `start` in the text: indented as that
-    is, unless that ends a block in which the comment stands."""
+    """Return the comment on its own line above `line`, whose first token is at `start` in the text.
+
+    It is indented like the line, or deeper if the line ends a block that contains the comment.
+    """
     margin = line[: len(line) - len(line.lstrip())]
     column = start - (text.rfind("\n", 0, start) + 1)
     inside = line.lstrip().startswith(_ENDS) and comment.column > column
@@ -392,12 +399,12 @@ def _above(line: str, start: int, comment: _Comment, text: str) -> str:
 
 
 def _with_comment(line: str, comment: _Comment | None) -> str:
-    """The comment stands in the column where it stood, or else two blanks behind the line."""
+    """Return the line with the comment in its old column, or else two blanks behind the line."""
     return line if comment is None else line.ljust(max(len(line) + 2, comment.column)) + comment.text
 
 
 def _blank_before(text: str, position: int) -> bool:
-    """Whether the text has a blank line before the line on which `position` is the first token."""
+    """Return True if the text has a blank line before the line whose first token is at `position`."""
     start = text.rfind("\n", 0, position) + 1
     above = text.rfind("\n", 0, max(start - 1, 0)) + 1
     return start > 0 and not text[start:position].strip(_BLANK) and not text[above:start].strip(_BLANK + "\n")

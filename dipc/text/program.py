@@ -1,6 +1,6 @@
-"""The typed program, what the chain is built from, and its instructions as text.
+"""The typed program from which the chain is built.
 
-Its `metric` block says how far two inputs, and two answers, are apart.
+Its `metric` block defines the distances of two inputs, and of two answers.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ OUTPUT_DISTANCES = ("product", "discrete", "linf", "above", "below")
 
 _NOWHERE = Span(0, 0)
 
-#: The most conditions that `for` may stand for.
+#: The most conditions that a `for` in a metric can generate.
 MOST_CONDITIONS = 10_000
 
 
 @frozen
 class FormulaSlot:
-    """What a slot of a formula holds: the program's slot `slot`, of the input (or answer) itself or the primed one."""
+    """The content of a slot of a formula: the program's `slot`, of the input (or answer) or of the primed one."""
 
     slot: int
     primed: bool
@@ -53,7 +53,7 @@ class FormulaSlot:
 
 @frozen
 class Formula:
-    """Conditions over two inputs, or over an input and two answers. `places` are what their slots hold."""
+    """Conditions over two inputs, or over an input and two answers; `places` are the contents of their slots."""
 
     conditions: tuple[Condition, ...]
     slots: tuple[Slot, ...]
@@ -62,7 +62,7 @@ class Formula:
 
 @frozen
 class Gap:
-    """A number computed from an input and two answers, real ones among the inputs read as numbers."""
+    """A number computed from an input and two answers, with real inputs read as numbers."""
 
     value: DomExpr
     slots: tuple[Slot, ...]
@@ -72,9 +72,12 @@ class Gap:
 
 @frozen
 class CoreMetric:
-    """A metric with its defaults filled in. Inputs are `apart` where any condition holds, answers are the `same`
-    where all do; None where there is no such field. `dd` says which outputs make another answer, as far as dd(u) goes:
-    the "finite" ones, where there are any, or "all". `span` is the block."""
+    """A metric with its defaults filled in; `span` is the block.
+
+    Two inputs are infinitely far `apart` if any condition holds; answers are the `same` if all conditions hold. Each is
+    None without such a field. `dd` states which outputs dd(u) depends on: the "finite" ones, if there are any, or
+    "all".
+    """
 
     span: Span = _NOWHERE
     input: str = "linf"
@@ -85,7 +88,7 @@ class CoreMetric:
 
 
 def compile_metric(metric: ast.MetricDecl, shared: Scope, findings: Findings) -> CoreMetric:
-    """The metric with all names resolved; faulty fields are reported, and left out."""
+    """Return the metric with all names resolved; faulty fields are reported, and left out."""
     result = CoreMetric(metric.span)
     for each in metric.fields:
         match each.name:
@@ -143,7 +146,7 @@ def _formula(field: ast.MetricField, shared: Scope, findings: Findings) -> Formu
 
 
 def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
-    """The names of one field: constants, domain values, the inputs and, primed or not, what is compared."""
+    """Return the names of one field: constants, domain values, inputs, and the compared variables, primed or not."""
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)
     for name, symbol in shared.symbols.items():
@@ -169,14 +172,14 @@ def _adopt(variable: DeclaredVariable, name: str, inner: Scope, shared: Scope, *
 
 
 class _Elaborator(Elaborator):
-    """Expressions of a metric: every variable there is an input or an answer."""
+    """The resolver of expressions in a metric, in which every variable is an input or an answer."""
 
     def __init__(self, scope: Scope, findings: Findings, field: str) -> None:
         super().__init__(scope, findings)
         self._field = field
 
     def places(self, shared: Scope) -> tuple[FormulaSlot, ...]:
-        """What the slots of this scope hold."""
+        """Return the contents of the slots of this scope."""
         result: dict[int, FormulaSlot] = {}
         for name, symbol in self.scope.symbols.items():
             if isinstance(symbol, DeclaredVariable):
@@ -187,7 +190,7 @@ class _Elaborator(Elaborator):
         return tuple(result[slot] for slot in range(len(self.scope.slots)))
 
     def conditions(self, value: ast.Expr | ast.Each) -> Iterator[Condition | Unknown]:
-        """The condition, or those that a `for` stands for."""
+        """Yield the condition, or the conditions that a `for` generates."""
         if not isinstance(value, ast.Each):
             yield self.condition(value)
             return
@@ -226,16 +229,19 @@ class _Elaborator(Elaborator):
 _RESERVED: Mapping[str, None] = dict.fromkeys(("min", "max", "abs", "exp"))
 
 
-# --- The typed program: what the chain is built from ------------------------------------------------------------------
+# --- The typed program, from which the chain is built -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class CoreProgram:
-    """A typed program. `inputs` and `outputs` index `slots`, in declaration order (arrays by increasing index);
-    `loops` are the spans of `while` statements, by the label of their condition (empty: loop-free); `domains` are the
-    named ones. Where `only_at` is not None, the program means this at that eps alone; where there are ranges `only_in`,
-    its weights are known to be distributions in these alone. `given` are the constants that win over the text; the
-    others are computed from them."""
+    """A typed program: slots, and instructions over them.
+
+    `inputs` and `outputs` index `slots`, in declaration order (arrays by increasing index). `loops` are the spans of
+    `while` statements, by the label of their condition (empty: loop-free), and `domains` are the named domains. If
+    `only_at` is not None, the program has this meaning at that eps alone. If there are ranges `only_in`, its weights
+    are known to be distributions only there. `given` are the constants that override the text; the others are computed
+    from them.
+    """
 
     name: str
     source: Source
@@ -290,17 +296,19 @@ class CoreProgram:
 
     @property
     def has_product_distance(self) -> bool:
-        """Whether an answer is near where each output is: finite ones equal, real and int ones within gamma, or on one
-        `side` of it."""
+        """Whether an answer is near if and only if each output is: finite ones equal, real and int ones within gamma.
+
+        On one `side`, real and int outputs only have to be within gamma on that side.
+        """
         metric = self.metric or CoreMetric()
         if metric.same is None and metric.output == "linf":
-            # The largest of the gaps of real outputs is at most gamma where each of them is.
+            # The largest gap of the real outputs is at most gamma if and only if each gap is.
             return all(slot.is_symbolic for slot in self.output_slots)
         return metric.same is None and (metric.output == "product" or self.side is not None)
 
     @property
     def side(self) -> str | None:
-        """Where alone real and int outputs are too far off: `above` det's, or `below`; None where on both sides."""
+        """The only side on which real and int outputs count as too far off, `above` or `below`; None for both sides."""
         match None if self.metric is None else self.metric.output:
             case "above" | "below" as side:
                 return side
@@ -308,7 +316,7 @@ class CoreProgram:
 
     @property
     def claimed_inputs(self) -> str | None:
-        """The inputs that the claim block is about, as `--inputs` takes them; None where it does not say."""
+        """The inputs of the claim block, as `--inputs` takes them; None if it has none."""
         for field_ in () if self.claim is None else self.claim.fields:
             if isinstance(field_.value, ClaimedInputs):
                 return self.source.text[field_.value.span.start : field_.value.span.end]
@@ -316,12 +324,11 @@ class CoreProgram:
 
     @property
     def asked_eps(self) -> Fraction | str | None:
-        """What it was read to be asked about, where it has no meaning at other eps: for reading it again."""
+        """The eps for which the program was read, if it has no meaning at others; for reading it again."""
         return ", ".join(map(str, self.only_in)) if self.only_in else self.only_at
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
-        """Raise DiagnosticError where the program has another meaning, or none, at the eps that is asked about, or
-        somewhere in the ranges that are."""
+        """Raise DiagnosticError if the program has another meaning, or none, at the given eps or ranges."""
         ranges = [Interval(eps, eps, True, True)] if isinstance(eps, Fraction) else eps
         points = [each.lower for each in ranges if each.is_point]
         one = points[0] if len(points) == len(ranges) == 1 else None

@@ -1,5 +1,7 @@
-"""Programs as other programs: values drawn within expressions and conditions are drawn before the statement instead,
-and `ideal { noiseless }` stands for the program without its noise.
+"""Rewritings of programs: values drawn inside expressions, and `ideal { noiseless }`.
+
+A value drawn inside an expression or condition is drawn before the statement instead. `ideal { noiseless }` is replaced
+by the program without its noise.
 """
 
 from __future__ import annotations
@@ -14,17 +16,17 @@ from dipc.text import ast
 from dipc.text.ast import Drawn, rewritten, walk
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 
-#: What the variables are called, with a number behind.
+#: The name of the new variables, followed by a number.
 _STEM = "draw"
 
 
 def hoisted(program: ast.Program) -> ast.Program:
-    """The program whose statements draw nothing within expressions: `if Lap(eps, q) > 0 then` becomes
-    `draw1 <- Lap(eps, q); if draw1 > 0 then`. A `while` draws again before each time that it looks at its condition.
+    """Return the program whose statements draw nothing inside expressions.
 
-    It is the same program: each value is drawn once wherever its statement runs, and a value that a condition does not
-    look at is independent of all others. What is drawn where no statement of the program can draw it (in constants,
-    claims, rates, weights and scores) stays where it is.
+    `if Lap(eps, q) > 0 then` becomes `draw1 <- Lap(eps, q); if draw1 > 0 then`. A `while` draws again before each
+    evaluation of its condition. The result is an equivalent program: each value is drawn once wherever its statement
+    runs, and a value that a condition does not use is independent of all others. Values drawn where no statement of the
+    program can draw them (in constants, claims, rates, weights and scores) stay where they are.
     """
     if not any(isinstance(node, Drawn) for node in walk(program)):
         return program
@@ -56,13 +58,13 @@ def _fresh_names(program: ast.Program) -> Iterator[str]:
 
 @dataclass
 class _Hoisting:
-    """The hoisting of one body of statements; `variables` are those that it has made."""
+    """The hoisting of one body of statements, with the new `variables`."""
 
     names: Iterator[str]
     variables: list[ast.VariableDecl] = field(default_factory=list)
 
     def block(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
-        """The statements, each behind the samples that it needs."""
+        """Yield the statements, each behind the samples that it needs."""
         for statement in body:
             before: list[ast.Sample] = []
             match statement:
@@ -92,7 +94,7 @@ class _Hoisting:
         return replace(target, index=self._free(target.index, before)) if isinstance(target, ast.Element) else target
 
     def _around(self, distribution: ast.Distribution, before: list[ast.Sample]) -> ast.Distribution:
-        """The distribution without draws in its mean, or in the values it chooses from."""
+        """Return the distribution without draws in its mean, or in the values it chooses from."""
         match distribution:
             case ast.Noise(mean=mean) if mean is not None:
                 return replace(distribution, mean=self._free(mean, before))
@@ -102,7 +104,7 @@ class _Hoisting:
                 return distribution
 
     def _free(self, expr: ast.Expr, before: list[ast.Sample]) -> ast.Expr:
-        """The expression with variables for what it draws; `before` grows by the samples, the innermost first."""
+        """Return the expression with variables for its draws; append their samples to `before`, the innermost first."""
 
         def variable(node: ast.Expr) -> ast.Expr | None:
             if not isinstance(node, Drawn):
@@ -118,7 +120,7 @@ class _Hoisting:
 
 
 def _type(distribution: ast.Distribution) -> ast.TypeExpr:
-    """The type of what is drawn."""
+    """Return the type of the drawn value."""
     match distribution:
         case ast.Noise(law, span=span):
             return ast.BaseTypeExpr(ast.BaseType.INT if law.whole else ast.BaseType.REAL, span)
@@ -134,10 +136,11 @@ def _type(distribution: ast.Distribution) -> ast.TypeExpr:
 
 
 def with_noiseless_ideal(program: ast.Program, source: Source) -> ast.Program:
-    """The program with the statements of an ideal that is `noiseless`: its own with each noise replaced by its mean
-    (one-sided noise by 0, from which it starts), and each exponential mechanism by the first of its best candidates.
+    """Return the program with the statements of a `noiseless` ideal.
 
-    Raises DiagnosticError for such a program with a `choose`: what it means without noise is not known.
+    They are the program's own, with each noise replaced by its mean (one-sided noise by 0, its least value), and each
+    exponential mechanism by the first of its best candidates. Raises DiagnosticError for a program with a `choose`,
+    which has no meaning without noise.
     """
     if not any(isinstance(each, ast.IdealDecl) and each.noiseless for each in program.declarations):
         return program
@@ -169,7 +172,7 @@ def _undetermined(span: Span, source: Source) -> Diagnostic:
 
 
 class _Removal:
-    """Takes the noise out of the statements of one program; `declared` are the variables that this needs."""
+    """The removal of noise from the statements of one program; `declared` has the variables that it needs."""
 
     def __init__(self, program: ast.Program) -> None:
         self._domains = {each.name: each.domain for each in program.declarations if isinstance(each, ast.DomainDecl)}
@@ -179,7 +182,7 @@ class _Removal:
         self.declared: list[ast.VariableDecl] = []
 
     def block(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-        """The statements without noise."""
+        """Return the statements without noise."""
         return tuple(each for statement in body for each in self._statement(statement))
 
     def _statement(self, statement: ast.Statement) -> Iterator[ast.Statement]:
@@ -200,7 +203,10 @@ class _Removal:
     def _best(
         self, target: ast.Name | ast.Element, mechanism: ast.ExponentialMechanism, span: Span
     ) -> Iterator[ast.Statement]:
-        """The first candidate of the greatest score, found in a variable of its own: scores may read the target."""
+        """Yield statements that find the first candidate of the greatest score.
+
+        The candidate is found in a new variable, as scores can read the target.
+        """
         best, candidate = ast.Name(self._fresh("best"), span), ast.Name(self._fresh("candidate"), span)
         declarator = ast.Declarator(best.name, None, None, span)
         self.declared.append(ast.VariableDecl(ast.Role.VAR, (declarator,), mechanism.domain, None, span))
@@ -220,7 +226,7 @@ class _Removal:
                 yield ast.Assign(best, values[0], span)
                 yield from map(better, values[1:])
             case ast.NamedDomain():
-                pass  # a name of no domain, which the type check reports
+                pass  # not the name of a domain, which the type check reports
             case _:
                 assert_never(domain)
         yield ast.Assign(target, best, span)
@@ -234,7 +240,7 @@ class _Removal:
 
 
 def _score(mechanism: ast.ExponentialMechanism, value: ast.Expr) -> ast.Expr:
-    """The score of the candidate `value`, as a number: a condition counts, as 1 where it holds."""
+    """Return the score of the candidate `value` as a number; a condition counts as 1 where it holds."""
 
     def change(node: ast.Expr) -> ast.Expr | None:
         return value if isinstance(node, ast.Name) and node.name == mechanism.variable else None

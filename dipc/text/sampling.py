@@ -1,4 +1,4 @@
-"""Sampling statements: rates, weights, means, and whether a distribution suits its variable."""
+"""Sampling statements: rates, weights and means, and the check that a distribution suits its variable."""
 
 from __future__ import annotations
 
@@ -48,14 +48,17 @@ from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.parser import parse_interval
 from dipc.text.scope import Findings, Scope
 
-# --- The one eps at which a program is read, where one is asked about -------------------------------------------------
+# --- The single eps at which a program is read, if the question is about one ------------------------------------------
 
 
 def asked_ranges(
     program: ast.Program, source: Source, overrides: Mapping[str, Fraction], given: str | None
 ) -> tuple[Interval, ...]:
-    """The eps that are asked about, in the intervals `given`, else in those of the claim block; none where neither says
-    which, and where an interval has a mistake. Raises DiagnosticError for a text that is no interval."""
+    """Return the intervals of eps `given`, else those of the claim block.
+
+    The result is empty if neither has any, or if an interval has a mistake. Raises DiagnosticError for a text that is
+    not an interval.
+    """
     findings = Findings(source)
     scope = Scope()
     elaborator = Elaborator(scope, findings, declaring=True)
@@ -78,25 +81,27 @@ def asked_ranges(
 
 
 def _claimed(program: ast.Program) -> tuple[ast.IntervalExpr, ...]:
-    """The intervals of the first claim block."""
+    """Return the intervals of the first claim block."""
     fields = (field for each in program.declarations if isinstance(each, ast.ClaimDecl) for field in each.fields)
     return next((field.value for field in fields if field.name == "eps" and isinstance(field.value, tuple)), ())
 
 
 # --- The rates of distributions, a*eps with a > 0, and the weights of `choose`, expressions in eps --------------------
 
-#: constant + slope * eps
+#: The pair (constant, slope) of constant + slope * eps.
 _InEps = tuple[Fraction, Fraction]
 _ZERO = Fraction(0)
 
 
 class _NotLinear(NoMonomial):
-    """Why an expression is not constant + slope * eps; `reason` None when that has been reported."""
+    """An expression is not constant + slope * eps; `reason` is None if that has been reported."""
 
 
 def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.Noise | None = None) -> Fraction | None:
-    """The positive a of the rate a*eps; None when `expr` is no such rate, which has been reported. `noise` is what it
-    is the rate of, where that is no exponential mechanism."""
+    """Return the positive a of the rate a*eps, or None after reporting that `expr` is not such a rate.
+
+    `noise` is the noise of this rate, None for an exponential mechanism.
+    """
     try:
         constant, slope = _linear(expr, elaborator)
     except _NotLinear as error:
@@ -123,8 +128,10 @@ def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.Noise | None = None)
 
 
 def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fraction] | None:
-    """The law with the standard deviation s/eps or s, s > 0 a constant, and its rate; None when `expr` is no such
-    deviation, which has been reported."""
+    """Return the law with the standard deviation s/eps or s, s > 0 a constant, and its rate.
+
+    The result is None after reporting that `expr` is not such a deviation.
+    """
     try:
         factor, power = monomial(expr, lambda part: _constant(part, elaborator, "a factor of a standard deviation"))
     except NoMonomial as error:
@@ -154,7 +161,7 @@ def _bad_deviation(span: Span, reason: str, elaborator: Elaborator) -> None:
 
 
 def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
-    """The a > 0 such that a*eps is the rate at the one eps that the program is read at."""
+    """Return the a > 0 such that a*eps is the rate at the single eps of the program."""
     slope = _over_fixed(expr, elaborator)
     if slope is not None and slope <= 0:
         point = elaborator.scope.eps.value
@@ -165,7 +172,7 @@ def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
 
 
 def _over_fixed(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
-    """expr/eps at the one eps that the program is read at; None where it has no value, which has been reported."""
+    """Return expr/eps at the single eps of the program, or None after reporting that it has no value."""
     whole = ast.Binary(BinaryOp.DIVIDE, expr, ast.Eps(expr.span), expr.span)
     return elaborator.constant(whole, "a rate or an exponent")
 
@@ -175,9 +182,9 @@ def _bad_rate(span: Span, message: str, elaborator: Elaborator, *notes: str) -> 
 
 
 def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.Noise | None) -> list[str]:
-    """How a rate is written where a scale c/eps was given, or eps where a scale was asked for."""
+    """Return the advice for a scale c/eps given as a rate, or for eps given as a scale."""
     if not (isinstance(expr, ast.Binary) and expr.op is BinaryOp.DIVIDE and expr.span == wrong):
-        return []  # the mistake is in a part of it
+        return []  # the mistake is in a part of the expression
     scale, under = _linear(expr.left, elaborator), _linear(expr.right, elaborator)
     if scale[1] or under[0] or scale[0] * under[1] <= 0:
         return []
@@ -198,7 +205,7 @@ def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.No
 
 
 def _linear(expr: ast.Expr, elaborator: Elaborator) -> _InEps:
-    """constant + slope * eps; raises _NotLinear."""
+    """Return (constant, slope) of constant + slope * eps; raise _NotLinear."""
     match expr:
         case ast.Eps():
             return _ZERO, Fraction(1)
@@ -250,9 +257,9 @@ def _constant(expr: ast.Expr, elaborator: Elaborator, what: str = "what multipli
 
 
 def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
-    """The weight with every constant replaced by its number: only numbers, eps, exp(q*eps), + - * / and ^ are left.
+    """Return the weight with every constant replaced by its number.
 
-    None when it is something else, which has been reported.
+    Only numbers, eps, exp(q*eps), + - * / and ^ are left. The result is None after reporting anything else.
     """
     if not any(
         isinstance(node, ast.Eps) or (isinstance(node, ast.Call) and node.function == "exp") for node in walk(expr)
@@ -304,7 +311,7 @@ def _exponential(expr: ast.Call, argument: ast.Expr, elaborator: Elaborator) -> 
     return ast.Call("exp", (scaled,), expr.span)
 
 
-# --- Sampling statements: does the distribution suit the variable, are its rate, mean, scores and weights in order ----
+# --- Sampling statements: checks of the distribution, its variable, rate, mean, scores and weights --------------------
 
 
 def _drawing(*, whole: bool) -> str:
@@ -316,7 +323,7 @@ _HELP = f"{_drawing(whole=False)} reals, {_drawing(whole=True)} ints, Exp and ch
 
 
 class Sampling:
-    """Turns sampling statements into instructions."""
+    """The translation of sampling statements into instructions."""
 
     def __init__(self, elaborator: Elaborator, fitting: Fitting, budget: Budget) -> None:
         self._elaborator = elaborator
@@ -327,8 +334,10 @@ class Sampling:
     def instruction(
         self, place: Place | None, statement: ast.Sample, mean: Typed
     ) -> SampleNoise | SampleExponential | SampleChoice | None:
-        """The instruction; None when something is wrong with it, which has been reported. `mean` is what its mean comes
-        to, where it has one."""
+        """Return the instruction, or None after reporting an error.
+
+        `mean` is the meaning of its mean, if it has one.
+        """
         distribution = statement.distribution
         match distribution:
             case ast.Noise():
@@ -341,7 +350,7 @@ class Sampling:
                 assert_never(distribution)
 
     def mean_comes_first(self, noise: ast.Noise) -> bool:
-        """Whether rate and mean have changed places, as in other languages, which is then reported."""
+        """Return True after reporting that rate and mean are swapped, as in other languages."""
         findings = self._findings
         if noise.mean is None or self._elaborator.scope.eps.value is not None or findings.source.tree is not None:
             return False
@@ -381,7 +390,7 @@ class Sampling:
         return SampleNoise(place.target, law, slope, center, statement.span)
 
     def _suits(self, place: Place | None, wanted: type[Type] | UnionType, statement: ast.Sample, name: str) -> bool:
-        """Whether the variable can hold what is drawn; an unknown variable is no new reason to complain."""
+        """Return True if the variable can hold the drawn value; an unknown variable is not reported again."""
         if place is None or place.type is None:
             return False
         if isinstance(place.type, wanted):
@@ -396,7 +405,7 @@ class Sampling:
         return False
 
     def _holder(self, place: Place | None, statement: ast.Sample, name: str) -> BoolType | DomType | None:
-        """The finite type of the variable; None when it has none."""
+        """Return the finite type of the variable, or None if it has none."""
         if not self._suits(place, BoolType | DomType, statement, name) or place is None:
             return None
         return place.type if isinstance(place.type, BoolType | DomType) else None
@@ -415,7 +424,7 @@ class Sampling:
         return SampleExponential(place.target, slope, domain.values, scores, statement.span)
 
     def _scores(self, distribution: ast.ExponentialMechanism, domain: DomType | None) -> tuple[DomExpr, ...] | None:
-        """The score at every value of the domain; None when one is wrong."""
+        """Return the score at every value of the domain, or None if one is wrong."""
         elaborator, name, score = self._elaborator, distribution.variable, distribution.score
         elaborator.check_local(name, distribution.span, "the variable of Exp", may_hide_variables=True)
         size = 0 if domain is None or elaborator.dead else len(domain.values)
@@ -463,7 +472,7 @@ class Sampling:
     def _all_fit(
         self, holder: BoolType | DomType, domain: DomType, place: Place, distribution: ast.ExponentialMechanism
     ) -> bool:
-        """Whether the variable can hold every value that may be drawn."""
+        """Return True if the variable can hold every value that can be drawn."""
         name = place.target.name
         if isinstance(holder, BoolType) or kind_of(holder) is not kind_of(domain):
             self._findings.report(

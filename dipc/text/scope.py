@@ -35,9 +35,9 @@ from dipc.text.core import (
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span, did_you_mean
 
-# --- Collecting what is wrong with one program, so that all of it is said at once -------------------------------------
+# --- The mistakes of one program, collected to be reported together ---------------------------------------------------
 
-#: How many findings are shown; the rest are counted.
+#: The most findings that are shown; the rest are counted.
 SHOWN = 50
 _SNIPPET = 40
 
@@ -53,8 +53,11 @@ class _Finding:
 
 
 class Findings:
-    """The findings found so far in one source. The same code at the same place is kept once: a statement that was
-    unrolled a hundred times is still one statement in the text."""
+    """The mistakes found so far in one source.
+
+    The same code at the same place is kept once: a statement that was unrolled a hundred times is one statement in the
+    text.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -74,20 +77,20 @@ class Findings:
         secondary: Sequence[tuple[Span, str]] = (),
         once: object = None,
     ) -> None:
-        """Add a problem at `span` (None: it has no place in the text), unless its like has been added before.
+        """Add a problem at `span` (None: it has no place in the text), unless an equal one has been added before.
 
-        Likeness is the code and the span, or `once` where that is given.
+        Two problems are equal if their codes and spans are, or their codes and `once` if that is given.
         """
         key = (code, span if span is not None else message) if once is None else (code, once)
         self._found.setdefault(key, _Finding(code, span, message, label, tuple(notes), tuple(secondary)))
 
     def snippet(self, span: Span) -> str:
-        """The text at `span` on one line, shortened when it is long."""
+        """Return the text at `span` on one line, shortened if it is long."""
         text = " ".join(self.source.text[span.start : min(span.end, span.start + 400)].split())
         return text if len(text) <= _SNIPPET else text[: _SNIPPET - 3] + "..."
 
     def raise_if_any(self) -> None:
-        """Raises DiagnosticError with everything that was reported, in the order of the text."""
+        """Raise DiagnosticError with all reported mistakes, in the order of the text."""
         if not self._found:
             return
         ordered = sorted(
@@ -97,7 +100,7 @@ class Findings:
         if len(ordered) > SHOWN:
             rest = len(ordered) - SHOWN
             message = f"{rest} more {'error is' if rest == 1 else 'errors are'} not shown"
-            diagnostics.append(Diagnostic(Code.MORE_ERRORS, message, notes=("mend the ones above first",)))
+            diagnostics.append(Diagnostic(Code.MORE_ERRORS, message, notes=("correct the ones above first",)))
         raise DiagnosticError(*diagnostics)
 
     def _resolved(self, finding: _Finding) -> Diagnostic:
@@ -112,7 +115,7 @@ class Findings:
         )
 
 
-# --- The names of one program and what each stands for ----------------------------------------------------------------
+# --- The names of one program and the meaning of each -----------------------------------------------------------------
 
 #: Names with a meaning in claims; a program cannot declare them.
 CLAIM_NAMES = frozenset({"alpha", "beta", "gamma", "dd", "inf"})
@@ -122,7 +125,7 @@ FUNCTIONS = frozenset({"exp", "min", "max", "abs"})
 
 @frozen
 class Constant:
-    """A named constant; `value` None when its expression is wrong, `known` False before its turn has come."""
+    """A named constant; `value` is None if its expression is wrong, and `known` is False before it is computed."""
 
     name: str
     value: Fraction | None
@@ -132,9 +135,10 @@ class Constant:
 
 @frozen
 class DeclaredVariable:
-    """A declared variable. `low` is the least index of an array, None for a scalar; `type` None when it is wrong.
+    """A declared variable.
 
-    `known` is False while only its name has been seen: constants and domains cannot depend on it.
+    `low` is the least index of an array, None for a scalar; `type` is None if it is wrong. `known` is False while only
+    its name has been seen, as constants and domains cannot depend on it.
     """
 
     name: str
@@ -156,7 +160,7 @@ class EnumeratedValue:
 
 @frozen
 class Foreign:
-    """In the ideal: a variable of the mechanism, which the ideal cannot see."""
+    """A variable of the mechanism, which an ideal cannot use."""
 
     name: str
     span: Span
@@ -173,13 +177,13 @@ _WORDS: dict[type[Symbol], str] = {
 
 
 def word_for(symbol: Symbol) -> str:
-    """What the symbol is, for messages."""
+    """Return the name of the kind of symbol, for messages."""
     return _WORDS[type(symbol)]
 
 
 @frozen
 class Domain:
-    """A named domain; `type` None when its declaration is wrong or, if not `known`, comes later."""
+    """A named domain; `type` is None if its declaration is wrong or, if not `known`, comes later."""
 
     name: str
     type: DomType | None
@@ -188,22 +192,27 @@ class Domain:
 
 
 class FixedEps:
-    """The one eps that a program is read at, None where it is read for every eps. `used` says whether its meaning
-    depends on it."""
+    """The single eps at which a program is read, or None if it is read for every eps.
+
+    `used` is True if its meaning depends on this eps.
+    """
 
     def __init__(self, value: Fraction | None = None) -> None:
         self.value = value
         self.used = False
 
     def use(self) -> Fraction | None:
-        """The value, for a meaning that it has there alone."""
+        """Return the value, and mark it as used."""
         self.used |= self.value is not None
         return self.value
 
 
 class Scope:
-    """Constants, variables and domain values share one space of names; domains have their own, because they stand
-    only where a type stands. All scopes of a program share `eps`."""
+    """The names of one program or ideal.
+
+    Constants, variables and domain values share one namespace. Domains have their own, because they occur only where a
+    type does. All scopes of a program share `eps`.
+    """
 
     def __init__(self, eps: FixedEps | None = None) -> None:
         self.eps = FixedEps() if eps is None else eps
@@ -212,7 +221,7 @@ class Scope:
         self.slots: list[Slot] = []
 
     def constants(self) -> dict[str, Fraction]:
-        """The values of the constants that have one."""
+        """Return the values of the constants that have one."""
         return {
             symbol.name: symbol.value
             for symbol in self.symbols.values()
@@ -220,7 +229,7 @@ class Scope:
         }
 
     def adopt(self, variable: DeclaredVariable, other: Scope) -> DeclaredVariable:
-        """A variable of `other` with its type and initial value, in slots of this scope."""
+        """Return a variable of `other` with its type and initial value, in slots of this scope."""
         first = len(self.slots)
         for offset, slot in enumerate(variable.slots):
             self.slots.append(replace(other.slots[slot], index=first + offset))
@@ -228,7 +237,7 @@ class Scope:
 
 
 def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: str) -> bool:
-    """Whether `name` is free to be declared as `what` ("a constant"); if not, that has been reported."""
+    """Return True if `name` is free to be declared as `what` ("a constant"); report it otherwise."""
     if name in CLAIM_NAMES | FUNCTIONS:
         meaning = "a function" if name in FUNCTIONS else "reserved for claims and tables"
         notes = ("choose another name",)
@@ -248,7 +257,7 @@ def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: s
 
 
 def locate(findings: Findings, name: str, within: Span, *, last: bool = False) -> Span:
-    """Where the word `name` stands in `within`: its first occurrence, or its last; `within` itself if nowhere.
+    """Return the span of the word `name` in `area`: its first occurrence, or its last; `area` if it does not occur.
 
     For declarations whose node has one span for several names.
     """
@@ -260,15 +269,15 @@ def locate(findings: Findings, name: str, within: Span, *, last: bool = False) -
     return Span(within.start + start, within.start + end)
 
 
-# --- Resolving names and array elements: what a reference stands for, or what is wrong with it ------------------------
+# --- Resolving names and array elements: the meaning of a reference, or the mistake in it -----------------------------
 
 
 class References:
-    """Looks names up in a scope, loop variables first, and reports what cannot be resolved.
+    """The lookup of names in a scope, loop variables first, which reports names that cannot be resolved.
 
-    `locals` are loop variables and the variable of an `Exp`; `fixed` are the slots whose value is known for the moment,
-    case by case. While `dead` > 0 the code at hand can never run: its
-    names and types are still checked, its values are not. `declaring` is for expressions in declarations.
+    `locals` are loop variables and the variable of an `Exp`. `fixed` are the slots with a value in the current case.
+    While `dead` > 0, the current code can never run: its names and types are still checked, its values are not.
+    `declaring` is for expressions in declarations.
     """
 
     def __init__(self, scope: Scope, findings: Findings, *, declaring: bool = False) -> None:
@@ -280,7 +289,7 @@ class References:
         self.dead = 0
 
     def report_value(self, code: Code, span: Span, message: str, *, label: str = "", notes: tuple[str, ...]) -> None:
-        """Report a wrong value, unless the code at hand can never run; says for which loop variables it is wrong."""
+        """Report a wrong value, with the values of loop variables, unless the current code can never run."""
         if self.dead:
             return
         bound = [
@@ -293,7 +302,7 @@ class References:
         self.findings.report(code, span, message, label=label, notes=(*here, *notes))
 
     def check_local(self, name: str, within: Span, what: str, *, may_hide_variables: bool) -> bool:
-        """Whether a local name, `what` ("the loop variable"), may be bound; if it hides another, that is reported."""
+        """Return True if a local name, `what` ("the loop variable"), may be bound; report one that hides another."""
         known = self.scope.symbols.get(name)
         secondary: tuple[tuple[Span, str], ...] = ()
         if name in self.locals:
@@ -314,7 +323,7 @@ class References:
         return False
 
     def name(self, expr: ast.Name) -> Typed:
-        """What a bare name means as an expression."""
+        """Return the meaning of a bare name as an expression."""
         local = self.locals.get(expr.name)
         if local is not None:
             return local
@@ -345,7 +354,7 @@ class References:
                 assert_never(unreachable)
 
     def element(self, expr: ast.Element, index: Typed) -> Typed:
-        """What `name[index]` means as an expression."""
+        """Return the meaning of `name[index]` as an expression."""
         variable = self.array(expr)
         if variable is None or variable.type is None:
             return UNKNOWN
@@ -365,7 +374,7 @@ class References:
         return read(variable, Read(slot, span))
 
     def concrete_reads(self, exprs: Iterable[ast.Expr]) -> list[Read]:
-        """The DOM and bool variables, and elements of arrays with a constant index, that the expressions read."""
+        """Return the DOM and bool variables that the expressions read, also as array elements with a constant index."""
         result: dict[int, Read] = {}
         for node in (node for expr in exprs for node in walk(expr)):
             if not isinstance(node, ast.Name | ast.Element) or node.name in self.locals:
@@ -381,11 +390,11 @@ class References:
         return list(result.values())
 
     def typed(self, expr: ast.Expr) -> Typed:
-        """The meaning of any expression of the program."""
+        """Return the meaning of any expression of the program."""
         raise NotImplementedError
 
     def array(self, expr: ast.Element) -> DeclaredVariable | None:
-        """The array that `expr` indexes; None without one, after a report."""
+        """Return the array that `expr` indexes, or None after a report."""
         symbol = self.scope.symbols.get(expr.name) if expr.name not in self.locals else None
         match symbol:
             case DeclaredVariable(known=False):
@@ -418,7 +427,10 @@ class References:
     def place(
         self, array: DeclaredVariable, expr: ast.Element, index: Typed
     ) -> tuple[tuple[int, ...], DomExpr | None] | None:
-        """The one slot that a constant index selects, with None; or all slots, with an index known only in a state."""
+        """Return the slot that a constant index selects, with None.
+
+        Or all slots, with an index known only in a state.
+        """
         assert array.low is not None
         if not isinstance(index, Concrete) or index.kind is not Kind.NUMBER:
             if not isinstance(index, type(UNKNOWN)):
@@ -444,7 +456,7 @@ class References:
         return (array.slots[int(value) - array.low],), None
 
     def undeclared(self, name: str, span: Span, index: str = "") -> None:
-        """Report a name that means nothing; each name once."""
+        """Report a name without a meaning; each name once."""
         if name in CLAIM_NAMES:
             message = f"`{name}` has a meaning only in the claim"
             self.findings.report(Code.RESERVED, span, message, notes=("a program uses numbers and its own constants",))
@@ -493,7 +505,7 @@ class References:
 
 
 def read(variable: DeclaredVariable, access: Read | ReadElement) -> Typed:
-    """The value of a variable, by its type."""
+    """Return the value of a variable, by its type."""
     assert variable.type is not None
     kind = kind_of(variable.type)
     if kind in (Kind.REAL, Kind.INT):

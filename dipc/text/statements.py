@@ -1,4 +1,4 @@
-"""From the tree of a program to its instructions: every rule checked, every loop unrolled."""
+"""The way from the tree of a program to its instructions: every rule checked, every loop unrolled."""
 
 from __future__ import annotations
 
@@ -72,7 +72,10 @@ from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Finding
 
 
 class Assembler:
-    """Collects instructions. Jumps name labels that may be placed later; `finish` puts positions in their stead."""
+    """The collector of instructions.
+
+    Jumps use labels that can be placed later, and `finish` replaces them by positions.
+    """
 
     def __init__(self) -> None:
         self._instructions: list[Instruction] = []
@@ -88,16 +91,16 @@ class Assembler:
         self._instructions.append(instruction)
 
     def label(self) -> int:
-        """A new label, to be placed."""
+        """Return a new label, to be placed."""
         self._positions.append(-1)
         return len(self._positions) - 1
 
     def place(self, label: int) -> None:
-        """Let the label stand for the next instruction."""
+        """Place the label at the next instruction."""
         self._positions[label] = len(self._instructions)
 
     def branch(self, condition: Condition, then: int, otherwise: int, span: Span) -> None:
-        """Jump by a condition: from left to right, no further than is needed to settle it."""
+        """Jump by a condition, evaluated from left to right, no further than needed."""
         match condition:
             case Concrete():
                 self.emit(Branch(condition.expr, then, otherwise, span))
@@ -116,7 +119,10 @@ class Assembler:
                 assert_never(condition)
 
     def finish(self, end: Span) -> tuple[Instruction, ...]:
-        """The instructions with positions for labels; every position a jump names exists, and the last is `Exit`."""
+        """Return the instructions with positions for labels.
+
+        Every position in a jump exists, and the last one is `Exit`.
+        """
         if not self._instructions or not isinstance(self._instructions[-1], Exit) or self.position in self._positions:
             self.emit(Exit(end))
         return tuple(self._resolved(instruction) for instruction in self._instructions)
@@ -131,7 +137,7 @@ class Assembler:
                 return instruction
 
     def _goal(self, label: int) -> int:
-        """Where a jump to `label` ends up, jumps to jumps followed."""
+        """Return the position that a jump to `label` reaches, following jumps to jumps."""
         position = self._positions[label]
         for _ in range(len(self._instructions)):
             instruction = self._instructions[position]
@@ -148,7 +154,7 @@ class Assembler:
 
 
 class Statements:
-    """Lowers the statements of one program or of one ideal."""
+    """The translation of the statements of one program or of one ideal."""
 
     def __init__(self, elaborator: Elaborator, fitting: Fitting, *, deterministic: bool) -> None:
         self._elaborator = elaborator
@@ -166,11 +172,11 @@ class Statements:
 
     @property
     def complete(self) -> bool:
-        """False when a loop could not be unrolled: the instructions are not the whole program."""
+        """Whether every loop could be unrolled, so that the instructions are the whole program."""
         return self._whole and self._budget.complete
 
     def lower(self, body: Sequence[ast.Statement], end: Span) -> tuple[Instruction, ...]:
-        """The instructions of the body; what is wrong with it has been reported."""
+        """Return the instructions of the body; its mistakes are reported."""
         self._block(body)
         return self._assembler.finish(end)
 
@@ -254,7 +260,7 @@ class Statements:
             return
         if isinstance(condition, Concrete | Relation | Junction):
             self._assembler.branch(condition, then, otherwise, span)
-        else:  # a condition that is wrong: both ways stay open to the checks that follow
+        else:  # a wrong condition: both branches remain possible for the later checks
             self._emit(Branch(Apply(DomOp.OR, (), span), then, otherwise, span))
 
     def _for(self, statement: ast.For) -> None:
@@ -274,7 +280,7 @@ class Statements:
             local[name] = hidden
 
     def _iterations(self, statement: ast.For) -> range:
-        """What the loop variable goes through; nothing when the loop is dead, wrong, or too long to unroll."""
+        """Return the values of the loop variable; none if the loop is dead, wrong, or too long to unroll."""
         elaborator = self._elaborator
         low = elaborator.integer(statement.low, "a loop bound")
         high = elaborator.integer(statement.high, "a loop bound")
@@ -300,7 +306,7 @@ class Statements:
             self._assume_assigned(place, statement.span)
 
     def _store(self, place: Place, typed: Typed, statement: ast.Assign) -> bool:
-        """Emit the assignment; False when the value does not fit, which has been reported."""
+        """Emit the assignment; return False after reporting that the value does not fit."""
         target, span, name = place.target, statement.span, place.target.name
         match place.type:
             case None:
@@ -334,8 +340,10 @@ class Statements:
                 assert_never(unreachable)
 
     def _store_by_values(self, place: Place, type_: DomType, value: Linear, statement: ast.Assign) -> bool:
-        """Assign an int to a DOM variable, by comparisons with its values; whether there is no mistake. An int that may
-        be none of them would become the next integer, which is a fault where a path leads there."""
+        """Assign an int to a DOM variable, by comparisons with its values; return True if there is no mistake.
+
+        An int that may be none of the values would become the next integer, which is a fault if a path leads there.
+        """
         values = sorted(each for each in type_.values if isinstance(each, Fraction) and each.denominator == 1)
         if len(values) == 0 or kind_of(type_) is not Kind.NUMBER:
             return self._fitting.concrete(type_, value, statement.value, place.target.name) is not None
@@ -356,7 +364,7 @@ class Statements:
             self._emit(Jump(end, span))
             assembler.place(following)
         assembler.place(outside)
-        # Not computed here: a constant that no domain holds would be taken for one that had been refused.
+        # Not computed here: a constant outside every domain would be mistaken for one that was refused.
         self._emit(AssignDom(place.target, Apply(DomOp.ADD, (Const(values[-1]), Const(Fraction(1))), span), span))
         assembler.place(end)
         return True
@@ -367,8 +375,10 @@ class Statements:
     def _either(
         self, condition: Typed, span: Span, then: Callable[[], bool | None], otherwise: Callable[[], bool | None]
     ) -> bool:
-        """Emit two things of which the condition chooses one; the second is left out where the first is wrong, which it
-        says by False."""
+        """Emit two alternatives, of which the condition chooses one.
+
+        The second is left out if the first returns False, because it is wrong.
+        """
         assembler = self._assembler
         here, there, end = assembler.label(), assembler.label(), assembler.label()
         self._branch(condition, here, there, span)
@@ -385,7 +395,7 @@ class Statements:
         self._either(condition, span, lambda: self._emit(yes), lambda: self._emit(no))
 
     def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
-        """Emit something for each expression that the value may be, behind its conditions; whether all fitted."""
+        """Emit each expression that the value can be, behind its conditions; return True if all of them fit."""
         if not isinstance(value, Switch):
             return emit(value)
         one, two = value.then, value.otherwise
@@ -397,7 +407,7 @@ class Statements:
         )
 
     def _assume_assigned(self, place: Place, span: Span) -> None:
-        """Stand in for an assignment that is wrong, so that later reads of its target are not called wrong too."""
+        """Emit a substitute for a wrong assignment, so that later reads of its target are not reported too."""
         if place.target.slots:
             self._emit(AssignDom(place.target, Const(False), span))
 
@@ -413,8 +423,10 @@ class Statements:
         self._for_each_value(self._elaborator.concrete_reads(weighing(statement.distribution)), statement, place)
 
     def _for_each_value(self, reads: Sequence[Read], statement: ast.Sample, place: Place | None) -> bool:
-        """Emit the sampling once for each combination of values that the variables may have, behind the comparisons
-        with them; whether that went well. A rate or weight is constant then."""
+        """Emit the sampling once for each combination of values of the variables, behind comparisons with them.
+
+        A rate or weight is then constant. Return True if all went well.
+        """
         elaborator, assembler, span = self._elaborator, self._assembler, statement.span
         if not reads or elaborator.dead:
             return self._draw(place, statement)
@@ -441,7 +453,7 @@ class Statements:
         return fits
 
     def _draw(self, place: Place | None, statement: ast.Sample) -> bool:
-        """Emit one sampling; whether all was right with it."""
+        """Emit one sampling; return True if it has no mistake."""
         mean: Typed = UNKNOWN
         if isinstance(statement.distribution, ast.Noise) and statement.distribution.mean is not None:
             if self._sampling.mean_comes_first(statement.distribution):
@@ -462,7 +474,7 @@ class Statements:
         return fits
 
     def _place(self, expr: ast.Name | ast.Element) -> Place | None:
-        """The place that is written to; None when there is none, which has been reported."""
+        """Return the place that is written to, or None after reporting that there is none."""
         variable = self._variable(expr)
         offset = self._elaborator.typed(expr.index) if isinstance(expr, ast.Element) else UNKNOWN
         if variable is None:
@@ -522,20 +534,20 @@ class Statements:
 
 
 def _values(slot: Slot) -> tuple[Value, ...]:
-    """The values that a finite slot may have."""
+    """Return the values of a finite slot."""
     if isinstance(slot.type, DomType):
         return slot.type.values
     assert isinstance(slot.type, BoolType)
     return False, True
 
 
-# --- Variables that are read before anything could have assigned them -------------------------------------------------
+# --- Variables that are read before they are assigned -----------------------------------------------------------------
 
 
 def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot], findings: Findings) -> None:
     """Report the variables that are read where no path assigns them before, each at the first such read.
 
-    Where only some paths assign it, the chain finds out.
+    If only some paths assign a variable, the chain finds out.
     """
     initial = 0
     for slot in slots:
@@ -549,7 +561,7 @@ def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot]
 
 
 def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tuple[int, int]]:
-    """The labels that can be reached, each with the set of slots (as bits) that some path to it assigns."""
+    """Yield the labels that can be reached, each with the set of slots (as bits) that some path to it assigns."""
     joined = {0: initial}
     backward = True
     while backward:
@@ -566,7 +578,7 @@ def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tupl
 
 
 def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """One walk in the order of the labels; `joined` may grow meanwhile."""
+    """Walk once in the order of the labels; `joined` can grow meanwhile."""
     falling: int | None = None
     for label, instruction in enumerate(instructions):
         if label in joined:
@@ -601,7 +613,7 @@ def _written(instruction: Instruction) -> int:
 
 
 def _bits(slots: tuple[int, ...]) -> int:
-    """The set of the slots of one scalar, or of one array: those follow one another."""
+    """Return the set of slots of one scalar, or of one array, whose slots are consecutive."""
     return ((1 << len(slots)) - 1) << slots[0]
 
 
@@ -622,7 +634,7 @@ def _report(read: Read | ReadElement, slot: Slot, findings: Findings) -> None:
 
 
 def _initialized(slot: Slot) -> str:
-    """The type of `slot` with a plausible initial value."""
+    """Return the type of `slot` with a plausible initial value."""
     match slot.type:
         case BoolType():
             return "bool = false"
@@ -645,10 +657,10 @@ def lower(
     overrides: Mapping[str, Fraction] | None = None,
     eps: Fraction | None = None,
 ) -> CoreProgram:
-    """The typed program, with `overrides` in place of its constants (-D name=value), and `eps` for what has a meaning
-    at one eps only: then the program is `only_at` it.
+    """Return the typed program, with `overrides` in place of its constants (-D name=value).
 
-    Raises DiagnosticError with everything that is wrong with the program, in the order of the text.
+    `eps` is used for expressions with a meaning at one eps only; the program is then `only_at` it. Raises
+    DiagnosticError with all mistakes in the program, in the order of the text.
     """
     core, _, scope = _lowered(program, source, overrides or {}, eps)
     core = replace(core, given=dict(overrides or {}))
@@ -661,7 +673,7 @@ def lower_ideal(
     overrides: Mapping[str, Fraction] | None = None,
     eps: Fraction | None = None,
 ) -> CoreProgram | None:
-    """The `ideal` block as a program of its own; None when there is none.
+    """Return the `ideal` block as a program of its own, or None if there is none.
 
     Its inputs and outputs are those of the mechanism in the same order, though in other slots. It draws nothing at
     random. Raises DiagnosticError as `lower` does.
@@ -684,7 +696,7 @@ def _lowered(
 def _declared(
     program: ast.Program, overrides: Mapping[str, Fraction], findings: Findings, eps: Fraction | None
 ) -> Scope:
-    """All names of the program; constants first, so that domains, bounds and types may use every one of them."""
+    """Return all names of the program; constants first, so that domains, bounds and types can use every one of them."""
     scope = Scope(FixedEps(eps))
     elaborator = Elaborator(scope, findings, declaring=True)
     register(program.declarations, scope, findings)
@@ -758,7 +770,7 @@ def _ideal(program: ast.Program, core: CoreProgram, shared: Scope, findings: Fin
 
 
 def _shared(scope: Scope) -> Scope:
-    """What an ideal sees: constants, domains, inputs and outputs, these in slots of their own."""
+    """Return the scope of an ideal: constants, domains, inputs and outputs, the latter two in slots of their own."""
     inner = Scope(scope.eps)
     inner.domains.update(scope.domains)
     for name, symbol in scope.symbols.items():

@@ -1,4 +1,4 @@
-"""Explaining texts that are not in the language: where the parser stopped, what it expected, what was meant."""
+"""Explanations of texts that are not in the language: the place of the error, what was expected, and the correction."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from lark import Token
 
 
-# --- How large a source text may be. Every limit is met by one diagnostic, before anything slow or recursive runs -----
+# --- The size of a source text. Each limit has a diagnostic, raised before anything slow or recursive runs ------------
 
-#: Characters in one source text.
+#: The most characters of one source text.
 MAX_CHARACTERS = 10_000_000
 
-#: Tokens in one source text, blank space and comments apart: some seconds of parsing.
+#: The most tokens of one source text, without blank space and comments: some seconds of parsing.
 MAX_TOKENS = 400_000
 
-#: Statements in one source text, before any `for` is unrolled.
+#: The most statements of one source text, before any `for` is unrolled.
 MAX_STATEMENTS = 50_000
 
-#: Levels of statements, brackets and operators around any one token, taken together: one bound for both, because
-#: whoever walks the tree recursively passes through the statements on the way to the expressions.
+#: The most levels of statements, brackets and operators around one token, taken together: a recursive walk of the tree
+#: passes through the statements on the way to the expressions.
 MAX_NESTING = 200
 
-#: Digits of a number, and the magnitude of its exponent of ten. Twice this stays below Python's 4300-digit limit
-#: for conversions between int and str.
+#: The most digits of a number, and the greatest magnitude of its exponent of ten. Twice this is below Python's
+#: 4300-digit limit for conversions between int and str.
 MAX_DIGITS = 1000
 
-#: The exponent of `^`.
+#: The greatest exponent of `^`.
 MAX_POWER = 1000
 
 
-# --- What goes wrong while a text is read, before it is known to which source the text belongs ------------------------
+# --- Mistakes found while a text is read, before its source is known --------------------------------------------------
 
 
 class SyntaxCode(StrEnum):
-    """E01xx: the text itself. A code, once given, keeps its meaning."""
+    """The codes E01xx of mistakes in the text itself; a published code keeps its meaning."""
 
     STRAY_CHARACTER = "E0101"
     UNEXPECTED = "E0102"
@@ -65,7 +65,7 @@ class SyntaxCode(StrEnum):
 
 @dataclass(eq=False)
 class Problem(Exception):
-    """One syntax error, placed by a span. The parser is shared by all sources, so the source is added last."""
+    """A syntax error at a span; the source is added last, as all sources share the parser."""
 
     code: SyntaxCode
     span: Span
@@ -75,14 +75,14 @@ class Problem(Exception):
     secondary: tuple[tuple[Span, str], ...] = ()
 
     def located(self, source: Source) -> DiagnosticError:
-        """The same problem as a diagnostic of `source`."""
+        """Return the problem as a diagnostic of `source`."""
         secondary = tuple(Label(source.excerpt(span), text) for span, text in self.secondary)
         excerpt = source.excerpt(self.span)
         return DiagnosticError(Diagnostic(self.code, self.message, excerpt, self.label, self.notes, secondary))
 
 
 def too_deep(span: Span) -> Problem:
-    """The refusal of what would make the tree more than MAX_NESTING levels high."""
+    """Return the problem of a tree of more than MAX_NESTING levels."""
     return Problem(
         SyntaxCode.TOO_DEEP,
         span,
@@ -95,7 +95,7 @@ def too_deep(span: Span) -> Problem:
     )
 
 
-# --- Where the parser stood when it could not go on: what the explanations of syntax errors look at -------------------
+# --- The situation of the parser at a syntax error, from which explanations are derived -------------------------------
 
 BRACKETS = {"LPAR": "RPAR", "LSQUARE": "RSQUARE", "LBRACE": "RBRACE"}
 OPENING_BLOCKS = frozenset({"IF", "WHILE", "FOR"})
@@ -107,7 +107,7 @@ NOISE = {law.keyword.upper(): law for law in LAWS}
 DISTRIBUTIONS = frozenset({*NOISE, "EXP", "CHOOSE"})
 TYPES = frozenset({"BOOL", "INT", "REAL"})
 STATEMENTS = OPENING_BLOCKS | {"EXIT"}
-#: `metric` is none: it is a name everywhere but before a brace.
+#: `metric` is not a keyword: it is a name everywhere but before a brace.
 KEYWORDS = (
     (DECLARATIONS - {"METRIC"})
     | DISTRIBUTIONS
@@ -119,13 +119,13 @@ END_OF_TEXT = "$END"
 
 
 def spelling(keyword: str) -> str:
-    """How a keyword token is written."""
+    """Return the text of a keyword token."""
     return NOISE[keyword].keyword if keyword in NOISE else {"EXP": "Exp"}.get(keyword, keyword.lower())
 
 
 @frozen
 class Opened:
-    """A bracket or block that is still open; `rebranched` when an `else if` has begun in it."""
+    """A bracket or block that is still open; `rebranched` if an `else if` has begun in it."""
 
     token: Token
     index: int
@@ -134,9 +134,9 @@ class Opened:
 
 @dataclass(frozen=True)
 class Situation:
-    """The parser accepts one of `accepts`, but `tokens[position]` comes, or the end of the text if there is none.
+    """The parser accepts one of `accepts`, but `tokens[position]` follows, or the end of the text if there is none.
 
-    `start` is the start symbol of the grammar that was asked for.
+    `start` is the start symbol of the grammar.
     """
 
     tokens: Sequence[Token]
@@ -145,49 +145,49 @@ class Situation:
     start: str
 
     def kind(self, offset: int = 0) -> str:
-        """The type of the token `offset` places from the one that does not fit; END_OF_TEXT outside the text."""
+        """Return the type of the token `offset` places from the unexpected one; END_OF_TEXT outside the text."""
         index = self.position + offset
         return self.tokens[index].type if 0 <= index < len(self.tokens) else END_OF_TEXT
 
     def text(self, offset: int = 0) -> str:
-        """The characters of that token, empty outside the text."""
+        """Return the characters of that token, empty outside the text."""
         index = self.position + offset
         return str(self.tokens[index]) if 0 <= index < len(self.tokens) else ""
 
     @property
     def span(self) -> Span:
-        """The token that does not fit, or the place just behind the last one."""
+        """The unexpected token, or the place just behind the last one."""
         if self.position < len(self.tokens):
             return token_span(self.tokens[self.position])
         end = token_span(self.tokens[-1]).end if self.tokens else 0
         return Span(end, end)
 
     def touches(self) -> bool:
-        """True when no blank space lies between the token and the one before it."""
+        """Return True if no blank space precedes the token."""
         return (
             0 < self.position < len(self.tokens) and token_span(self.tokens[self.position - 1]).end == self.span.start
         )
 
     def is_keyword_as_name(self) -> bool:
-        """True when a keyword stands where only a name can, or is assigned to."""
+        """Return True if a keyword is used where only a name is allowed, or is assigned to."""
         if self.kind() not in KEYWORDS | {"EPSILON"}:
             return False
         return self.accepts == {"NAME"} or (self.starts_statement() and self.kind(1) == "ARROW")
 
     def starts_statement(self) -> bool:
-        """True when a statement may begin here."""
+        """Return True if a statement can begin here."""
         return "WHILE" in self.accepts
 
     def continues_expression(self) -> bool:
-        """True when a complete expression lies behind and an operator may follow."""
+        """Return True if a complete expression precedes and an operator can follow."""
         return "STAR" in self.accepts
 
     def in_body(self) -> bool:
-        """True when a statement has already begun before this place."""
+        """Return True if a statement has already begun before this place."""
         return any(token.type in STATEMENTS or token.type == "ARROW" for token in self.tokens[: self.position])
 
     def lacks_semicolon(self) -> bool:
-        """True when a statement or declaration begins here, and only a `;` is missing before it."""
+        """Return True if a statement or declaration begins here, and only a `;` is missing before it."""
         if "SEMICOLON" not in self.accepts or self.position == 0:
             return False
         begins = self.kind() in STATEMENTS | DECLARATIONS
@@ -195,16 +195,16 @@ class Situation:
 
     @cached_property
     def opened(self) -> tuple[Opened, ...]:
-        """What is open before this place, outermost first."""
+        """The brackets and blocks that are open before this place, outermost first."""
         return tuple(_opened(self.tokens[: self.position]))
 
     def innermost_block(self) -> Opened | None:
-        """The innermost open `if`, `while` or `for`."""
+        """Return the innermost open `if`, `while` or `for`."""
         return next((opened for opened in reversed(self.opened) if opened.token.type in OPENING_BLOCKS), None)
 
 
 def token_span(token: Token) -> Span:
-    """The characters of `token`."""
+    """Return the span of `token`."""
     assert token.start_pos is not None
     assert token.end_pos is not None
     return Span(token.start_pos, token.end_pos)
@@ -229,7 +229,7 @@ def _opened(tokens: Sequence[Token]) -> Iterator[Opened]:
     return iter(stack)
 
 
-# --- Notes for the mistakes people make most, by the situation the parser stopped in ----------------------------------
+# --- Notes for the most common mistakes, by the situation of the parser -----------------------------------------------
 
 ELSE_IF = "`else if` opens a second `if`, which needs an `end` of its own: write `else if ... end end`"
 SIGNATURES = {
@@ -237,13 +237,13 @@ SIGNATURES = {
     "EXP": "the exponential mechanism is written `Exp(eps/2, v in D : score)`",
     "CHOOSE": "a choice is written `choose { a : 1/3, b : 2/3 }`",
 }
-#: What others draw by weights or scores with, in small letters, and how it is done here.
+#: Names for drawing by weights or scores in other languages, in small letters, and the advice.
 CHOICES = frozenset({"choice", "choices", "choose", "pick", "random", "sample", "select", "draw"})
 BY_WEIGHT_OR_SCORE = (
     "write random choices as `choose {a: w1, b: w2}`, with weights that sum to 1, or by scores as "
     "`Exp(eps/2, k in {1..4} : s[k])`"
 )
-#: What others call the blocks of a program, in small letters.
+#: Names for the blocks of a program in other languages, in small letters.
 BLOCKS = {
     **dict.fromkeys(("exact", "det", "deterministic", "truth", "correct", "noiseless", "spec"), "ideal"),
     **dict.fromkeys(("accuracy", "accurate", "ensure", "ensures", "assert", "property"), "claim"),
@@ -258,12 +258,12 @@ FOREIGN = {
 
 
 def hint(situation: Situation) -> str | None:
-    """How to mend the mistake, if it is one of the known ones."""
+    """Return how to correct the mistake, if it is a known one."""
     return next((note for rule in RULES if (note := rule(situation)) is not None), None)
 
 
 def keyword_note(situation: Situation) -> str:
-    """How to mend a keyword in place of a name."""
+    """Return how to correct a keyword in place of a name."""
     if situation.kind() in ("EPS", "EPSILON"):
         return "`eps` is the privacy parameter: it cannot be declared or assigned"
     return f"choose another name, for example `{situation.text()}_`"
@@ -483,7 +483,7 @@ def _item(s: Situation) -> str | None:
     return "write for example `q = -1..1`, `q in {0, 1/2, 3}`, `q = (0, 1, 2)` or `x = 3`"
 
 
-#: In order: the first that has something to say is heard.
+#: The rules in order; the first one with a note is used.
 RULES: tuple[Callable[[Situation], str | None], ...] = (
     _foreign_word,
     _not_assigned,
@@ -509,7 +509,7 @@ RULES: tuple[Callable[[Situation], str | None], ...] = (
 )
 
 
-# --- From the parser's expectations to a sentence a person can act on -------------------------------------------------
+# --- Messages from the parser's expectations --------------------------------------------------------------------------
 
 EXPRESSION_STARTS = frozenset({"NUMBER", "NAME", "PRIMED", "EPS", "EPSILON", "TRUE", "FALSE", "NOT", "MINUS", "LPAR"})
 PUNCTUATION = {
@@ -540,13 +540,13 @@ PUNCTUATION = {
     "LBRACE": "`{`",
     "RBRACE": "`}`",
 }
-#: The order in which single tokens are named: what closes or goes on with the construct at hand comes first.
+#: The order in which single tokens are named: tokens that close or continue the current construct come first.
 ORDER = (
     *("PROGRAM", "THEN", "DO", "IN", "ARROW", "SEMICOLON", "ELSE", "END", "RPAR", "RSQUARE", "RBRACE", "COMMA"),
     *("UNION", "DOTS", "COLON", "EQUAL", "LPAR", "LSQUARE", "LBRACE", "NAME"),
 )
 MOST_NAMED = 4
-#: Tokens that show a bracket was forgotten, since they never come inside one.
+#: Tokens that show that a bracket was forgotten, as they never occur inside one.
 OUTSIDE_BRACKETS = {
     *("SEMICOLON", "THEN", "DO", "ELSE", "END", "ARROW", "RPAR", "RSQUARE", "RBRACE", END_OF_TEXT),
     *STATEMENTS,
@@ -563,7 +563,7 @@ WHOLES = {
 
 
 def syntax_error(situation: Situation) -> Problem:
-    """What was found where something else was expected, with a note if the mistake is a common one."""
+    """Return the problem of an unexpected token, with a note if the mistake is a common one."""
     expected = _alternatives(_expectations(situation))
     at_end = situation.kind() == END_OF_TEXT
     if situation.is_keyword_as_name():
@@ -609,16 +609,16 @@ def _expectations(situation: Situation) -> list[str]:
     left = set(situation.accepts)
     result: list[str] = []
     if situation.continues_expression():
-        # A name may also turn into a call or an element; nobody who stands here means that.
+        # A name can also become a call or an element, but that is hardly ever intended here.
         left -= OPERATORS | {"LPAR", "LSQUARE"}
         if not left - {END_OF_TEXT}:
             result.append("an operator")
     if situation.kind() in (END_OF_TEXT, "RBRACE") and left & {"END", "RBRACE"}:
-        left.discard("SEMICOLON")  # another statement may follow, but closing is what is missing
+        left.discard("SEMICOLON")  # another statement can follow, but the closing token is missing
     if situation.kind(-1) == "END":
-        left -= STATEMENTS | {"NAME"}  # nor does anybody who stands here need to be told that
+        left -= STATEMENTS | {"NAME"}  # that a statement can begin here is obvious
     if "ARROW" in left:
-        left.discard("LSQUARE")  # nor an element on the left
+        left.discard("LSQUARE")  # an element on the left is hardly ever intended
     if left >= DECLARATIONS:
         result.append("a declaration")
         left -= DECLARATIONS
@@ -654,7 +654,7 @@ def _alternatives(items: list[str]) -> str:
 
 
 def _unclosed(situation: Situation) -> tuple[tuple[Span, str], ...]:
-    """The bracket or block that must first be closed here, if there is one and it is not the token just before."""
+    """Return the bracket or block that must first be closed here, if there is one and it is not the previous token."""
     if not situation.opened:
         return ()
     innermost = situation.opened[-1]
@@ -672,7 +672,7 @@ def _unclosed(situation: Situation) -> tuple[tuple[Span, str], ...]:
 
 # --- Characters that begin no token -----------------------------------------------------------------------------------
 
-#: What to write instead of a character that looks or means like something of the language.
+#: The replacement for a character that resembles a symbol of the language, or has its meaning.
 INSTEAD = {
     "\u2010": "-",
     "\u2011": "-",
@@ -709,7 +709,7 @@ _WRITABLE = re.compile(r"[A-Za-z0-9_+\-*/^=<>()\[\]{},;:#]|[\u0391-\u03a1\u03a3-
 
 
 def stray_character(text: str, position: int) -> Problem:
-    """Why the character at `position` begins no token, and what may have been meant."""
+    """Return the problem of a character that begins no token, with the likely correction."""
     character = text[position]
     width = 2 if text[position : position + 2] in ("&&", "||") else 1
     return Problem(
@@ -768,12 +768,12 @@ def _point(text: str, position: int) -> str:
     return "a range is written with two points, `1..m`"
 
 
-# --- Where reading goes on after a syntax error: without the statement or declaration that it is in -------------------
+# --- Reading on after a syntax error, without the statement or declaration that contains it ---------------------------
 #
-# What is left need not mean what was meant. It is only read to find more errors, and nothing is reported that the first
-# one may have caused.
+# The rest of the text need not have the intended meaning. It is only read to find more errors, and an error that the
+# first one can have caused is not reported.
 
-#: More errors than this are not reported at once.
+#: The most errors that are reported at once.
 MOST_ERRORS = 10
 
 _BLOCK_BRACES = frozenset({"CLAIM", "IDEAL", "METRIC"})
@@ -782,8 +782,10 @@ _STOPS = frozenset({"SEMICOLON", "END", "ELSE", "RBRACE"})
 
 
 def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int] | None:
-    """The tokens without what the problem is about, with as many blocks opened as closed; and the place in the text
-    from which on another problem is a problem of its own. None where there is no such place."""
+    """Return the tokens without the statement of the problem, and the place after which other problems are independent.
+
+    As many blocks are opened as closed. The result is None if there is no such place.
+    """
     position = next((index for index, token in enumerate(tokens) if _start(token) >= problem.span.start), len(tokens))
     if position >= len(tokens) or position == 0:
         return None
@@ -802,14 +804,14 @@ def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int]
     if last < len(tokens) and tokens[last].type == "SEMICOLON":
         last += 1
     elif last == first:
-        last += 1  # what closes nothing
+        last += 1  # a token that closes nothing
     if last >= len(tokens):
         return None
     return [*tokens[:first], *tokens[last:]], _start(tokens[last])
 
 
 def _lacks_semicolon(tokens: Sequence[Token], position: int) -> bool:
-    """Whether a statement begins at the beginning of a line, behind one that did not end."""
+    """Return True if a statement begins at the beginning of a line, behind one that did not end."""
     token, before = tokens[position], tokens[position - 1]
     if token.line == before.line or before.type in _STARTS:
         return False
@@ -818,9 +820,10 @@ def _lacks_semicolon(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | None, int]:
-    """The first token of the statement, declaration or header that the token `position` is in, and how many braces are
-    open
-    within it there."""
+    """Return the first token of the statement, declaration or header that contains the token `position`.
+
+    Also return the number of braces that are open between the two.
+    """
     braces = 0
     for index in range(position - 1, -1, -1):
         kind = tokens[index].type
@@ -838,7 +841,7 @@ def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | Non
 
 
 def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple[list[Token], int] | None:
-    """The tokens with `while true do` or `if true then` for a header that is wrong."""
+    """Return the tokens with `while true do` or `if true then` for a wrong header."""
     kind = tokens[first].type
     closing = "THEN" if kind == "IF" else "DO"
     end = position
@@ -858,7 +861,7 @@ def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple
 
 
 def _ending(tokens: Sequence[Token], position: int, braces: int) -> int:
-    """The first token behind the statement or declaration that the token `position` is in."""
+    """Return the first token behind the statement or declaration that contains the token `position`."""
     blocks = 0
     for index in range(position, len(tokens)):
         kind = tokens[index].type
