@@ -1,6 +1,6 @@
-"""What objects of the library do that needs rooms above their own: they ask here, when they are asked.
+"""The methods of library objects that need rooms above their own, which call them on demand.
 
-Closed forms are compared and divided, their signs and suprema decided; reports and chains are shown as tables, pictures
+They compare and divide closed forms, decide their signs and suprema, and show reports and chains as tables, pictures
 and in notebooks.
 """
 
@@ -52,14 +52,16 @@ class SignPiece:
 
 
 def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Interval, ...]:
-    """The intervals that a text such as "(0, 1], (2, inf)" means, by default all eps, or the only one. Raises
-    DiagnosticError, and ValueError for others than the only one."""
+    """Return the intervals of a text such as "(0, 1], (2, inf)", by default all eps, or the only one.
+
+    Raises DiagnosticError, and ValueError for intervals other than the only eps.
+    """
     if eps is None:
         return (Interval.POSITIVE if only_at is None else Interval(only_at, only_at, True, True),)
     source = Source("<eps>", eps)
     intervals = resolve_intervals(source, parse_interval(source), {})
     if only_at is not None and the_one_eps(intervals) != only_at:
-        raise ValueError(f"it holds only at eps = {only_at}, but {eps} is asked about")
+        raise ValueError(f"the closed form holds only at eps = {only_at}, but {eps} is asked about")
     return intervals
 
 
@@ -70,7 +72,7 @@ def at_least(form: ClosedForm, other: ClosedForm, eps: str | None, limits: Limit
 
 
 def signs(form: ClosedForm, eps: str | None, limits: Limits | None) -> tuple[SignPiece, ...]:
-    """The sign on all the intervals, in pieces from left to right. Raises LimitReached."""
+    """Return the sign on all the intervals, in pieces from left to right. Raises LimitReached."""
     numerator, _ = fraction_of(form.value)
     pieces: list[SignPiece] = []
     for interval in intervals_of(eps, form.only_at):
@@ -103,7 +105,7 @@ def _end(root: Root) -> EndPoint:
 
 
 def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | None) -> Supremum:
-    """The supremum on all the intervals together. Raises LimitReached."""
+    """Return the supremum on all the intervals together. Raises LimitReached."""
     numerator, denominator = fraction_of(form.value)
     ratio = ReducedQuotient.from_fraction(numerator, denominator)
     candidates = [
@@ -133,7 +135,7 @@ def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | No
 
 
 def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:
-    """form/other. Raises ZeroDivisionError unless `other` is proved to have one sign for every eps > 0."""
+    """Return form/other; raise ZeroDivisionError unless `other` is proved to have one sign for every eps > 0."""
     above, below = fraction_of(form.value), fraction_of(other.value)
     if below[0].is_zero():
         raise ZeroDivisionError("the divisor is 0 for every eps")
@@ -153,14 +155,14 @@ def nearest_float(form: ClosedForm, eps: Fraction | int | str) -> float:
     return float(low)
 
 
-#: The libraries that are asked for a DataFrame, in this order; neither is a dependency.
+#: The libraries that can make a DataFrame, in order of preference; neither is a dependency.
 _LIBRARIES = ("pandas", "polars")
 
 _OWN = ("row", "alpha", "beta", "gamma", "verdict", "vacuous", "probability", "eps", "reason", "count")
 
 
 def records(report: Report) -> list[dict[str, object]]:
-    """The rows as flat dicts with the same keys, in the order of the columns of a table."""
+    """Return the rows as flat dicts with the same keys, in the order of the columns of a table."""
     names = list(dict.fromkeys(name for row in report.rows for name in (*row.input, *row.output)))
     return [_record(row, names) for row in report.rows]
 
@@ -184,7 +186,7 @@ def _record(row: RowResult, names: Sequence[str]) -> dict[str, object]:
 
 
 def data_frame(report: Report) -> Any:
-    """A DataFrame of the library that is in use, or else installed. Raises ImportError where there is none."""
+    """Return a DataFrame of the library that is imported, or else installed; raise ImportError if there is none."""
     library = next((sys.modules[name] for name in _LIBRARIES if name in sys.modules), None) or _installed()
     rows = records(report)
     return library.DataFrame({name: [row[name] for row in rows] for name in (rows[0] if rows else _OWN)})
@@ -204,7 +206,7 @@ def _installed() -> Any:
 
 
 def draw(report: Report, number: int | None, axes: Any) -> Any:
-    """Draw one row, by default the first that fails, else the first that says something; the axes drawn on.
+    """Draw one row, by default the first that fails, else the first informative one, and return the axes.
 
     Raises ValueError for a row whose probability is not known, ImportError without matplotlib.
     """
@@ -237,19 +239,19 @@ def _chosen(report: Report, number: int | None) -> RowResult:
 # --- notebooks and messages ------------------------------------------------------------------------
 
 
-#: Rows of a table that a notebook shows.
+#: The most rows of a table that a notebook shows.
 _SHOWN = 20
 
 _COLORS = {Verdict.ACCURATE: "#1a7f37", Verdict.INACCURATE: "#cf222e", Verdict.UNDECIDED: "#9a6700"}
 
 
 def latex(form: ClosedForm) -> str:
-    """The function in LaTeX mathematics."""
+    """Return the function in LaTeX mathematics."""
     return formulas.latex(form)
 
 
 def refusal(report: Report) -> str:
-    """Why a report is not accurate, in a sentence or two: the first row that fails, else the first undecided one."""
+    """Return why a report is not accurate: the first row that fails, else the first undecided one."""
     counts = report.counts
     first = next(report.select(Verdict.INACCURATE), None) or next(report.select(Verdict.UNDECIDED), None)
     if first is None:
@@ -269,7 +271,7 @@ def refusal(report: Report) -> str:
 
 
 def privacy_refusal(report: PrivacyReport) -> str:
-    """Why a report is not that of a private program: its counterexample, or the reason why it is undecided."""
+    """Return why a report is not private: its counterexample, or the reason why it is undecided."""
     counterexample = report.counterexample
     if counterexample is None:
         return f"{report.program} is undecided: {report.reason}"
@@ -291,7 +293,7 @@ def privacy_refusal(report: PrivacyReport) -> str:
 
 
 def report_text(report: Report) -> str:
-    """The verdict in a sentence, the claim and the result, without what only a command knows."""
+    """Return the verdict in a sentence, the claim and the result, without the fields that only a command has."""
     classes = [row for row in report.rows if isinstance(row, ClassResult)] if not report.inputs else []
     counts = report.counts
     if classes:
@@ -312,7 +314,7 @@ def report_text(report: Report) -> str:
 
 
 def report_html(report: Report) -> str:
-    """The verdict, the claim, and the first rows, those that fail before all others."""
+    """Return the verdict, the claim, and the first rows, failing ones first, as HTML."""
     counts, word = report.counts, _word(report.rows)
     tally = [f"{number} {name}" for name, number in _kinds(report)]
     head = f'<b style="color: {_COLORS[report.verdict]}">{report.verdict}</b>: {escape(", ".join(tally))}'
@@ -360,12 +362,12 @@ def _word(rows: Sequence[RowResult]) -> str:
 
 
 def form_html(form: ClosedForm) -> str:
-    """The function as mathematics that browsers typeset themselves."""
+    """Return the function as mathematics that browsers typeset themselves."""
     return typeset(form)
 
 
 def chain_html(dtmc: Dtmc) -> str:
-    """The states, with what each knows and its steps."""
+    """Return the states, with the values, noises and constraints of each, and its steps, as HTML."""
     body = []
     for number, state in enumerate(dtmc.states):
         knows = "; ".join(", ".join(line) for line in lines_of(state))
@@ -380,7 +382,7 @@ def chain_html(dtmc: Dtmc) -> str:
 
 
 def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The rows below the header, without the columns that are empty in all of them."""
+    """Return the rows below the header, without the columns that are empty in all of them."""
     rows = list(rows)
     columns = [column for column in range(len(header)) if any(row[column] for row in rows)]
     head = "".join(f"<th>{escape(header[column])}</th>" for column in columns)
@@ -395,7 +397,7 @@ def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def chain_of(program: Program, given: Mapping[str, object], wanted: Mapping[str, object]) -> Dtmc:
-    """The chain at an input, cut where it cannot come to the outputs `wanted`."""
+    """Return the chain at an input, without the parts that cannot lead to the outputs `wanted`."""
     core, pool = program.core, CellPool()
     finite: dict[str, Value] = {}
     reals: dict[str, Value] = {}

@@ -1,9 +1,7 @@
-"""Everything that may be said of a question besides its program and its table, in one object.
+"""The options of a question besides its program and its table, in one object.
 
-The command line, the library's keyword arguments, `dipc test` and the playground fill it; what contradicts itself is
-refused here.
-
-The engine that a user asks for is opened here: in this process, in several, on a cluster, with a cache.
+The command line, the library's keyword arguments, `dipc test` and the playground fill it; contradictory options are
+refused here. The engine for the options is opened here too: in this process, in several, on a cluster, with a cache.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from dipc.text.declarations import BadValue, NumberReader
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
 from dipc.text.parser import parse_lower_bound
 
-#: More processes than this are surely a slip.
+#: The most processes; a larger number is a mistake.
 MOST_JOBS = 1024
 
 
@@ -45,11 +43,11 @@ def open_engine(
     digits: int | None = None,
     keep_proofs: bool = False,
 ) -> Engine:
-    """Decides in `jobs` processes, as many as there are processors for 0 or "auto", or on the workers of the Dask
-    scheduler at the address `dask`; what is in the file `cache` is not decided again. No decision depends on these.
+    """Return an engine that decides in `jobs` processes, or on the workers of a Dask scheduler.
 
-    What was opened is closed with the stack, and all processes are ended. Raises DiagnosticError (E13xx) for a cache or
-    a cluster that cannot be used.
+    0 and "auto" mean one process per processor; `dask` is the address of the scheduler. Decisions in the file `cache`
+    are not made again. No decision depends on these options. The stack closes the engine and ends all processes. Raises
+    DiagnosticError (E13xx) for a cache or a cluster that cannot be used.
     """
     count = job_count(jobs)
     if dask is not None and count > 1:
@@ -87,7 +85,7 @@ def _executor(jobs: int, dask: str | None) -> Executor:
 
 
 def job_count(jobs: int | str) -> int:
-    """The number of processes that is meant: 0 and `auto` are the number of processors."""
+    """Return the number of processes; 0 and `auto` are the number of processors."""
     count = 0 if jobs == "auto" else jobs
     if isinstance(count, str) and count.isascii() and count.isdigit() and len(count) < 10:
         count = int(count)
@@ -103,13 +101,13 @@ def job_count(jobs: int | str) -> int:
 
 
 def _processors() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process can use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-#: No constant is as large as this.
+#: The bound on the magnitude of the least value of a constant.
 _LEAST = 10**9
 
 
@@ -123,7 +121,7 @@ class GivenClaim(TypedDict, total=False):
 
 
 class GivenWork(TypedDict, total=False):
-    """Who does the work, as keyword arguments."""
+    """The options that share out the work, as keyword arguments."""
 
     jobs: int | str
     cache: str | os.PathLike[str] | None
@@ -132,7 +130,7 @@ class GivenWork(TypedDict, total=False):
 
 
 class GivenQuestion(GivenClaim, total=False):
-    """What is asked about a program, as keyword arguments."""
+    """The options of a question about a program, as keyword arguments."""
 
     inputs: InputSpec | None
     for_all: str | None
@@ -141,21 +139,21 @@ class GivenQuestion(GivenClaim, total=False):
 
 
 class GivenRows(GivenClaim, total=False):
-    """What `dipc.iter_rows` takes, as keyword arguments."""
+    """The options of `dipc.iter_rows`, as keyword arguments."""
 
     inputs: InputSpec | None
     limits: Limits | None
 
 
 class GivenSource(GivenQuestion, total=False):
-    """The same, with how inputs are put together."""
+    """The options of a question, and how inputs are grouped, as keyword arguments."""
 
     classes: bool | None
     as_given: bool
 
 
 class GivenForAll(GivenClaim, GivenWork, total=False):
-    """What is asked about every value of a constant, and who does the work, as keyword arguments."""
+    """The options of a question about every value of a constant, as keyword arguments."""
 
     digits: int | None
     keep_proofs: bool
@@ -163,7 +161,7 @@ class GivenForAll(GivenClaim, GivenWork, total=False):
 
 
 class GivenCheck(GivenForAll, total=False):
-    """All that `dipc.check` takes, as keyword arguments."""
+    """The options of `dipc.check`, as keyword arguments."""
 
     inputs: InputSpec | None
     for_all: str | None
@@ -171,7 +169,7 @@ class GivenCheck(GivenForAll, total=False):
 
 
 class GivenError(GivenWork, total=False):
-    """What `dipc.expected_error` takes, as keyword arguments."""
+    """The options of `dipc.expected_error`, as keyword arguments."""
 
     inputs: InputSpec | None
     error: Given
@@ -184,7 +182,7 @@ class GivenError(GivenWork, total=False):
 
 
 def _share(value: Fraction | int | str, name: str) -> Fraction:
-    """A part of 1, also as a percentage. Raises ValueError and TypeError for what is no exact number."""
+    """Return a share of 1, also given as a percentage; raise ValueError and TypeError for other values."""
     if isinstance(value, str) and value.strip().endswith("%"):
         return exact_rational(value.strip()[:-1].strip(), name) / 100
     return exact_rational(value, name)
@@ -192,21 +190,23 @@ def _share(value: Fraction | int | str, name: str) -> Fraction:
 
 @frozen(kw_only=True)
 class Options:
-    """What is asked, and how.
+    """The options of a question.
 
-    `inputs` and `for_all` say about what; `beta`, `alpha`, `gamma` and `eps` are the claim about accuracy, where None
-    leaves a part to the table's columns and the program's claim block; `budget` and `delta`, with `eps`, are the claim
-    about privacy, of this many independent runs as `compose` says; `error` is one about the expected error, or that of
-    its square for the `moment` 2, of the `output` of this name, and `at` the eps at which numbers are given. With
-    `classes` inputs with equal obligations are one case; `as_given` keeps the types of inputs as they are declared.
-    Numbers are given to this many `digits`; with `keep_proofs` the evidence for a certificate is kept, and without
-    `forms` rows that hold need no closed form of their probability. `jobs`, `cache` and `dask` share out the work, and
-    change no answer; `limits` say when to give up, and `progress` is told how far it is.
-
-    An interval has the exact answer with at least the probability `confidence`; `side` says which ends it has.
-
-    The constants `vary` are to be chosen for the least `wanted` at equal privacy under `adjacent`, with denominators up
-    to `denominator`, and a proof up to `tolerance`.
+    - What the question is about: `inputs` and `for_all`.
+    - The claim about accuracy: `beta`, `alpha`, `gamma` and `eps`. None leaves a part to the table's columns and the
+      program's claim block.
+    - The claim about privacy: `budget` and `delta`, with `eps`, for `compose` independent runs.
+    - The claim about the expected error of the `output` of this name: `error`; for `moment` 2 about the expected square
+      of the error. `at` is the eps at which numbers are given.
+    - The grouping of inputs: with `classes`, inputs with equal obligations are one case; `as_given` keeps the declared
+      types of inputs.
+    - The result: numbers have `digits` significant digits. With `keep_proofs` the evidence for a certificate is kept.
+      Without `forms`, rows that hold need no closed form of their probability.
+    - The work: `jobs`, `cache` and `dask` share it out, and change no answer. `limits` bound it, and `progress` is
+      called with its progress.
+    - An interval contains the exact answer with at least the probability `confidence`; `side` selects its ends.
+    - The constants in `vary` are chosen for the least `wanted` at equal privacy under `adjacent`, with denominators up
+      to `denominator`, and a proof up to `tolerance`.
     """
 
     inputs: InputSpec | None = None
@@ -241,7 +241,7 @@ class Options:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError for digits, or runs, that are not positive."""
+        """Raise ValueError for digits, or runs, that are not positive."""
         if self.digits is not None and self.digits < 1:
             raise ValueError(f"digits must be at least 1, not {self.digits}")
         if self.compose < 1:
@@ -254,8 +254,10 @@ class Options:
 
     @property
     def at_eps(self) -> Fraction:
-        """The eps at which numbers are given: the only one that is asked about, or 1, unless it is said. Raises
-        ValueError for one that is not positive, TypeError for an inexact one."""
+        """The eps at which numbers are given: `at`, else the single eps of the question, else 1.
+
+        Raises ValueError for one that is not positive, TypeError for an inexact one.
+        """
         value = self.at if self.at is not None else self.eps if isinstance(self.eps, int | Fraction) else 1
         result = exact_rational(value, "at")
         if result <= 0:
@@ -264,7 +266,7 @@ class Options:
 
     @property
     def tolerance_value(self) -> Fraction:
-        """The tolerance as a number; `1%` is 1/100. Raises ValueError for one that is not positive."""
+        """The tolerance as a number; `1%` is 1/100. Raises ValueError unless it is positive."""
         tolerance = _share(self.tolerance, "tolerance")
         if tolerance <= 0:
             raise ValueError(f"a tolerance must be positive, not {tolerance}")
@@ -272,7 +274,7 @@ class Options:
 
     @property
     def confidence_value(self) -> Fraction:
-        """The confidence as a number; `95%` is 19/20. Raises ValueError for one that is not between 0 and 1."""
+        """The confidence as a number; `95%` is 19/20. Raises ValueError unless it is between 0 and 1."""
         confidence = _share(self.confidence, "confidence")
         if not 0 < confidence < 1:
             raise ValueError(f"a confidence must be between 0 and 1, not {confidence}")
@@ -280,23 +282,25 @@ class Options:
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The parts of the claims that are given, by name, in the order in which commands name them."""
+        """The given parts of the claims, by name, in the order in which commands name them."""
         values = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "error", "budget", "delta", "eps")}
         return {name: value for name, value in values.items() if value is not None}
 
     def mention(self, name: str) -> bool:
-        """Whether the text of the claim, or of its inputs, mentions a constant."""
+        """Return True if the text of the claim, or of its inputs, mentions a constant."""
         texts = (*self.parts.values(), self.inputs, self.adjacent)
         return any(re.search(rf"\b{name}\b", str(text)) for text in texts if text is not None)
 
     @property
     def asks_for_all(self) -> bool:
-        """Whether every input is asked about."""
+        """Whether the question is about every input."""
         return asks_for_all(self.inputs)
 
     def open_constant(self, inputs: InputSpec | None) -> tuple[str, int | None] | None:
-        """The constant that `for_all`, such as "m >= 3", leaves open, and the least value that it is about (None: all);
-        None where it leaves none open. Raises DiagnosticError, also where `inputs`, those meant, are not all."""
+        """Return the constant that `for_all`, such as "m >= 3", leaves open, with its least value, or None for all.
+
+        The result is None if no constant is left open. Raises DiagnosticError, also if `inputs` are not all inputs.
+        """
         if self.for_all is None:
             return None
         name, least = open_constant(self.for_all)
@@ -306,7 +310,7 @@ class Options:
         return name, least
 
     def engine(self, stack: ExitStack, program: Program) -> Engine:
-        """The engine that decides, closed with the stack. Raises DiagnosticError (E13xx)."""
+        """Return the engine that decides, closed by the stack. Raises DiagnosticError (E13xx)."""
         engine = open_engine(
             stack,
             program.measurer,
@@ -347,8 +351,11 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def takes(given: type, defaults: Mapping[str, object] | None = None) -> Callable[[_F], _F]:
-    """Gives a function that takes `**given` of this TypedDict a signature with one parameter for each, for `help` and
-    editors, with the defaults of `defaults`, else of `Options`. Others are refused: TypeError."""
+    """Give a function that takes `**given` of this TypedDict a signature with one parameter for each key.
+
+    `help` and editors show this signature, with the defaults of `defaults`, else of `Options`. Other keywords raise
+    TypeError.
+    """
     known: dict[str, object] = {field.name: field.default for field in fields(Options)} | dict(defaults or {})
 
     def decorate(function: _F) -> _F:

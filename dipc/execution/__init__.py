@@ -36,25 +36,25 @@ from dipc.text.ast import COMPARED
 from dipc.text.core import IntType, RealType, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing
 
-#: What was drawn, by the number of the noise: an integer, or rate·N as a lazy real.
+#: The draws, by the number of the noise: an integer, or rate·N as a lazy real.
 Drawn = dict[int, int | LazyReal]
 
-#: Values of variables in the states that are remembered at a time.
+#: The most values of variables in the cached states.
 _REMEMBERED = 20_000_000
 
 
 class Event(ABC):
-    """What a run comes to next."""
+    """The next random event of a run."""
 
     __slots__ = ()
 
     @abstractmethod
     def after(self, drawn: Drawn, bits: RandomBits) -> Event:
-        """The event that follows, in a run where this was `drawn`."""
+        """Return the event that follows, in a run with these draws."""
 
 
 class Later:
-    """The event at a state, found when a run first comes there."""
+    """The event at a state, computed when a run first reaches the state."""
 
     __slots__ = ("_event", "_state", "_tree")
 
@@ -70,7 +70,7 @@ class Later:
 
 
 class Noise(Event):
-    """A noise is drawn."""
+    """The drawing of a noise."""
 
     __slots__ = ("_follow", "_law", "_number", "_rate")
 
@@ -83,7 +83,7 @@ class Noise(Event):
 
 
 class Compared(Event):
-    """A form over the noises is compared with 0."""
+    """The comparison of a form over the noises with 0."""
 
     __slots__ = ("_follow", "_form", "_holds")
 
@@ -95,7 +95,7 @@ class Compared(Event):
 
 
 class Chosen(Event):
-    """One of finitely many values is chosen."""
+    """The choice of one of finitely many values."""
 
     __slots__ = ("_follow", "_inversion")
 
@@ -108,7 +108,7 @@ class Chosen(Event):
 
 
 class Answered(Event):
-    """The program has ended; None for an output that was never assigned."""
+    """The end of the program, with its outputs; None for one that was never assigned."""
 
     __slots__ = ("_outputs",)
 
@@ -120,13 +120,15 @@ class Answered(Event):
         return self
 
     def outputs(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> tuple[Value | None, ...]:
-        """The values, the real ones rounded down to multiples of the grid."""
+        """Return the values, the real ones rounded down to multiples of the grid."""
         return tuple([each.floor(drawn, bits, grid) if isinstance(each, Form) else each for each in self._outputs])
 
 
 class Form:
-    """A number over what was drawn: (constant + Σ weight·draw) / unit, in integers with unit > 0. It is `whole` where
-    integers were drawn."""
+    """A number over draws: (constant + Σ weight·draw) / unit, in integers with unit > 0.
+
+    It is `whole` if the draws are integers.
+    """
 
     __slots__ = ("_constant", "_terms", "_unit", "whole")
 
@@ -137,7 +139,7 @@ class Form:
         self.whole = whole
 
     def sign(self, drawn: Drawn, bits: RandomBits) -> int:
-        """1, 0 or -1. Sums of real noises are not 0, almost surely: those are never called so."""
+        """Return 1, 0 or -1; a sum of real noises is almost surely not 0, and never has the sign 0."""
         if self.whole:
             total = self._sum(drawn)
             return (total > 0) - (total < 0)
@@ -150,7 +152,7 @@ class Form:
             self._refine(drawn, bits)
 
     def floor(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> Fraction:
-        """The number, rounded down to a multiple of the grid where it is real."""
+        """Return the number; a real one is rounded down to a multiple of the grid."""
         if self.whole:
             return Fraction(self._sum(drawn), self._unit)
         assert grid is not None
@@ -158,7 +160,7 @@ class Form:
             low, high, length = self._enclosed(drawn, bits)
             cell = self._unit * grid.numerator << length
             low, high = low * grid.denominator, high * grid.denominator
-            # The upper end itself is not reached, almost surely; without noise both ends are the number.
+            # Almost surely the number is not the upper end; without noise both ends are the number.
             if low // cell == (high - (low < high)) // cell:
                 return low // cell * grid
             self._refine(drawn, bits)
@@ -172,7 +174,7 @@ class Form:
         return total
 
     def _enclosed(self, drawn: Drawn, bits: RandomBits) -> tuple[int, int, int]:
-        """Ends of an interval around constant + Σ weight·draw, times 2^length, and that length."""
+        """Return the ends of an interval around constant + Σ weight·draw, times 2^length, and that length."""
         length = 0
         for number, _ in self._terms:
             draw = drawn[number]
@@ -193,7 +195,7 @@ class Form:
         return low, high, length
 
     def _refine(self, drawn: Drawn, bits: RandomBits) -> None:
-        """Draw digits of what the sum is least certain of."""
+        """Draw more digits of the draw that contributes most to the uncertainty of the sum."""
 
         def width(term: tuple[int, int]) -> int:
             draw = drawn[term[0]]
@@ -206,7 +208,7 @@ class Form:
 
 
 class Tree:
-    """The events of one program at one input and one eps, by the states in which they happen."""
+    """The random events of one program at one input and one eps, by the states in which they happen."""
 
     def __init__(self, program: Program, inputs: Sequence[Value], eps: Fraction) -> None:
         self._flow = program.flow
@@ -221,13 +223,13 @@ class Tree:
         self._start = self._flow.first_state(self._given)
 
     def first(self) -> Event:
-        """The event that every run begins with. Raises DiagnosticError as all of them do."""
+        """Return the first event of every run; raise DiagnosticError for a failure before it."""
         if len(self._events) * len(self._start.values) > _REMEMBERED:
-            self._events.clear()  # all events are remembered by the first
+            self._events.clear()  # the first event keeps all others alive
         return self.event_at(self._start)
 
     def event_at(self, state: State) -> Event:
-        """What happens next in a state. Raises DiagnosticError for what goes wrong before it."""
+        """Return the next event in a state; raise DiagnosticError for a failure before it."""
         known = self._events.get(state)
         if known is None:
             known = self._events[state] = self._next_event(state)
@@ -252,7 +254,7 @@ class Tree:
         return Answered([self._output(slot, state.values[slot]) for slot in flow.program.outputs])
 
     def _event(self, state: State, successors: Sequence[Successor]) -> Event | None:
-        """The event at the state; None where it has one successor."""
+        """Return the event at the state, or None if it has one successor."""
         follow = [Later(self, self._bare(each.state)) for each in successors]
         match successors[0].edge:
             case Deterministic():
@@ -273,8 +275,10 @@ class Tree:
                 assert_never(unreachable)
 
     def _bare(self, state: State) -> State:
-        """The state without its constraints on noises, which every run has anyway, and without values that nobody reads
-        any more: so few states differ."""
+        """Return the state without its constraints on noises, which every run satisfies, and without dead values.
+
+        So fewer states differ.
+        """
         kept = state.forget(self._everything & ~self._live[state.label])
         return State(kept.label, kept.values, (), NOTHING_KNOWN, NOTHING_KNOWN, kept.fingerprint)
 
@@ -302,7 +306,7 @@ class Tree:
 
 
 def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:
-    """The sum of the weights at eps."""
+    """Return the sum of the weights at eps."""
     known: dict[int, tuple[int, int]] = {}
 
     def enclosed(bits: int) -> tuple[int, int]:
@@ -319,24 +323,26 @@ def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:
 # --- A program as a tree of random events -----------------------------------------------------------------------------
 
 
-#: Random events of one run; more are taken for a run that never ends.
+#: The most random events of one run; a run with more counts as endless.
 _MOST_EVENTS = 1_000_000
 
-#: Runs between two reports of progress.
+#: The number of runs between two reports of progress.
 _TOGETHER = 1_000
 
-#: Called with the runs done and all runs.
+#: A callback that receives the number of finished runs and of all runs.
 Progress = Callable[[int, int], None]
 
-#: The values of all outputs, in their order; None where one was never assigned.
+#: The values of all outputs, in their order; None for one that was never assigned.
 Answer = tuple[Value | None, ...]
 
 
 @dataclass(frozen=True)
 class Runs(Sequence[Mapping[str, Value | None]]):
-    """Independent runs of a program at one input and one eps: a sequence of outputs by name, None where one was never
-    assigned. They have exactly the law that the program's proofs are about; real outputs are rounded down to multiples
-    of `grid`. With a `seed` they can be foretold, and are private to nobody."""
+    """Independent runs of a program at one input and one eps: a sequence of outputs by name.
+
+    An output that was never assigned is None. The runs have exactly the law that the program's proofs are about; real
+    outputs are rounded down to multiples of `grid`. With a `seed` they are predictable, and protect no privacy.
+    """
 
     program: Program
     input: Mapping[str, Value]
@@ -360,8 +366,10 @@ class Runs(Sequence[Mapping[str, Value | None]]):
         return dict(zip(names, self.answers[position], strict=True))
 
     def write_samples(self, stream: TextIO) -> None:
-        """Write the outputs as `dipc conform --samples` reads them. Raises DiagnosticError for runs that left an output
-        without a value."""
+        """Write the outputs as `dipc conform --samples` reads them.
+
+        Raises DiagnosticError for runs that left an output without a value.
+        """
         empty = [name for name, *column in zip(self.program.outputs, *self.answers, strict=True) if None in column]
         if empty:
             message = f"no samples are written: some runs assign nothing to {listing(empty)}"
@@ -380,14 +388,14 @@ def run(
     grid: Fraction | int | str | None = None,
     seed: int | None = None,
 ) -> Runs:
-    """Run the program n times with exact noise, from the operating system's random bits, or for tests those of a
-    `seed`. Nothing is rounded before it is compared: comparisons and choices are those of the ideal program. Real
-    outputs are rounded down to multiples of `grid`.
+    """Run the program n times with exact noise, from the operating system's random bits, or from a `seed` for tests.
 
-    What is not covered: how long a run takes and how many random bits it draws depend on the data.
+    Nothing is rounded before it is compared: comparisons and choices are those of the ideal program. Real outputs are
+    rounded down to multiples of `grid`. The time and the number of random bits of a run depend on the data, and are not
+    protected.
 
-    Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for what goes
-    wrong in some run, TypeError for floats, ValueError for numbers that make no sense, Undecided past a limit.
+    Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for failures
+    in some run. Raises TypeError for floats, ValueError for numbers that make no sense, and Undecided past a limit.
     """
     if n < 0:
         raise ValueError(f"the number of runs must be at least 0, not {n}")
@@ -396,7 +404,7 @@ def run(
 
 
 class Execution:
-    """Runs of a program at one input and one eps, one after another; what they find out about the program is kept."""
+    """Runs of a program at one input and one eps, one after another, which share the explored states."""
 
     def __init__(
         self,
@@ -407,7 +415,7 @@ class Execution:
         grid: Fraction | int | str | None = None,
         seed: int | None = None,
     ) -> None:
-        """Raises as `run` does, for a program that means something at another eps, too."""
+        """Take the program and its input; raise as `run` does, also for a program with another meaning at this eps."""
         point, spacing = exact_eps(eps), None if grid is None else exact_grid(grid)
         program.core.require_meaning(point)
         require_grid(program, spacing)
@@ -420,7 +428,7 @@ class Execution:
         self._tree = Tree(program, list(values.values()), point)
 
     def runs(self, n: int, progress: Progress | None = None) -> Runs:
-        """So many runs more."""
+        """Return n more runs."""
         before = self.bits.drawn
         answers: list[Answer] = []
         for done in range(n):
@@ -430,7 +438,7 @@ class Execution:
         return Runs(self._program, *self._given, tuple(answers), self.bits.drawn - before)
 
     def answer(self) -> Answer:
-        """The values of all outputs, after one more run. Raises DiagnosticError for what goes wrong in it."""
+        """Return the values of all outputs after one more run; raise DiagnosticError for a failure in it."""
         drawn: Drawn = {}
         event = self._tree.first()
         for _ in range(_MOST_EVENTS):
@@ -438,10 +446,10 @@ class Execution:
                 return event.outputs(drawn, self.bits, self._grid)
             event = event.after(drawn, self.bits)
         message = f"a run of `{self._program.name}` has not ended after {_MOST_EVENTS} random events"
-        raise DiagnosticError(Diagnostic("E1702", message, notes=("`dipc prob` says whether a loop goes on forever",)))
+        raise DiagnosticError(Diagnostic("E1702", message, notes=("`dipc prob` tells whether a loop runs forever",)))
 
     def once(self) -> dict[str, Value | None]:
-        """The same by name."""
+        """Return the outputs of one more run by name."""
         return dict(zip(self._program.outputs, self.answer(), strict=True))
 
 

@@ -16,10 +16,10 @@ from dipc.questions.report import Report
 
 
 def certificate(outcome: Outcome, tool: str) -> str:
-    """The certificate, which names the `tool` that wrote it. Raises Uncertified where there is none."""
+    """Return the certificate, which names the `tool` that wrote it; raise Uncertified if there is none."""
     match outcome.result:
         case Report(evidence=None):
-            raise Uncertified("only a decided claim has one")
+            raise Uncertified("only a decided claim has a certificate")
         case Report() as report:
             return certify(report, tool)
         case Member(tightest=answer):
@@ -31,5 +31,5 @@ def certificate(outcome: Outcome, tool: str) -> str:
         case Constant() | Loss() as answer:
             return certify_constant(outcome.question, answer, tool)
         case ErrorReport():
-            raise Uncertified("expected errors have none, as the checker derives probabilities of answers, not means")
-    raise Uncertified("this kind of question has none")
+            raise Uncertified("expected errors have no certificate: the checker derives probabilities, not means")
+    raise Uncertified("this kind of question has no certificate")

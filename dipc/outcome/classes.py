@@ -1,4 +1,4 @@
-"""The answer of `dipc check --inputs all`: what is proved about every input, and which inputs refute it."""
+"""The answer of `dipc check --inputs all`: the proofs about every input, and the inputs that refute the claim."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from dipc.text.parser import parse
 if TYPE_CHECKING:
     from dipc.inverse.solve import WrittenForm
 
-#: Classes of one verdict that are described; the others are counted.
+#: The most classes of one verdict that are described; the others are counted.
 SHOWN_CLASSES = 4
 
-#: Inequalities of one class that are spelled out, and the longest closed form.
+#: The most inequalities of one class that are written out, and the length of the longest closed form.
 _SHOWN_FACETS = 8
 _LONGEST = 160
 
 
 def class_verdict_line(report: Report, statement: Statement) -> str:
-    """The whole result in one sentence."""
+    """Return the whole result in one sentence."""
     counts = report.counts
     if statement.numbers is not None:
         return _numbers_line(report, statement)
@@ -69,13 +69,13 @@ def class_verdict_line(report: Report, statement: Statement) -> str:
 
 
 def _vacuous_text(counts: Counts) -> str:
-    """`1 of them vacuously, as β ≥ 1`."""
+    """Return the text of vacuous classes: `1 of them vacuously, as β ≥ 1`."""
     number = f"{'all' if counts.vacuous == counts.rows else counts.vacuous} of them "
     return f"{number if counts.rows > 1 else ''}vacuously, as {vacuous_why(counts)}"
 
 
 def _numbers_line(report: Report, statement: Statement) -> str:
-    """The result about every number of queries."""
+    """Return the result about every number of queries in one sentence."""
     counts = report.counts
     match report.verdict:
         case Verdict.ACCURATE:
@@ -99,8 +99,10 @@ def outcome(
     forms: tuple[RowResult, Sequence[WrittenForm]] | None = None,
     times: bool = False,
 ) -> Outcome:
-    """The answer about every real input. `forms` are a class and its probabilities, which are to be written out,
-    `times` says to tell how long it took."""
+    """Return the answer about every real input.
+
+    `forms` are a class and its probabilities to write out; with `times` the time is shown.
+    """
     statement = about_every_input(asked, source.program, source.stated, source.numbers)
 
     def parts() -> Iterator[Part]:
@@ -120,8 +122,10 @@ def outcome(
 def about_every_input(
     asked: Asked, program: Program, stated: Mapping[str, str | None], numbers: tuple[str, int] | None
 ) -> Statement:
-    """What was asked about every real input, with alpha, beta and gamma as they are `stated`; `numbers`: a constant
-    that is left open, and its least value."""
+    """Return the statement about every real input, with alpha, beta and gamma as `stated`.
+
+    `numbers` is a constant that is left open, with its least value.
+    """
     core = program.core
     left_open: tuple[str, ...] = ()
     if numbers is not None:
@@ -160,7 +164,7 @@ def _parts(report: Report, statement: Statement) -> Iterator[Part]:
             yield Line(hint, Tone.FAINT)
 
 
-#: What is proved of programs for every number of queries.
+#: The programs that are covered for every number of queries.
 _SHAPES = (
     "--for-all follows two kinds of loops: those over all queries, `for i in 1..m do … end`, that "
     "compare each noisy query with what was drawn before the loop, and may exit; and those that keep the "
@@ -169,7 +173,7 @@ _SHAPES = (
 
 
 def findings(rows: Sequence[ClassResult]) -> Iterator[Part]:
-    """What was found of some classes: first those that fail, last those that hold."""
+    """Yield the results for some classes: failing ones first, and those that hold last."""
     yield from _section([row for row in rows if row.verdict is Verdict.INACCURATE], _refuted)
     yield from _section([row for row in rows if row.verdict is Verdict.UNDECIDED], _undecided)
     yield from _section([row for row in rows if row.verdict is Verdict.ACCURATE], _proved)
@@ -212,7 +216,7 @@ def _section(rows: Sequence[ClassResult], tell: Callable[[ClassResult], Iterator
 
 
 def _cases(rows: Sequence[ClassResult]) -> Iterator[Part]:
-    """What is proved for which numbers of queries."""
+    """Yield the results for each number of queries."""
     if not rows:
         return
     yield GAP
@@ -221,7 +225,7 @@ def _cases(rows: Sequence[ClassResult]) -> Iterator[Part]:
 
 
 def where(row: RowResult) -> Iterable[tuple[str, str]]:
-    """The inputs that a class stands for, and the answer there."""
+    """Yield the inputs of a class, and the answer there."""
     assert isinstance(row, ClassResult)
     assert row.note is not None
     facets = row.note.where
@@ -272,7 +276,7 @@ def _proved(row: ClassResult) -> Iterator[Part]:
 
 
 def _written_out(row: RowResult, forms: Sequence[WrittenForm]) -> Iterator[Part]:
-    """Probabilities in closed form; a lower bound is called one."""
+    """Yield probabilities in closed form, each lower bound marked as such."""
     yield Line(f"class {row.row} in closed form: {row.verdict}", Tone.HEAD)
     pairs = list(where(row))
     for form in forms:
@@ -285,6 +289,6 @@ def _written_out(row: RowResult, forms: Sequence[WrittenForm]) -> Iterator[Part]
 
 
 def _form(text: str, product: bool) -> str:
-    """A closed form, in t where it is a function of a product of eps."""
+    """Return the text of a closed form, in t if it is a function of a product of eps."""
     shown_text = text.replace("eps", "t") if product else text
     return shown_text if len(text) <= _LONGEST else f"a form of {len(text)} characters; --format json has it"

@@ -1,8 +1,7 @@
-"""What is drawn of a claim: Pr and the required 1 - beta over eps, with where it fails.
+"""The curves of a claim: Pr and the required 1 - beta over eps, and the eps where it fails.
 
-Points are computed from exact enclosures; only their drawing is floating-point, and nothing is decided by it.
-
-Pictures in files are drawn from the same points.
+Points are computed from exact enclosures. Only their drawing is floating-point, and no decision depends on it. Pictures
+in files are drawn from the same points.
 """
 
 from __future__ import annotations
@@ -47,29 +46,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-#: Points of one curve to begin with, and at most; between two of them it bends by at most the last number.
+#: The points of one curve at the beginning and at most, and the greatest bend between two neighbors.
 POINTS = 64
 _MOST_POINTS = 480
 _BEND = 1 / 400
 
-#: Rows that are looked at.
+#: The most rows that are examined.
 _MOST_ROWS = 50_000
 
-#: Digits of the ends of what is shaded.
+#: The digits of the ends of shaded intervals.
 _DIGITS = 12
 
-#: Numbers of rows in the name of a curve.
+#: The most numbers of rows in the name of a curve.
 _LISTED = 6
 
-#: Beyond e to the power of this nothing is drawn.
+#: Values beyond e to the power of this are not drawn.
 _MOST_EXPONENT = 10_000
 
 
 @frozen
 class Curve:
-    """One inequality, `bound` >= 1 - `factor`·`beta`, of the cases called `name`; `labels` say what its two sides are.
-    Where it is drawn, `xs` are values of `variable`; `bounds` and `required` the two sides there, None where there is
-    no number to draw. `needed` encloses the values at which nothing is left over."""
+    """An inequality `bound` >= 1 - `factor`·`beta`, of the cases in `name`; `labels` are the names of its two sides.
+
+    When it is drawn, `xs` are values of `variable`; `bounds` and `required` are the two sides there, None for a side
+    that cannot be drawn. `needed` encloses the values at which the inequality is tight.
+    """
 
     name: str
     variable: Variable
@@ -81,8 +82,8 @@ class Curve:
     counterexample: Counterexample | None = None
     factor: Fraction = Fraction(1)
     needed: Sequence[Cell | None] = ()
-    #: Whether the first side is the greatest allowed probability and the second one the probability; else the second
-    #: side is required.
+    #: Whether the first side is the greatest allowed probability and the second one the probability; otherwise the
+    #: second side is the required probability.
     is_limit: bool = False
     xs: tuple[float, ...] = ()
     bounds: tuple[float | None, ...] = ()
@@ -90,14 +91,14 @@ class Curve:
 
     @staticmethod
     def of(word: str, claimed: Claimed, required: str = "1 − β") -> Curve:
-        """That of rows or classes with one obligation."""
+        """Return the curve of rows or classes with one obligation."""
         name = numbered(word, claimed.rows, _LISTED)
         names = labels(required, exact=claimed.exact)
         return Curve(name, claimed.variable, names, claimed.intervals, claimed.bound, claimed.beta)
 
     @property
     def optima(self) -> tuple[float, ...]:
-        """The values at which nothing is left over."""
+        """The values at which the inequality is tight."""
         return tuple(float((ends[0] + ends[1]) / 2) for ends in self.needed if ends is not None and ends[0] > 0)
 
     @property
@@ -107,23 +108,23 @@ class Curve:
 
     @property
     def probable(self) -> tuple[str, tuple[float | None, ...]]:
-        """What the probability, or its lower bound, is called, and its values."""
+        """The name of the probability, or of its lower bound, and its values."""
         return (self.labels[1], self.required) if self.is_limit else (self.labels[0], self.bounds)
 
     @property
     def limit(self) -> tuple[str, tuple[float | None, ...]]:
-        """The same of what the probability is compared with."""
+        """The name of the limit that the probability is compared with, and its values."""
         return (self.labels[0], self.bounds) if self.is_limit else (self.labels[1], self.required)
 
     def drawn(self, span: Span) -> Curve:
-        """It with both sides at many values."""
+        """Return the curve with both sides at many values."""
         points = self._points(span)
         grid = sorted(points)
         bounds, required = (tuple(points[eps][side] for eps in grid) for side in (0, 1))
         return replace(self, xs=tuple(map(float, grid)), bounds=bounds, required=required)
 
     def _points(self, span: Span) -> dict[Fraction, _Sides]:
-        """Both sides at values that are the closer together the more they bend."""
+        """Return both sides at values that are closer together where they bend more."""
         result = {eps: self._at(eps) for eps in _grid(self.intervals, span, self.failing)}
         grid = sorted(result)
         waiting = list(pairwise(grid))
@@ -145,19 +146,19 @@ class Curve:
         return _number(self.bound, eps), None if beta is None else 1 - float(self.factor) * beta
 
 
-#: The bound and the required value, None where there is no number to draw.
+#: The bound and the required value, None for a value that cannot be drawn.
 _Sides = tuple[float | None, float | None]
 
 
 def _bends(low: float | None, middle: float | None, high: float | None) -> bool:
-    """Whether a line through the outer two misses the middle one visibly, in a picture of the values from 0 to 1."""
+    """Return True if a line through the outer two values visibly misses the middle one, in a picture from 0 to 1."""
     if low is None or middle is None or high is None:
         return low is not None or high is not None
     return abs((low + high) / 2 - middle) > _BEND and max(low, high) > -1 / 2
 
 
 def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
-    """At most `most` inequalities behind an answer, the most important ones first."""
+    """Return at most `most` inequalities behind an answer, the most important ones first."""
     match outcome.result:
         case Report() as report:
             assert outcome.engine is not None
@@ -178,7 +179,7 @@ def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
 
 
 def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
-    """The different inequalities behind the rows, those that fail first; those of rows past a limit are left out."""
+    """Return the different inequalities behind the rows, failing ones first, without those of rows past a limit."""
     rows_of: dict[tuple[ClosedForm, BetaForm], list[RowResult]] = {}
     word = "row" if report.inputs is None else "class"
     for row in islice(report.rows, _MOST_ROWS):
@@ -204,13 +205,13 @@ def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
 
 
 def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
-    """Orders rows as a report does: first failing rows, and among these first those that are short by the most."""
+    """Return a key that orders rows as a report does: failing rows first, those that are short by the most first."""
     counterexample = row.counterexample
     return (True, Fraction(0), row.row) if counterexample is None else (False, -counterexample.margin[0], row.row)
 
 
 def _of_enclosed(source: Source, report: Report, engine: Engine, most: int) -> tuple[Curve, ...]:
-    """The inequalities behind rows without closed forms, those that fail first."""
+    """Return the inequalities behind rows without closed forms, failing ones first."""
     rows = {row.row: row for row in sorted(islice(report.rows, _MOST_ROWS), key=_shortfall)[:most]}
     claimed, _ = measured(
         [
@@ -245,8 +246,10 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
-    """At most `most` inequalities of a claim with the least factor times beta in place of beta, first those that need
-    it; none where there is no such factor."""
+    """Return at most `most` inequalities of a claim with the least factor times beta in place of beta.
+
+    Those that need the factor come first; there are none if no factor suffices.
+    """
     if tightest.factor is None:
         return ()
     factor = tightest.factor[0]
@@ -263,8 +266,10 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
 
 
 def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
-    """The inequalities of the claim with the answer put in, first those of the cases that prevent a smaller answer,
-    with the eps where they fail if eps was asked for; none where there is no answer."""
+    """Return the inequalities of the claim with the answer substituted, or none if there is no answer.
+
+    Those of the cases that prevent a smaller answer come first, with the eps where they fail for a smaller eps.
+    """
     question = solution.answered()
     if question is None:
         return ()
@@ -289,8 +294,10 @@ def _failing(claimed: Claimed, limits: Limits) -> tuple[FailureInterval, ...]:
 
 
 def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
-    """The greatest allowed probability and the probability: for a counterexample with all eps at which it is one, else
-    for at most `most` of the inequalities behind the verdict."""
+    """Return the greatest allowed probability and the probability, for a counterexample or for the verdict.
+
+    A counterexample is drawn with all eps at which it is one; for another verdict at most `most` inequalities are.
+    """
     intervals, counterexample = report.claim.intervals, report.counterexample
     sides = question.compared(report, most)
     forms = [(each.probability, each.allowed) for each in sides]
@@ -324,7 +331,7 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
 
 
 def _of_outputs(outcomes: Outcomes, most: int) -> tuple[Curve, ...]:
-    """The probabilities of outputs, of which nothing is required."""
+    """Return the probabilities of outputs, without any requirement."""
     nothing = PiecewiseForm(ExpPoly.ONE)
     eps = outcomes.only_at
     interval = Interval.POSITIVE if eps is None else Interval.closed(eps, eps)
@@ -348,16 +355,19 @@ def _closed(form: Probability | None) -> ClosedForm:
 
 
 def labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]:
-    """What the sides of a claim about accuracy are called; `exact`: the first is the probability itself."""
+    """Return the names of the sides of a claim about accuracy; with `exact` the first is the probability itself."""
     return "probability" if exact else "proved lower bound", f"required: {required}"
 
 
-#: The least and the greatest value that is drawn.
+#: The least and the greatest drawn value.
 Span = tuple[Fraction, Fraction]
 
 
 def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
-    """The curves, those of one variable over the same values: from little change yet to none any more."""
+    """Return the curves with points, those of one variable over the same values.
+
+    The values reach from the first visible change to the last.
+    """
     curves = tuple(curves)
     spans: dict[Variable, Span] = {}
     for each in curves:
@@ -368,12 +378,12 @@ def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
 
 
 def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
-    """The positive ends of what fails."""
+    """Return the positive ends of failing intervals."""
     return [end.low for piece in failing for end in (piece.start, piece.end) if not end.infinite and end.low > 0]
 
 
 def _rates(bound: Probability) -> list[Fraction]:
-    """The sizes of the exponents of a closed form, 1 where there are none."""
+    """Return the sizes of the exponents of a closed form, 1 if it has none."""
     polys = () if isinstance(bound, EnclosedForm) else fraction_of(bound.value)
     return [abs(q) for poly in polys for _, q, _ in poly.terms() if q] or [Fraction(1)]
 
@@ -386,7 +396,7 @@ def _span(intervals: Sequence[Interval], bound: Probability, failing: Sequence[F
 
 
 def _within(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
-    """What of a span lies between the ends of the intervals."""
+    """Return the part of a span between the ends of the intervals."""
     first, last = intervals[0], intervals[-1]
     low = max(low, first.lower)
     if last.upper is not None:
@@ -397,7 +407,10 @@ def _within(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Spa
 def _grid(
     intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
 ) -> list[Fraction]:
-    """Rational eps of the span, even in their logarithms, and the ends of failing intervals, which are shaded."""
+    """Return rational eps of the span, evenly by their logarithms.
+
+    The ends of failing intervals, which are shaded, are among them.
+    """
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0
     grid = [_rational(float(low) * math.exp(ratio * n)) for n in range(points)]
@@ -406,13 +419,13 @@ def _grid(
 
 
 def _rational(value: float) -> Fraction:
-    """A short rational within a millionth part of a positive number, as near to it however small that is."""
+    """Return a short rational within a millionth part of a positive number, however small it is."""
     exponent = 22 - math.frexp(value)[1]
     return Fraction(round(math.ldexp(value, exponent)), 1) / Fraction(2) ** exponent
 
 
 def _number(form: Probability | BetaForm, eps: Fraction) -> float | None:
-    """The value at eps, to a few digits; None where there is none, or the numbers are huge."""
+    """Return the value at eps, to a few digits; None if there is none, or the numbers are huge."""
     try:
         if isinstance(form, EnclosedForm):
             return float(sum(form.enclosure(eps, _DIGITS)) / 2)
@@ -429,16 +442,16 @@ def _number(form: Probability | BetaForm, eps: Fraction) -> float | None:
 
 _FORMATS = (".svg", ".png", ".pdf")
 
-#: Okabe and Ito's colors, which color-blind readers tell apart.
+#: Okabe and Ito's colors, which color-blind readers can distinguish.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GRAY = "#9a9a9a"
 
-#: Letters and axes: as far from white as from a dark page.
+#: The color of letters and axes, equally far from white and from a dark page.
 _INK = "#747a80"
 
 
 def check_picture(path: Path) -> None:
-    """Refuse, before any work is done, another kind of file, or no matplotlib. Raises DiagnosticError."""
+    """Raise DiagnosticError for an unknown kind of file, or without matplotlib, before any work is done."""
     if path.suffix.lower() not in _FORMATS:
         raise DiagnosticError(
             Diagnostic(
@@ -458,7 +471,7 @@ def check_picture(path: Path) -> None:
 
 
 def new_figure() -> tuple[Figure, Axes]:
-    """A figure with one pair of axes, in the style of all."""
+    """Return a figure with one pair of axes, in the common style."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.2, 4.6), layout="constrained")
@@ -474,13 +487,13 @@ def new_figure() -> tuple[Figure, Axes]:
 
 
 def _line(axes: Axes, points: Iterable[tuple[Fraction | float, float | None]], **style: Any) -> None:
-    """A line through the points that are known."""
+    """Draw a line through the known points."""
     known = [(float(x), y) for x, y in points if y is not None]
     axes.plot([x for x, _ in known], [y for _, y in known], **style)
 
 
 def _legend(axes: Axes) -> None:
-    """The names of the lines, below the axes, where they cross none of them."""
+    """Add the names of the lines below the axes, where they cross no line."""
     known = axes.get_legend_handles_labels()[1]
     if known:
         columns = 1 if max(map(len, known)) > 40 else 2
@@ -502,13 +515,13 @@ def _over_logarithm(axes: Axes, low: float, high: float) -> None:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write the picture; equal figures are equal files. Raises DiagnosticError where the file cannot be written."""
+    """Write the picture; equal figures are equal files. Raises DiagnosticError if the file cannot be written."""
     import matplotlib as mpl
 
     try:
-        # Without the salt the names inside an SVG file would be new each time.
+        # A fixed salt keeps the names inside an SVG file the same each time.
         with mpl.rc_context({"svg.hashsalt": "dipc"}):
-            # An SVG has the ground of the page that it stands on, light or dark; the others are white.
+            # An SVG has the background of its page, light or dark; other pictures are white.
             ground = "none" if path.suffix.lower() == ".svg" else "white"
             for axes in figure.axes:
                 axes.set_facecolor("none")
@@ -518,7 +531,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def _metadata(path: Path) -> dict[str, Any]:
-    """Without the date, so that equal results are equal files."""
+    """Return metadata without the date, so that equal results are equal files."""
     match path.suffix.lower():
         case ".svg":
             return {"Date": None}
@@ -530,12 +543,12 @@ def _metadata(path: Path) -> dict[str, Any]:
 # --- two sides of inequalities over eps ------------------------------------------------------------
 
 
-#: Inequalities that are drawn.
+#: The most inequalities that are drawn.
 MOST = 4
 
 
 def draw(path: Path, outcome: Outcome) -> None:
-    """Draw what an answer is about, and write the picture. Raises DiagnosticError where the file cannot be written."""
+    """Draw the subject of an answer, and write the picture; raise DiagnosticError if the file cannot be written."""
     figure, axes = new_figure()
     match outcome.result:
         case Member() as member:
@@ -557,10 +570,10 @@ def draw(path: Path, outcome: Outcome) -> None:
 
 
 def _draw_curves(axes: Axes, curves: Sequence[Curve], title: str) -> None:
-    """Draw the curves as `sentence` says."""
+    """Draw the curves as `sentence` describes."""
     shared = len({curve.limit for curve in curves}) == 1
     for number, (color, curve) in enumerate(zip(COLORS, curves, strict=False)):
-        # The limit is drawn upon the probability: where both are the same, both are seen.
+        # The limit is drawn over the probability, so that both are visible where they agree.
         points = zip(curve.xs, curve.probable[1], strict=True)
         _line(axes, points, color=color, linewidth=3.4, alpha=0.6, label=curve.name)
         if number == 0 or not shared:
@@ -584,7 +597,7 @@ def _draw_curves(axes: Axes, curves: Sequence[Curve], title: str) -> None:
 
 
 def draw_row(axes: Axes, row: RowResult, intervals: Sequence[Interval], title: str) -> None:
-    """Draw the probability of a row, in closed form, and what is required of it, with where it fails."""
+    """Draw the probability of a row, in closed form, the required probability, and the eps where it fails."""
     assert row.closed_form is not None
     both = ("Pr", "1 - beta")
     sides = row.closed_form, row.beta_form
@@ -600,7 +613,7 @@ def draw_row(axes: Axes, row: RowResult, intervals: Sequence[Interval], title: s
 
 
 def _draw_objective(axes: Axes, tuned: Tuned) -> None:
-    """Draw the objective at the values that were tried: of two constants as colours, of more over the first."""
+    """Draw the objective at the tried values: for two constants as colors, for more over the first."""
     name, *more = [each.name for each in tuned.varied]
     known = [(one.values, float(one.objective[0])) for one in tuned.tried if one.objective is not None]
     needed = "t" if tuned.adjacent is None else "K·t"
@@ -648,7 +661,7 @@ def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport)
 
 
 def _shade(axes: Axes, curve: Curve, color: str) -> None:
-    """The eps at which it fails: between both sides, and on the axis, where even a narrow interval can be seen."""
+    """Shade the eps at which it fails: between both sides, and on the axis, where even a narrow interval is visible."""
     failing = [_ends(piece, curve) for piece in curve.failing]
     inside = [any(low <= x <= high for low, high in failing) for x in curve.xs]
     bound, required = ([math.nan if y is None else y for y in side] for side in (curve.bounds, curve.required))
@@ -664,7 +677,7 @@ def _ends(piece: FailureInterval, curve: Curve) -> tuple[float, float]:
 
 
 def sentence(curves: Sequence[Curve]) -> str | None:
-    """What a picture of these inequalities shows; None without any."""
+    """Return the caption of a picture of these inequalities; None without any."""
     if not curves:
         return None
     if not curves[0].is_compared:
@@ -681,7 +694,7 @@ def sentence(curves: Sequence[Curve]) -> str | None:
 # --- the factor needed at each eps, or the least one over a family ---------------------------------
 
 
-#: Points of one curve, and curves drawn beside those that need the least factor.
+#: The points of one curve, and the most curves drawn beside those that need the least factor.
 _POINTS = 240
 _OTHERS = 24
 
@@ -689,9 +702,9 @@ _MARKERS = "osD^vPX"
 
 
 def check_plot(path: Path, family: Mapping[str, Sequence[Fraction]]) -> None:
-    """Refuse, before any work is done, what cannot be drawn: another kind of file, too many parameters, no matplotlib.
+    """Raise DiagnosticError for a plot that cannot be drawn, before any work is done.
 
-    Raises DiagnosticError.
+    It cannot with an unknown kind of file, with too many parameters, or without matplotlib.
     """
     check_picture(path)
     ranged = [name for name, values in family.items() if len(values) > 1]
@@ -753,7 +766,7 @@ def _mark_maximum(axes: Axes, tightest: Tightest, factor: tuple[Fraction, Fracti
 
 
 def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
-    """Rational eps from well before the first maximum to well after the last, evenly by their logarithms."""
+    """Return rational eps from well before the first maximum to well after the last, evenly by their logarithms."""
     peaks = [spot.eps[0] for spot in tightest.places if spot.eps is not None and any(spot.eps)]
     if not peaks:
         rates = [rate for one in tightest.claims.distinct for rate in _rates(one.bound)] or [Fraction(1)]
@@ -763,7 +776,10 @@ def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
 
 
 def _need(one: Claimed, eps: Fraction) -> float | None:
-    """(1 - bound)/beta at eps, to a few digits; None where beta is not positive, or the numbers are huge."""
+    """Return (1 - bound)/beta at eps, to a few digits.
+
+    The result is None if beta is not positive, or the numbers are huge.
+    """
     missing = one.bound if isinstance(one.bound, EnclosedForm) else ClosedForm(1 - one.bound.value)
     value, beta = _number(missing, eps), _number(one.beta, eps)
     if value is None or beta is None or beta <= 0:

@@ -1,4 +1,4 @@
-"""The answer of `dipc error`: how far off answers are to be expected."""
+"""The answer of `dipc error`: the expected error of answers."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from dipc.outcome.words import (
 from dipc.questions.expected_error import ErrorReport, ErrorRow, complement
 from dipc.questions.source import Source
 
-#: Rows that are told of in full, and closed forms up to this length.
+#: The most rows that are shown in full, and the length of the longest closed form.
 _SHOWN_ROWS, _SHORT = 4, 400
 
 
 def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
-    """The answer: what is expected, or whether the claim about it holds."""
+    """Return the answer: the expected error, or whether the claim about it holds."""
     known = all(row.error is not None for row in report.rows)
     if report.verdict is not None:
         standing, tone = STANDINGS[report.verdict], TONES[report.verdict]
@@ -50,7 +50,7 @@ def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
 
 
 def headline(report: ErrorReport) -> str:
-    """The whole answer in one sentence."""
+    """Return the whole answer in one sentence."""
     everywhere = everywhere_text(report.eps)
     classes = any(row.where is not None for row in report.rows)
     rows = count(len(report.rows), "class" if classes else "row")

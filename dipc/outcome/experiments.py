@@ -18,10 +18,10 @@ from dipc.text.core import show_value
 
 SIMULATION_SCHEMA = "dipc.simulate/1"
 
-#: Significant digits of the exact numbers in JSON; rounded outwards, so both are proved bounds.
+#: The significant digits of exact numbers in JSON; rounded outwards, so that both ends are proved bounds.
 _DIGITS = 20
 
-#: Rows that a text shows; more are left to the JSON output, mismatches excepted.
+#: The most rows that a text shows besides mismatches; the JSON output has all.
 _MOST_ROWS = 40
 
 _MARKS = {Agreement.MATCH: "ok", Agreement.MISMATCH: "MISMATCH", Agreement.UNDECIDED: "?"}
@@ -36,7 +36,7 @@ _STANDINGS = {
 
 
 def simulation(comparison: ComparedTally) -> Outcome:
-    """The counts of a simulation against the exact probabilities."""
+    """Return the counts of a simulation against the exact probabilities."""
     tally = comparison.tally
     return Outcome(
         program=tally.program.name,
@@ -51,7 +51,7 @@ def simulation(comparison: ComparedTally) -> Outcome:
 
 
 def interrupted(tally: Tally, total: int, confidence: Fraction) -> Outcome:
-    """How far a simulation got that was interrupted, and what came out until then."""
+    """Return the progress of an interrupted simulation, and its results until then."""
     reason = f"interrupted after {tally.runs} of {total} runs"
     if not tally.runs:
         line = Line(reason)
@@ -62,7 +62,7 @@ def interrupted(tally: Tally, total: int, confidence: Fraction) -> Outcome:
 
 
 def _simulation_parts(comparison: ComparedTally) -> Iterator[Part]:
-    """A table with a line for each output, and what follows from it."""
+    """Yield a table with a line for each output, and the conclusion."""
     tally = comparison.tally
     yield GAP
     pairs = place_of_runs(tally.program.constants, tally.input, tally.eps)
@@ -85,7 +85,7 @@ def _simulation_parts(comparison: ComparedTally) -> Iterator[Part]:
 
 
 def simulation_line(comparison: ComparedTally) -> str:
-    """What the comparison says, in one sentence."""
+    """Return the result of the comparison in one sentence."""
     wrong = sum(row.agreement is Agreement.MISMATCH for row in comparison.rows)
     match comparison.agreement:
         case Agreement.MATCH if len(comparison.rows) == 1:
@@ -113,7 +113,7 @@ def _times(count: int) -> str:
 
 
 def _chosen(rows: Sequence[Row]) -> list[Row]:
-    """The rows to show, in their order: all mismatches, and of the others those that occurred most often."""
+    """Return the rows to show, in their order: all mismatches, and the most common other ones."""
     if len(rows) <= _MOST_ROWS:
         return list(rows)
     ranked = sorted(range(len(rows)), key=lambda k: (rows[k].agreement is not Agreement.MISMATCH, -rows[k].count))
@@ -125,7 +125,7 @@ def _chosen(rows: Sequence[Row]) -> list[Row]:
 
 
 def _grid(comparison: ComparedTally, rows: Sequence[Row]) -> Grid:
-    """A row for each output; without the exact probabilities where none is known."""
+    """Return a row for each output; without the exact probabilities if none is known."""
     columns = 4 if all(row.enclosure is None for row in rows) else 6
     tones = [Tone.BAD if row.agreement is Agreement.MISMATCH else None for row in rows]
     cells = [_cells(comparison, row)[:columns] for row in rows]
@@ -156,8 +156,11 @@ def _confidence(comparison: ComparedTally) -> str:
 
 
 def _simulation_record(comparison: ComparedTally) -> dict[str, object]:
-    """`{"schema": "dipc.simulate/1", ...}`. What is exact is a string, rationals as such and probabilities as
-    `sympy.sympify` reads them; counts, estimates and intervals are numbers."""
+    """Return the JSON object `{"schema": "dipc.simulate/1", ...}`.
+
+    Exact values are strings: rationals as such, and probabilities as `sympy.sympify` reads them. Counts, estimates and
+    intervals are numbers.
+    """
     tally = comparison.tally
     return {
         "schema": SIMULATION_SCHEMA,
@@ -193,14 +196,14 @@ def _simulated_record(comparison: ComparedTally, row: Row) -> dict[str, object]:
 
 CONFORMANCE_SCHEMA = "dipc.conform/1"
 
-#: Cells that a text shows, mismatches first.
+#: The most cells that a text shows, mismatches first.
 _MOST_CELLS = 24
 
 _VERDICTS = {Agreement.MATCH: "conforms", Agreement.MISMATCH: "deviates", Agreement.UNDECIDED: "undecided"}
 
 
 def conformance_line(comparison: Conformance) -> str:
-    """What the comparison says, in one sentence."""
+    """Return the result of the comparison in one sentence."""
     wrong = sum(cell.row.agreement is Agreement.MISMATCH for cell in comparison.cells)
     match comparison.agreement:
         case Agreement.MATCH:
@@ -217,7 +220,7 @@ def conformance_line(comparison: Conformance) -> str:
 
 
 def conformance(comparison: Conformance) -> Outcome:
-    """Observed outputs against an exact distribution."""
+    """Return observed outputs against an exact distribution."""
     return Outcome(
         program=comparison.program,
         line=conformance_line(comparison),
@@ -230,7 +233,7 @@ def conformance(comparison: Conformance) -> Outcome:
 
 
 def _conformance_parts(comparison: Conformance) -> Iterator[Part]:
-    """What was compared, the worst cell, and the others."""
+    """Yield the compared event, the worst cell, and the others."""
     yield GAP
     yield Fields(
         [
@@ -286,7 +289,10 @@ def _line(cell: ComparedEvent) -> str:
 
 
 def _conformance_record(comparison: Conformance) -> dict[str, object]:
-    """`{"schema": "dipc.conform/1", ...}`. What is exact is a string; counts and intervals are numbers."""
+    """Return the JSON object `{"schema": "dipc.conform/1", ...}`.
+
+    Exact values are strings, counts and intervals numbers.
+    """
     return {
         "schema": CONFORMANCE_SCHEMA,
         "program": comparison.program,
@@ -329,7 +335,7 @@ AUDIT_SCHEMA = "dipc.audit/1"
 
 
 def audit_line(result: Audit) -> str:
-    """What was found, in one sentence."""
+    """Return the result in one sentence."""
     lower = f"{float(result.lower):.6g}"
     exact = "∞" if result.exact is None else enclosed_text(*result.exact)
     if result.exceeds:
@@ -338,7 +344,7 @@ def audit_line(result: Audit) -> str:
 
 
 def audit(result: Audit) -> Outcome:
-    """A certified lower bound of a loss beside the exact one."""
+    """Return a certified lower bound of a loss beside the exact loss."""
     standing = Standing.FAILS if result.exceeds else Standing.HOLDS
     return Outcome(
         program=result.program,
@@ -371,7 +377,7 @@ def _audit_parts(result: Audit) -> Iterator[Part]:
 
 
 def _audit_record(result: Audit) -> dict[str, object]:
-    """`{"schema": "dipc.audit/1", ...}`. What is exact, or a bound, is a string; counts are numbers."""
+    """Return the JSON object `{"schema": "dipc.audit/1", ...}`; exact values and bounds are strings, counts numbers."""
     worst = result.worst
     return {
         "schema": AUDIT_SCHEMA,

@@ -17,7 +17,7 @@ from dipc.text.diagnostic import Diagnostic
 
 
 def write_json(outcome: Outcome, stream: TextIO) -> None:
-    """Write the object in ASCII; many rows one a line, without holding their text in memory."""
+    """Write the object in ASCII, many rows one per line, without holding their text in memory."""
     assert outcome.record is not None
     if outcome.rows is None:
         stream.write(json.dumps(outcome.record(), indent=1) + "\n")
@@ -26,7 +26,7 @@ def write_json(outcome: Outcome, stream: TextIO) -> None:
 
 
 def write_rows(head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], stream: TextIO) -> None:
-    """Write the keys of `head`, and after them the key `rows`."""
+    """Write the keys of `head`, followed by the key `rows`."""
     encoder = json.JSONEncoder()
     stream.write(f"{encoder.encode(head)[:-1]}{', ' if head else ''}" + '"rows": [')
     separator = "\n"
@@ -53,8 +53,10 @@ def write_csv(outcome: Outcome, stream: TextIO) -> None:
 
 
 def junit(outcome: Outcome) -> str:
-    """A `testsuite` for each file and a `testcase` for each case. An undecided one is an `error` of the type
-    `undecided`: JUnit has no third outcome, and it is no failure of the claim."""
+    """Return a `testsuite` for each file and a `testcase` for each case.
+
+    An undecided case is an `error` of the type `undecided`: JUnit has no third outcome, and the claim did not fail.
+    """
     root = ET.Element("testsuites", {"name": "dipc", **_totals(outcome.cases)})
     for file, group in groupby(outcome.cases, key=lambda case: case.place.file):
         members = list(group)
@@ -89,13 +91,15 @@ def _totals(cases: Sequence[Case]) -> dict[str, str]:
 
 
 def _clean(text: str) -> str:
-    """Without the characters that XML cannot hold."""
+    """Return the text without the characters that XML cannot contain."""
     return "".join(character if character in "\n\t" or character >= " " else "\ufffd" for character in text)
 
 
 def github(outcome: Outcome) -> str:
-    """A workflow command for each case that did not come out as it should, at the place where it is claimed, or where
-    the program is wrong; then the first line of the answer."""
+    """Return a workflow command for each case with an unexpected result, and the first line of the answer.
+
+    A command is placed at the claim, or at the mistake in the program.
+    """
     lines = [line for case in outcome.cases for line in _annotations(case)]
     return "".join(f"{line}\n" for line in [*lines, outcome.line])
 
@@ -133,7 +137,7 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-#: Terms on one line of an aligned equation.
+#: The most terms on one line of an aligned equation.
 _TERMS_PER_LINE = 4
 
 _SPECIAL = {
@@ -156,14 +160,14 @@ def latex(form: ClosedForm) -> str:
 
 
 def render(outcome: Outcome) -> str:
-    """The equations of an outcome, below a comment that says what they are about."""
+    """Return the equations of an outcome, below a comment with their title."""
     assert outcome.equations is not None
     about, equations = outcome.equations()
     return f"% {about}; needs the package amsmath\n{aligned(equations)}"
 
 
 def aligned(equations: Iterable[tuple[str, ClosedForm]]) -> str:
-    """An `align*` environment with one equation for each pair; long sums are broken before a sign."""
+    """Return an `align*` environment with one equation for each pair; long sums are broken before a sign."""
     lines: list[str] = []
     for left, form in equations:
         numerator, denominator = form.numerator_and_denominator()
@@ -175,7 +179,7 @@ def aligned(equations: Iterable[tuple[str, ClosedForm]]) -> str:
 
 
 def latex_assignment(values: Mapping[str, str | None]) -> str:
-    """`out = (bot, top), val_2 = 3` as a formula."""
+    """Return `out = (bot, top), val_2 = 3` as a formula."""
     formulas = []
     for name, index, elements in groups(values):
         subscript = "" if index is None else f"_{{{index}}}"
@@ -190,12 +194,15 @@ def _value(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """`text` with LaTeX's special characters made harmless."""
+    """Return `text` with LaTeX's special characters escaped."""
     return "".join(_SPECIAL.get(character, character) for character in text)
 
 
 def _signed(terms: Iterable[_Term], point: Fraction | None) -> list[str]:
-    """The terms with their signs, in the order of the plain text; `["0"]` for zero. With `point` their values there."""
+    """Return the terms with their signs, in the order of the plain text; `["0"]` for zero.
+
+    With `point` they are their values there.
+    """
     signed: list[str] = []
     for k, q, c in ordered_terms(terms if point is None else terms_at(terms, point)):
         sign = "-" if c < 0 else "+" if signed else ""

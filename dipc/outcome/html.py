@@ -34,11 +34,11 @@ from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import Report, RowResult
 from dipc.text.core import Value
 
-#: Rows of a table, and inequalities drawn and written out.
+#: The most rows of a table, and the most inequalities that are drawn and written out.
 _ROWS = 500
 _CURVES = 12
 
-#: The class of each tone, from which its color follows.
+#: The CSS class of each tone, which sets its color.
 _MOODS = {Tone.GOOD: "good", Tone.BAD: "bad", Tone.OPEN: "open"}
 
 
@@ -46,7 +46,7 @@ _NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
-    """The whole page. `command` is what was asked, word by word, and `tool` names who answered."""
+    """Return the whole page; `command` is the command that asked, word by word, and `tool` names the program."""
     curves = curves_of(outcome, _CURVES)
     groups = _groups(outcome.parts())
     claim = groups.pop(0) if groups else []
@@ -64,14 +64,14 @@ def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
 
 
 def _header(outcome: Outcome, command: Sequence[str]) -> str:
-    """The answer first."""
+    """Return the header with the answer."""
     subject = f"{' '.join(command[:2])}: {outcome.program}"
     mood = _MOODS.get(outcome.tone, "")
     return f'<header class="{mood}"><p>{escape(subject)}</p><h1>{escape(outcome.line)}</h1></header>\n'
 
 
 def _groups(parts: Iterable[Part]) -> list[list[Part]]:
-    """The parts between the gaps."""
+    """Return the parts between the gaps."""
     groups: list[list[Part]] = [[]]
     for part in parts:
         if isinstance(part, Gap):
@@ -120,7 +120,7 @@ def _table(outcome: Outcome) -> str:
 
 
 def _listing(outcome: Outcome) -> str:
-    """The text of the program, with the lines on the way to the worst row's output marked."""
+    """Return the text of the program, with the lines on the way to the worst row's output marked."""
     if outcome.question is None:
         return ""
     program: Program = outcome.question.program
@@ -139,7 +139,7 @@ def _listing(outcome: Outcome) -> str:
 
 
 def _proofs(outcome: Outcome, tool: str) -> str | None:
-    """The certificate of a verdict that has one."""
+    """Return the certificate of a verdict that has one."""
     if isinstance(outcome.result, Report | PrivacyReport):
         with suppress(Uncertified):
             return certificate(outcome, tool)
@@ -150,9 +150,9 @@ def _proofs(outcome: Outcome, tool: str) -> str | None:
 
 
 def document(title: str, sections: Iterable[str], curves: Sequence[Curve] = ()) -> str:
-    """The page with these sections, and a plot of the curves behind the first one where there are any.
+    """Return the page with these sections, and a plot of the curves, if any, behind the first one.
 
-    The page asks nothing of anybody: its policy forbids every request, and runs the script that is in it alone.
+    The page makes no request: its policy forbids every request, and runs only the script inside it.
     """
     first, *others = sections
     scripts = [_asset("uplot.min.js"), _asset("plot.js")] if curves else []
@@ -182,18 +182,18 @@ def _asset(name: str) -> str:
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> str:
-    """Labels with their texts; a text without a label goes on with the one before."""
+    """Return labels with their texts; a text without a label continues the one before."""
     rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>\n" for label, text in pairs)
     return f"<dl>\n{rows}</dl>\n"
 
 
 def section(title: str, body: str) -> str:
-    """A part of the page under a heading."""
+    """Return a part of the page under a heading."""
     return f"<section><h2>{escape(title)}</h2>\n{body}</section>\n"
 
 
 def evidence(command: Sequence[str], tool: str, certificate: str | None) -> str:
-    """The last part: the `command` that asked, word by word, the `certificate` as a file to save, and who answered."""
+    """Return the last part: the `command` that asked, the `certificate` as a file to save, and the `tool`."""
     asked = f"<p>Asked by</p><pre>{escape(shlex.join(command))}</pre>\n"
     if certificate is not None:
         data = b64encode(certificate.encode()).decode()
@@ -266,12 +266,12 @@ def _record(curve: Curve) -> dict[str, Any]:
 
 
 def _short(value: float | None) -> float | None:
-    """As many digits as a screen can show."""
+    """Return the value with as many digits as a screen can show."""
     return None if value is None else float(f"{value:.5g}")
 
 
 def _picture(curve: Curve) -> str:
-    """The same as a still picture, for readers without JavaScript."""
+    """Return the plot as a still picture, for readers without JavaScript."""
     width, height = 640.0, 280.0
     low, high = math.log(curve.xs[0]), math.log(curve.xs[-1])
     span = high - low or 1.0
@@ -357,13 +357,13 @@ def _over(above: str, below: str) -> str:
 # --- the functions behind a picture ----------------------------------------------------------------
 
 
-#: A closed form with more terms is not typeset, and a longer text is not written out.
+#: The most terms of a closed form that is typeset, and the length of the longest text that is written out.
 _TYPESET_TERMS = 40
 _LONGEST = 4_000
 
 
 def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
-    """A section with the first side of each curve, and with what is called `other`: 1 less the second."""
+    """Return a section with the first side of each curve, and with `other`: 1 less the second side."""
     sections = []
     for curve in curves:
         body = f"<p>{escape(curve.labels[0])}, a function of {escape(str(curve.variable))}"
@@ -392,12 +392,14 @@ def typeset(form: ClosedForm) -> str:
     return f'<code class="form">{escape(cut)}</code>'
 
 
-# --- the lines that runs to an output pass ---------------------------------------------------------
+# --- the lines on the way to an output -------------------------------------------------------------
 
 
 def passed_lines(program: Program, row: RowResult) -> frozenset[int]:
-    """The numbers, from 1, of the lines with an instruction on some way to the finite outputs of the row at its finite
-    inputs. Raises Undecided past a limit."""
+    """Return the numbers, from 1, of the lines with an instruction on some way to the finite outputs of the row.
+
+    The finite inputs are those of the row. Raises Undecided past a limit.
+    """
     import networkx as nx
 
     core, pool = program.core, CellPool()

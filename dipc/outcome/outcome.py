@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Tone(Enum):
-    """What a line is, from which its color follows."""
+    """The kind of a line, which sets its color."""
 
     GOOD = "1;32"
     BAD = "1;31"
@@ -27,8 +27,11 @@ class Tone(Enum):
 
 
 class Standing(Enum):
-    """The kind of an answer, which gives the exit code: the answer hoped for, its negation, proved, or neither; and,
-    for many questions, that some could not be asked."""
+    """The kind of an answer, which is the exit code.
+
+    The answer is the hoped-for one, its negation (both proved), or neither; and for many questions, some could not be
+    asked.
+    """
 
     HOLDS = 0
     FAILS = 1
@@ -37,7 +40,7 @@ class Standing(Enum):
 
     @property
     def tone(self) -> Tone:
-        """That of a line that says so."""
+        """The tone of a line with this standing."""
         return {Standing.HOLDS: Tone.GOOD, Standing.OPEN: Tone.OPEN}.get(self, Tone.BAD)
 
 
@@ -52,12 +55,12 @@ class Line:
 
 @frozen
 class Gap:
-    """One empty line, never two."""
+    """An empty line, never two in a row."""
 
 
 @frozen
 class Fields:
-    """Labels in one column, texts in another; a text without a label goes on with the one before."""
+    """Labels in one column, and texts in another; a text without a label continues the one before."""
 
     pairs: Iterable[tuple[str, str]]
     indent: int = 2
@@ -80,7 +83,7 @@ class Verbatim:
 
 @frozen
 class Grid:
-    """Rows of cells under a head. Where the page is too narrow, the first cell of each row stands above the others."""
+    """Rows of cells under a head; on a narrow page the first cell of each row is above the others."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[Tone | None, tuple[str, ...]], ...]
@@ -94,8 +97,10 @@ GAP = Gap()
 
 @frozen
 class Table:
-    """So many rows of cells, with the tone of each, as spreadsheets and pages have them. Without a `title` it is for
-    machines alone."""
+    """Rows of cells, with the tone of each, as spreadsheets and pages have them.
+
+    Without a `title` the table is for machines alone.
+    """
 
     title: str
     columns: tuple[str, ...]
@@ -104,8 +109,11 @@ class Table:
 
 
 class Kind(StrEnum):
-    """What a test says. `undecided` is neither of the first two: no verdict came out, and one was expected. With
-    `error` the claim could not be asked."""
+    """The result of a test.
+
+    `undecided` is neither passed nor failed: there was no verdict, although one was expected. With `error` the claim
+    could not be asked.
+    """
 
     PASSED = "passed"
     FAILED = "failed"
@@ -115,8 +123,10 @@ class Kind(StrEnum):
 
 @frozen(kw_only=True)
 class Case:
-    """One of many tested claims: its place, the expected and the actual verdict, in one line and as a whole report,
-    with the command that asks it again. `diagnostics` are what an error consists of."""
+    """A tested claim: its place, the expected verdict, and the actual one in one line and as a whole report.
+
+    `replay` is the command that asks it again, and `diagnostics` are the parts of an error.
+    """
 
     name: str
     place: Excerpt
@@ -129,7 +139,7 @@ class Case:
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def lines(self) -> list[str]:
-        """The report about one with an unexpected result."""
+        """Return the report about a case with an unexpected result."""
         report = [line.rstrip() for line in self.text.rstrip().splitlines()]
         return [f"expected {self.expected}", "", *report, "", f"replay: {self.replay}"]
 
@@ -138,13 +148,13 @@ class Case:
 class Outcome:
     """An answer.
 
-    `line` says it in one sentence, and its `parts` in full: those of a report, below the line, or below the `heading`
-    where that comes first. `statement` is what was asked. `record` is the JSON object, whose `rows`, if it has many,
-    come last and one by one. What may be long is made when it is shown.
+    `line` states it in one sentence, and its `parts` in full: those of a report, below the line, or below the `heading`
+    if that comes first. `statement` is the question. `record` is the JSON object; its `rows`, if it has many, come last
+    and one by one. Long fields are computed when they are shown.
 
-    `result` is what it comes to, of the `question`, decided by the `engine`: certificates and curves are made of these.
-    `table`, `equations`, `graph` and `cases` are for the formats that show such. `warnings` say where the claim may not
-    mean what it seems to. An answer that Ctrl-C has cut short is `interrupted`: this stands before what is known.
+    `result` is the result of the `question`, decided by the `engine`; certificates and curves are made from these.
+    `table`, `equations`, `graph` and `cases` are for the formats that show them. `warnings` list where the claim may
+    not mean what the user expects. `interrupted` is a text before the known results of an answer that Ctrl-C cut short.
     """
 
     program: str
@@ -167,13 +177,12 @@ class Outcome:
     engine: Engine | None = None
 
 
-# --- Outcomes as text pages for people --------------------------------------------------------------------------------
+# --- Outcomes as text pages -------------------------------------------------------------------------------------------
 
-
-#: Narrower terminals get lines of this width all the same; wider ones than the second keep their lines readable.
+#: The least and the greatest width of lines, whatever the width of the terminal.
 _NARROWEST, _WIDEST = 40, 120
 
-#: A blank at which no line is broken.
+#: A blank at which lines are not broken.
 GLUE = "\u00a0"
 
 _ASCII = str.maketrans(
@@ -198,7 +207,7 @@ _ASCII = str.maketrans(
 
 @frozen
 class Look:
-    """How a page may look: its width in characters, and whether the reader sees color."""
+    """The look of a page: its width in characters, and whether it has color."""
 
     width: int = 80
     color: bool = False
@@ -206,7 +215,7 @@ class Look:
 
 @dataclass(slots=True)
 class Page:
-    """A text under construction. `text()` ends with a newline and has no trailing blanks."""
+    """A text under construction; `text()` ends with a newline and has no trailing blanks."""
 
     look: Look = field(default_factory=Look)
     _lines: list[str] = field(default_factory=list)
@@ -216,17 +225,17 @@ class Page:
         return max(_NARROWEST, min(_WIDEST, self.look.width))
 
     def line(self, text: str = "", tone: Tone | None = None, indent: int = 0) -> None:
-        """A paragraph, wrapped; continuation lines stand two further in."""
+        """Add a paragraph, wrapped, with continuation lines indented by two."""
         for line in wrap(text, self.width - indent, hanging=2) or [""]:
             self._lines.append(" " * indent + self._toned(line, tone))
 
     def blank(self) -> None:
-        """One empty line, never two."""
+        """Add an empty line, unless the last one is empty."""
         if self._lines and self._lines[-1]:
             self._lines.append("")
 
     def fields(self, pairs: Iterable[tuple[str, str]], indent: int = 2, label_width: int = 0) -> None:
-        """Labels in one column, texts wrapped in another."""
+        """Add labels in one column, and texts wrapped in another."""
         rows = list(pairs)
         column = max([label_width, *(len(label) for label, _ in rows)]) + 2
         for label, text in rows:
@@ -236,11 +245,11 @@ class Page:
                 self._lines.append(" " * indent + self._toned(lead, Tone.FAINT if number == 0 else None) + line)
 
     def verbatim(self, lines: Iterable[str], tone: Tone | None = None) -> None:
-        """Lines that must not be wrapped."""
+        """Add lines without wrapping."""
         self._lines.extend(self._toned(line, tone) for line in lines)
 
     def grid(self, grid: Grid) -> None:
-        """Columns where they fit on the page, else the first cell of each row above the others."""
+        """Add columns if they fit on the page, else the first cell of each row above the others."""
         lines = [grid.head, *(cells for _, cells in grid.rows)]
         widths = [max(len(line[column]) for line in lines) for column in range(len(grid.head))]
         fits = sum(widths) + 3 * len(widths) <= self.width
@@ -260,7 +269,7 @@ class Page:
             self.verbatim([joined(cells)], tone)
 
     def show(self, parts: Iterable[Part]) -> None:
-        """All of the parts, one below the other."""
+        """Add all of the parts, one below the other."""
         for part in parts:
             match part:
                 case Line(text, tone, indent):
@@ -277,7 +286,7 @@ class Page:
                     assert_never(part)
 
     def text(self) -> str:
-        """The whole page."""
+        """Return the whole page."""
         lines = [line.rstrip() for line in self._lines]
         while lines and not lines[-1]:
             lines.pop()
@@ -291,7 +300,7 @@ class Page:
 
 
 def render(outcome: Outcome, look: Look | None = None) -> str:
-    """The whole answer as a page."""
+    """Return the whole answer as a page."""
     page = Page(look or Look())
     first = outcome.line if outcome.heading is None else outcome.heading
     if first:
@@ -301,15 +310,17 @@ def render(outcome: Outcome, look: Look | None = None) -> str:
 
 
 def render_parts(parts: Iterable[Part], look: Look | None = None) -> str:
-    """These parts as a page."""
+    """Return these parts as a page."""
     page = Page(look or Look())
     page.show(parts)
     return page.text()
 
 
 def wrap(text: str, width: int, hanging: int = 0) -> list[str]:
-    """`text` in lines of at most `width` characters where its words allow; no word is broken, no sum is broken
-    behind its sign, and nothing is lost: joined by blanks the lines are the text."""
+    """Return `text` in lines of at most `width` characters, if its words allow.
+
+    No word is broken, no sum is broken behind its sign, and nothing is lost: the lines joined by blanks are the text.
+    """
     glued = text.replace(" + ", f" +{GLUE}").replace(" - ", f" -{GLUE}")
     lines = textwrap.wrap(
         glued,
@@ -322,5 +333,5 @@ def wrap(text: str, width: int, hanging: int = 0) -> list[str]:
 
 
 def to_ascii(text: str) -> str:
-    """The same text for a terminal that has no mathematical letters; what has no spelling becomes `?`."""
+    """Return the text for a terminal without mathematical letters; a letter without a spelling becomes `?`."""
     return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")

@@ -1,5 +1,6 @@
-"""What is shown of a program itself: its chain with the transition probabilities (quotients of measures, reduced
-exactly), all its outputs at one input with their probabilities, and the tables of its answers.
+"""Views of a program: its chain with transition probabilities, its outputs at one input, and tables of its answers.
+
+The transition probabilities are quotients of measures, reduced exactly.
 """
 
 from __future__ import annotations
@@ -34,8 +35,11 @@ from dipc.text.program import CoreProgram
 
 @frozen
 class Transition:
-    """A step of the chain; `probability` is exact, or None where the inputs are open or, with a `reason`, where no
-    exact value was reached. `certain` steps have probability 1."""
+    """A step of the chain.
+
+    `probability` is exact, or None if the inputs are open or, with a `reason`, if no exact value was found. `certain`
+    steps have probability 1.
+    """
 
     source: int
     goal: int
@@ -47,7 +51,7 @@ class Transition:
 
 @frozen
 class Dtmc:
-    """The states, numbered from 0 in the order of execution with the initial one first, and the steps from each."""
+    """The states, numbered from 0 in the order of execution from the initial one, and the steps from each."""
 
     states: tuple[StateView, ...]
     steps: tuple[tuple[Transition, ...], ...]
@@ -64,8 +68,10 @@ class Dtmc:
 def chain_at(
     program: Program, inputs: Mapping[str, Value] | None, wanted: Mapping[str, Value], finite: Mapping[str, Value]
 ) -> Dtmc:
-    """The chain of a program at these real and int `inputs`, None to leave them open, and these `finite` ones, cut
-    where it cannot come to the `wanted` outputs."""
+    """Return the chain of a program at real and int `inputs` (None to leave them open) and `finite` ones.
+
+    Parts that cannot lead to the `wanted` outputs are cut.
+    """
     core, weights = program.core, program.choices.weights
     slot_of = {core.slots[slot].name: slot for slot in (*core.inputs, *core.outputs)}
     chain = explore(
@@ -82,11 +88,11 @@ def chain_at(
 
 
 def build(view: ChainView, weights: Weights, measurer: Measurer | None = None, only_at: Fraction | None = None) -> Dtmc:
-    """The chain with exact probabilities, of a program that is `only_at` an eps or of one that is not; `weights` are
-    those of the program's choices.
+    """Return the chain with exact probabilities; `weights` are those of the program's choices.
 
-    Steps of probability 0, and states that only they reach, are left out; from every state whose probabilities were all
-    reached they sum to exactly 1."""
+    `only_at` is the single eps of the program, if it has one. Steps of probability 0, and states that only these reach,
+    are left out. If all probabilities of the steps from a state are known, they sum to exactly 1.
+    """
     measurer = measurer or Measurer()
     known: dict[Event, Closed] = {}
     leaving: dict[int, list[Transition]] = {state.node: [] for state in view.states}
@@ -126,7 +132,7 @@ def _transition(edge: EdgeView, weights: Weights, measurer: Measurer, known: dic
 
 
 def _conditional(edge: EdgeView, measurer: Measurer, known: dict[Event, Closed]) -> Closed:
-    """The probability of what a comparison finds, given what is known before."""
+    """Return the probability of the result of a comparison, given the known constraints."""
     joint = _product(edge.joint, measurer, known)
     given = _product(edge.given, measurer, known)
     # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
@@ -161,7 +167,7 @@ def noise_text(noise: NoiseView) -> str:
 
 
 def lines_of(state: StateView) -> list[list[str]]:
-    """What the state knows, as lines of parts: values (an input that is open is left out), noises, constraints."""
+    """Return the contents of the state as lines of parts: values (without open inputs), noises, constraints."""
     values = {name: value for name, value in state.values if value != name}
     return [
         line
@@ -175,7 +181,7 @@ def lines_of(state: StateView) -> list[list[str]]:
 
 
 def place_text(state: StateView) -> str:
-    """What is executed next, and where it stands."""
+    """Return the next statement, with its line."""
     if state.line is None:
         return "exit"
     return f"line {state.line}: {' '.join(state.statement.split())}"
@@ -185,7 +191,7 @@ def place_text(state: StateView) -> str:
 
 
 def outcome(dtmc: Dtmc, title: str, eps: Fraction | None = None) -> Outcome:
-    """The chain of a program; with `eps` every probability also as a number there."""
+    """Return the chain of a program; with `eps` every probability is also a number there."""
     return Outcome(
         program=title,
         line=f"{title}: {count(len(dtmc.states), 'state')}, {count(dtmc.step_count, 'step')}",
@@ -197,12 +203,12 @@ def outcome(dtmc: Dtmc, title: str, eps: Fraction | None = None) -> Outcome:
 
 
 def _parts_of_chain(dtmc: Dtmc, eps: Fraction | None) -> Iterator[Part]:
-    """All states in the order of execution."""
+    """Yield all states in the order of execution."""
     for number, state in enumerate(dtmc.states):
         yield GAP
         yield Line(f"s{number}  {place_text(state)}", Tone.HEAD)
         for items in lines_of(state):
-            # Lines break between the noises and between the constraints, not within one.
+            # Lines break between noises and between constraints, not inside one.
             yield Line(", ".join(item.replace(" ", GLUE) if len(items) > 1 else item for item in items), indent=4)
         if state.line is not None and not dtmc.steps[number]:
             yield Line("cut: no wanted output can be reached from here", indent=4)
@@ -228,7 +234,7 @@ def _step(step: Transition, eps: Fraction | None) -> Line:
 
 
 def dot_text(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
-    """A digraph with one box for each state; the labels hold what the text shows."""
+    """Return a digraph with one box for each state; the labels have the contents of the text."""
     lines = [
         f"digraph {quoted([name], end='')} {{",
         '  node [shape=box, fontname="monospace"];',
@@ -246,7 +252,7 @@ def dot_text(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
 
 
 def quoted(rows: Iterable[str], end: str = "\\l") -> str:
-    """A DOT string: the rows, each closed by `end` (left-justified line breaks in a label)."""
+    """Return a DOT string: the rows, each closed by `end` (left-justified line breaks in a label)."""
     return '"' + "".join(_escaped(row) + end for row in rows) + '"'
 
 
@@ -268,14 +274,16 @@ def _label(step: Transition, eps: Fraction | None) -> str:
 
 SCHEMA = "dipc.prob/1"
 
-#: Significant digits of the numbers in JSON; rounded outwards, so both are proved bounds.
+#: The significant digits of numbers in JSON; rounded outwards, so that both ends are proved bounds.
 _DIGITS = 20
 
 
 @frozen
 class Outcomes:
-    """All outputs with a probability other than 0 at one input. `total` is the exact sum of the probabilities, None
-    where one of them has no closed form."""
+    """All outputs with a probability other than 0 at one input.
+
+    `total` is the exact sum of the probabilities, None if one of them has no closed form.
+    """
 
     program: str
     constants: tuple[tuple[str, str], ...]
@@ -296,12 +304,12 @@ def outcomes_at(
     wanted: Mapping[str, Value] | None = None,
     gamma: Fraction = Fraction(0),
 ) -> Outcomes:
-    """All outputs of `program` at the input `values`, or those with the `wanted` values, real and int ones within
-    `gamma`; `total` is summed up again,
-    from what is shown. Where the only output that is not finite is an int, its values around the likeliest are outputs
-    of their own, and so are all beyond them.
+    """Return all outputs of `program` at the input `values`, or those with the `wanted` values.
 
-    Raises Undecided past a limit."""
+    Real and int outputs are within `gamma` of wanted ones. `total` is the sum of the shown probabilities. If the only
+    output that is not finite is an int, its values around the most likely one are separate outputs, and all values
+    beyond them are another. Raises Undecided past a limit.
+    """
     core = program.core
     if eps is not None:
         core.require_meaning(eps)
@@ -325,14 +333,14 @@ def outcomes_at(
     )
 
 
-#: How many values of an int output are shown on either side of the middle ones.
+#: The number of values of an int output that are shown on either side of the middle ones.
 _AROUND = 5
 
 
 def _with_ints(
     program: Program, values: Mapping[str, Value], outcomes: tuple[OutputProbability, ...]
 ) -> tuple[OutputProbability, ...]:
-    """The outcomes, each divided by the values of the int output where that is the only one left open."""
+    """Return the outcomes, each divided by the values of the int output if that is the only open one."""
     core = program.core
     opened = [slot for slot in core.outputs if core.slots[slot].is_symbolic]
     if len(opened) != 1 or not isinstance(core.slots[opened[0]].type, IntType):
@@ -360,7 +368,7 @@ def _with_ints(
 
 
 def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[int]:
-    """The values of an int output without noise, on all ways to an exit, where they are integers."""
+    """Return the values of an int output without noise, on all ways to an exit, if they are integers."""
     core = program.core
     given = {position: values[core.slots[position].name] for position in core.inputs}
     finite = {position: value for position, value in given.items() if not core.slots[position].is_symbolic}
@@ -375,7 +383,7 @@ def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[in
 
 
 def outputs(outcomes: Outcomes) -> Outcome:
-    """All outputs at one input with their probabilities."""
+    """Return all outputs at one input with their probabilities."""
     return Outcome(
         program=outcomes.program,
         line=f"{outcomes.program}: {count(len(outcomes.outcomes), 'output')}",
@@ -388,7 +396,7 @@ def outputs(outcomes: Outcomes) -> Outcome:
 
 
 def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
-    """Every output in the order of the program's domains, its probability, and the sum of all."""
+    """Yield every output in the order of the program's domains, its probability, and the sum of all."""
     yield GAP
     pairs = [("constants", assignment_text(dict(outcomes.constants)))] if outcomes.constants else []
     pairs.append(("input", assignment_text(outcomes.input)))
@@ -421,7 +429,10 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
 
 
 def _record(outcomes: Outcomes) -> dict[str, object]:
-    """`{"schema": "dipc.prob/1", ...}`; rationals are strings, probabilities are read by `sympy.sympify`."""
+    """Return the JSON object `{"schema": "dipc.prob/1", ...}`.
+
+    Rationals are strings, and `sympy.sympify` reads the probabilities.
+    """
     return {
         "schema": SCHEMA,
         "program": outcomes.program,
@@ -446,7 +457,7 @@ def _output_record(outcome: OutputProbability, eps: Fraction | None) -> dict[str
 
 
 def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:
-    """What they are about, and one equation for each output. Raises Undecided where one has no closed form."""
+    """Return the title, and one equation for each output. Raises Undecided if one has no closed form."""
     equations = []
     for outcome in outcomes.outcomes:
         if not isinstance(outcome.probability, ClosedForm):
@@ -457,7 +468,10 @@ def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:
 
 
 def answers(program: CoreProgram, table: Table) -> Outcome:
-    """The table, as CSV that `read_table` reads back as the same rows: inputs, outputs and its claim columns."""
+    """Return the table, as CSV that `read_table` reads back as the same rows.
+
+    The columns are inputs, outputs and its claim columns.
+    """
     return Outcome(
         program=program.name,
         line=count(len(table.rows), "row"),

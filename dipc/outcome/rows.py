@@ -41,18 +41,18 @@ from dipc.outcome.words import (
 from dipc.questions.report import Effort, Interrupted, Report, RowResult
 from dipc.questions.source import Source
 
-#: How many counterexamples are shown in full, the worst first; the others are named by their rows.
+#: The most counterexamples that are shown in full, the worst first; the others are named by their rows.
 SHOWN_ROWS = 3
 
-#: How many different reasons for undecided rows, and intervals of failing eps, are shown.
+#: The most reasons for undecided rows, and the most intervals of failing eps, that are shown.
 _SHOWN_REASONS, _SHOWN_INTERVALS = 5, 6
 
-#: A beta longer than this is not repeated for every row.
+#: The length of the longest beta that is repeated for every row.
 _SHORT = 60
 
 
 def verdict_line(report: Report) -> str:
-    """The whole result in one sentence: about rows, or about all inputs of the classes that the rows stand for."""
+    """Return the whole result in one sentence: about rows, or about all inputs of the classes that rows represent."""
     counts, everywhere = report.counts, everywhere_text(report.eps)
     accurate, inaccurate, undecided = counts.accurate, counts.inaccurate, counts.undecided
     if report.inputs is None:
@@ -64,7 +64,7 @@ def verdict_line(report: Report) -> str:
         )
 
     def within(start: str, some: int | None = None) -> str:
-        """In how many of the classes that is, where there are some."""
+        """Return the number of classes, if there are some."""
         of = "" if some is None else f"{some} of "
         return "" if report.inputs is None else f"{start}in {of}{count(counts.rows, 'class')}"
 
@@ -95,8 +95,10 @@ def outcome(
     closed_form: int | None = None,
     times: bool = False,
 ) -> Outcome:
-    """The answer about the rows of a table. `closed_form` is the number of a row whose probability is to be written
-    out, `times` says to tell how long it took."""
+    """Return the answer about the rows of a table.
+
+    `closed_form` is the number of a row whose probability is written out; with `times` the time is shown.
+    """
     assert source.table is not None
     program, table = source.program, source.table
     return accuracy(
@@ -112,9 +114,9 @@ def outcome(
 def accuracy(
     source: Source, engine: Engine, report: Report, line: str, parts: Callable[[], Iterable[Part]], word: str
 ) -> Outcome:
-    """The answer about the accuracy at cases that are called `word`, with the parts of its report."""
+    """Return the answer about the accuracy of cases that are called `word`, with the parts of its report."""
     if any(warning.code == UNUSED_GAMMA for warning in report.warnings):
-        line += "; gamma changes nothing, as the outputs have to be equal"
+        line += "; gamma has no effect, as the outputs have to be equal"
     return Outcome(
         program=report.program,
         line=line,
@@ -132,7 +134,7 @@ def accuracy(
 
 
 def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
-    """How far an interrupted check came, and what is certain all the same; its cases are called `word`."""
+    """Return the progress of an interrupted check, and its certain results; its cases are called `word`."""
     done, total = stop.done, stop.total
     line = f"interrupted after {count(done, word) if total is None else f'{done} of {count(total, word)}'}"
     return Outcome(
@@ -146,7 +148,7 @@ def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
 
 
 def _certain(report: Report, done: int, word: str) -> Iterator[Part]:
-    """What is certain of a check that was interrupted."""
+    """Yield the certain results of an interrupted check."""
     counts = report.counts
     if counts.inaccurate:
         first = next(report.select(Verdict.INACCURATE))
@@ -163,7 +165,7 @@ def _certain(report: Report, done: int, word: str) -> Iterator[Part]:
 def row_parts(
     report: Report, statement: Statement, closed_form: int | None = None, times: bool = False
 ) -> Iterator[Part]:
-    """What is told below the first line. `closed_form` and `times` are as for `outcome`."""
+    """Yield the parts below the first line; `closed_form` and `times` are as for `outcome`."""
     yield GAP
     yield Fields(claim_fields(report, statement))
     yield from findings(report)
@@ -185,16 +187,16 @@ def row_parts(
 
 
 def findings(report: Report) -> Iterator[Part]:
-    """The counterexamples, the worst first, and why rows are undecided."""
+    """Yield the counterexamples, the worst first, and the reasons of undecided rows."""
     yield from _counterexamples(report)
     yield from _undecided(report.select(Verdict.UNDECIDED))
 
 
-# --- what was claimed ------------------------------------------------------------------------------
+# --- the claim -------------------------------------------------------------------------------------
 
 
 def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
-    """What was claimed, for which eps that says anything, and how many rows came to what: labels and texts."""
+    """Yield the claim, the eps where it is not vacuous, and the number of rows of each kind: labels and texts."""
     yield from about(statement, report.eps)
     theorem = report.theorem
     if theorem is not None:
@@ -217,7 +219,7 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
 
 
 def says_something(report: Report) -> Iterator[tuple[str, str]]:
-    """For which values the claim says anything, where that is not everywhere."""
+    """Yield the values where the claim is not vacuous, unless these are all."""
     counts = report.counts
     all_near = counts.vacuous == counts.rows and not counts.above_one
     says = NO_INPUT if all_near else saying_text(report.sayings, report.eps)
@@ -243,8 +245,10 @@ def _counterexamples(report: Report) -> Iterator[Part]:
 
 
 def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
-    """The rows whose counterexamples fall short by the most, the first ones where several are equal; rows that share a
-    counterexample are compared once."""
+    """Return the rows whose counterexamples fall short by the most, and by number where several are equal.
+
+    Rows that share a counterexample are compared once.
+    """
     margins: dict[int, tuple[Counterexample, Fraction]] = {}
 
     def order(row: RowResult) -> tuple[Fraction, int]:
@@ -266,8 +270,10 @@ def _counterexample(row: RowResult) -> Iterator[Part]:
 
 
 def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
-    """The counterexample of a row, and all the eps like it; a beta that is longer is not repeated, and `there` says
-    where it fails for these eps."""
+    """Yield the counterexample of a row, and all the eps where it fails.
+
+    A longer beta than `longest` is not repeated, and `there` is the place where it fails for these eps.
+    """
     counterexample = row.counterexample
     assert counterexample is not None
     digits = agreement(counterexample.probability, counterexample.required)
@@ -282,14 +288,14 @@ def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[s
 
 
 def _fails_for(row: RowResult, there: str) -> list[tuple[str, str]]:
-    """The field that says for which eps the claim fails, or that this is not known."""
+    """Return the field with the eps for which the claim fails, or with the remark that this is not known."""
     if row.failing:
         return [("fails for", f"eps in {failing_text(row.failing)}{there}")]
     return [("fails for", "this eps and perhaps others: there is no closed form")] if row.closed_form is None else []
 
 
 def row_text(row: RowResult) -> str:
-    """One row alone: how it fails, why it is undecided, or its claim where it holds."""
+    """Return one row alone: how it fails, why it is undecided, or its claim if it holds."""
     if row.counterexample is not None:
         return render_parts(_counterexample(row))
     fields = Fields([*_where(row), *([("reason", row.reason)] if row.reason else [])])
@@ -310,7 +316,7 @@ def _where(row: RowResult) -> Iterable[tuple[str, str]]:
 
 @dataclass(slots=True)
 class _Reason:
-    """The rows that one reason left undecided: how many, and the first of them."""
+    """The rows that one reason left undecided: their number, and the first of them."""
 
     first: RowResult
     rows: int = 0
@@ -381,7 +387,7 @@ def _cells(row: RowResult) -> tuple[Tone, tuple[str, ...]]:
 
 
 def failing_text(intervals: Sequence[FailureInterval]) -> str:
-    """The set of failing eps as a union of intervals; each finite end with the digits that are proved."""
+    """Return the set of failing eps as a union of intervals, each finite end with its proved digits."""
     texts = [_interval(interval) for interval in intervals[:_SHOWN_INTERVALS]]
     if len(intervals) > _SHOWN_INTERVALS:
         texts.append(f"{len(intervals) - _SHOWN_INTERVALS} more intervals")
@@ -389,7 +395,7 @@ def failing_text(intervals: Sequence[FailureInterval]) -> str:
 
 
 def worst_texts(intervals: Sequence[FailureInterval]) -> list[str]:
-    """Of each interval the worst eps, with the shortfall there, where these were asked for."""
+    """Return the worst eps of each interval, with the shortfall there, if they were requested."""
     return [_worst_text(interval.worst) for interval in intervals[:_SHOWN_INTERVALS] if interval.worst is not None]
 
 
@@ -418,7 +424,7 @@ def _end(point: EndPoint) -> str:
 
 
 def _row_list(numbers: Sequence[int], rows: int) -> str:
-    """The first numbers of this many rows."""
+    """Return the first numbers of this many rows."""
     text = ", ".join(map(str, numbers))
     return text if rows <= len(numbers) else f"{text}, … (--format json has them all)"
 
@@ -439,26 +445,26 @@ def _times(effort: Effort) -> Iterator[Part]:
     yield Fields([("time", f"{effort.seconds:.2f} s ({spent})"), ("work", work)])
 
 
-# --- rows that stand for classes of inputs ---------------------------------------------------------
+# --- rows that represent classes of inputs ---------------------------------------------------------
 
 
 def members(report: Report, verdict: Verdict) -> int:
-    """How many inputs the classes with this verdict have together."""
+    """Return the number of inputs in the classes with this verdict."""
     return sum(row.count or 0 for row in report.select(verdict))
 
 
 def row_word(row: RowResult, number: int = 1) -> str:
-    """What this many such rows are called: `rows`, or `classes` where they stand for these."""
+    """Return the word for this many such rows: `rows`, or `classes` if they represent classes."""
     word = "row" if row.count is None else "class"
     return word if number == 1 else plural(word)
 
 
 def row_name(row: RowResult) -> str:
-    """`row 3`, or `class 3` where the row stands for one."""
+    """Return `row 3`, or `class 3` if the row represents a class."""
     return f"{row_word(row)} {row.row}"
 
 
 def class_size(row: RowResult) -> str:
-    """How many inputs a class has, in words that follow its first one."""
+    """Return the number of further inputs in a class, in words that follow its first one."""
     others = (row.count or 1) - 1
     return f"and {others} more that {'differs' if others == 1 else 'differ'} only in details" if others else ""

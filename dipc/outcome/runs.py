@@ -13,12 +13,12 @@ from dipc.text.diagnostic import Diagnostic
 
 RUN_SCHEMA = "dipc.run/1"
 
-#: Runs that a text shows.
+#: The most runs that a text shows.
 _MOST_RUNS = 40
 
 
 def runs(runs: Runs, samples: Path | None = None) -> Outcome:
-    """What came out of runs with exact noise; `samples` is where it was written."""
+    """Return the results of runs with exact noise; `samples` is the file with all of them."""
     return Outcome(
         program=runs.program.name,
         line=runs_line(runs),
@@ -39,14 +39,14 @@ _SEEDED = Diagnostic(
 
 
 def runs_line(runs: Runs) -> str:
-    """How much randomness it took, in one sentence."""
+    """Return the amount of randomness used, in one sentence."""
     source = "the operating system" if runs.seed is None else f"the seed {runs.seed}"
     each = f", {runs.random_bits / len(runs):.1f} a run" if len(runs) > 1 else ""
     return f"{count(runs.random_bits, 'random bit')} from {source}{each}"
 
 
 def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
-    """What was run, a row for each of the first runs, and the random bits."""
+    """Yield what was run, a row for each of the first runs, and the random bits."""
     yield GAP
     pairs = place_of_runs(runs.program.constants, runs.input, runs.eps)
     if runs.grid is not None:
@@ -64,7 +64,7 @@ def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
 
 
 def _runs_record(runs: Runs) -> dict[str, object]:
-    """`{"schema": "dipc.run/1", ...}`. What is exact is a string."""
+    """Return the JSON object `{"schema": "dipc.run/1", ...}`; exact values are strings."""
     return {
         "schema": RUN_SCHEMA,
         "program": runs.program.name,

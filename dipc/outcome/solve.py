@@ -1,4 +1,4 @@
-"""The answers of `dipc solve`."""
+"""The answers of `dipc solve`, `dipc interval` and `dipc tune`."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ from dipc.outcome.words import (
 from dipc.program.expected_error import Erring
 from dipc.rules.rule import Variable
 
-#: How an answer stands.
+#: The standing of each status.
 STANDINGS = {Status.SOLVED: Standing.HOLDS, Status.NONE: Standing.FAILS, Status.UNDECIDED: Standing.OPEN}
 
-#: How many rows are described.
+#: The most rows that are described.
 _SHOWN_ROWS = 2
 
 _MOST_SPANS = 12
 
 
 def outcome(solution: Solution, asked: Asked) -> Outcome:
-    """The answer, solved, proved to have no solution, or open."""
+    """Return the answer, solved, proved to have no solution, or open."""
     return Outcome(
         program=solution.program,
         line=headline(solution),
@@ -94,7 +94,7 @@ def _parts(solution: Solution, statement: Statement) -> Iterator[Part]:
 
 
 def headline(solution: Solution) -> str:
-    """The whole answer in one sentence."""
+    """Return the whole answer in one sentence."""
     if solution.status == "undecided":
         return f"UNDECIDED: the least {solution.wanted} is not known"
     match solution:
@@ -186,7 +186,7 @@ def _beta_headline(solution: BetaSolution) -> str:
 
 
 def _what_rows_do(solution: Solution) -> str:
-    """What the rows that are named do."""
+    """Return the verb for the named rows."""
     if solution.status == "undecided":
         return "is undecided"
     if solution.status == "none":
@@ -206,7 +206,7 @@ def _saying(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _vacuity(solution: Solution) -> str | None:
-    """Why the claim, with what was found, says nothing; None where it says something."""
+    """Return why the claim with the answer is vacuous, or None if it is not."""
     return says_nothing(solution.sayings) if solution.claims_nothing else None
 
 
@@ -234,7 +234,7 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _at(solution: BetaSolution, piece: EnvelopePiece) -> str:
-    """Where a piece is: for which values of its variable, and of a constant that is left open."""
+    """Return the values of the variable of a piece, and of an open constant."""
     name = "eps" if piece.variable is Variable.EPS else "t"
     where = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
     note = getattr(solution.undecided_row(piece.rows[0]), "note", None) if solution.question.parameter else None
@@ -247,7 +247,7 @@ def _beta_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
 
 
 def _form(piece: EnvelopePiece) -> str:
-    """The closed form, in t where it is a function of a product of eps."""
+    """Return the closed form, in t if it is a function of a product of eps."""
     return piece.beta if piece.variable is Variable.EPS else re.sub(r"\beps\b", "t", piece.beta)
 
 
@@ -274,7 +274,7 @@ def _end(end: EndPoint) -> str:
 
 
 def constant_outcome(constant: ConstantSolution, path: str) -> Outcome:
-    """The answer for a constant of the program."""
+    """Return the answer for a constant of the program."""
     standing = STANDINGS[Status(constant.status)]
     return Outcome(
         program=constant.program,
@@ -356,7 +356,7 @@ _TITLES = {Side.BOTH: "with both ends", Side.LOWER: "with a lower end", Side.UPP
 
 
 def interval_outcome(intervals: Intervals, asked: Asked) -> Outcome:
-    """The answer: intervals, none, or open."""
+    """Return the answer: intervals, none, or open."""
     standing = STANDINGS[intervals.status]
     first = next(iter(intervals.solutions.values()))
     return Outcome(
@@ -368,14 +368,14 @@ def interval_outcome(intervals: Intervals, asked: Asked) -> Outcome:
         record=intervals.as_json,
         warnings=first.warnings,
         interrupted="interrupted\n" if any(each.interrupted for each in intervals.solutions.values()) else None,
-        # A certificate is of one solution, and about the program as it is written.
+        # A certificate is for one solution, and about the program as it is written.
         result=first if [*intervals.solutions] == [Side.BOTH] else intervals,
         question=first.question if [*intervals.solutions] == [Side.BOTH] else None,
     )
 
 
 def _interval_headline(intervals: Intervals) -> str:
-    """The whole answer in one sentence."""
+    """Return the whole answer in one sentence."""
     side, solution = next(iter(intervals.solutions.items()))
     chance = f"with probability at least {_confidence(intervals)} {everywhere_text(solution.eps)}"
     if solution.status is not Status.SOLVED:
@@ -451,12 +451,12 @@ _ZERO = Fraction(0)
 
 _T = {Wanted.ALPHA: "alpha*eps", Wanted.GAMMA: "gamma*eps", Wanted.EPS: "eps"}
 
-#: Values that are listed.
+#: The most values that are listed.
 _LISTED = 12
 
 
 def tuned_outcome(tuned: Tuned, path: str) -> Outcome:
-    """The answer: found, or open where nothing is known, or a constant of privacy only enclosed."""
+    """Return the answer: found, or open if nothing is known or a constant of privacy is only enclosed."""
     best = tuned.best
     standing = Standing.OPEN if best is None or not best.exact else Standing.HOLDS
     return Outcome(
@@ -473,7 +473,7 @@ def tuned_outcome(tuned: Tuned, path: str) -> Outcome:
 
 
 def _tuned_headline(tuned: Tuned) -> str:
-    """The whole answer in one sentence."""
+    """Return the whole answer in one sentence."""
     best, own = tuned.best, tuned.own
     if best is None or best.objective is None:
         return f"UNDECIDED: the least {_T[tuned.wanted]} is known for none of the values tried"
@@ -489,7 +489,7 @@ def _tuned_headline(tuned: Tuned) -> str:
 
 
 def _proved_for(tuned: Tuned) -> str:
-    """The values of which something is proved."""
+    """Return the ranges of values for which the proof holds."""
     ranges = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in tuned.proved_for.items())
     return ranges + (" with rates that are a fiftieth of the greatest, or more" if len(tuned.varied) > 1 else "")
 
@@ -533,7 +533,7 @@ def _tuned_parts(tuned: Tuned, path: str) -> Iterator[Part]:
 
 
 def _at_an_end(tuned: Tuned) -> Iterator[tuple[str, str]]:
-    """That the best of all may be at an end of the range, where nothing is proved."""
+    """Yield a remark if the best value can be at an end of the range, where nothing is proved."""
     for name, (low, high) in tuned.proved_for.items():
         value = _ZERO if tuned.best is None else tuned.best.values[name]
         if not low < value < high:

@@ -38,14 +38,17 @@ SCHEMA = "dipc.tighten/1"
 
 @frozen
 class Member:
-    """One member of a family: the constants that were given for it, and what was found."""
+    """A member of a family: the constants given for it, and the result."""
 
     constants: Mapping[str, Fraction]
     tightest: Tightest
 
 
 def as_json(member: Member) -> dict[str, Any]:
-    """One member. Numbers are texts; a pair [low, high] encloses a number, which it is where both are the same."""
+    """Return one member as JSON; numbers are texts, and a pair [low, high] encloses a number.
+
+    The pair is exact if both are the same.
+    """
     tightest = member.tightest
     return {
         "constants": {name: str(value) for name, value in member.constants.items()},
@@ -66,7 +69,7 @@ def as_json(member: Member) -> dict[str, Any]:
 
 
 def _upper_json(tightest: Tightest) -> dict[str, Any]:
-    """What is known of the factor from above, where that is more than from below."""
+    """Return the upper bound of the factor, if it differs from the lower one."""
     if not tightest.upper_places:
         return {}
     at_most = None if tightest.unknown else ["inf", "inf"] if tightest.upper is None else _pair(tightest.upper)
@@ -74,7 +77,7 @@ def _upper_json(tightest: Tightest) -> dict[str, Any]:
 
 
 def _kappa_word(tightest: Tightest) -> str | None:
-    """`6`, `0` where beta itself fails, `inf` where every κ holds, None where it is not known."""
+    """Return `6`, `0` if beta itself fails, `inf` if every κ holds, or None if it is not known."""
     if not tightest.complete:
         return None
     return "inf" if tightest.kappa is None else str(tightest.kappa)
@@ -95,7 +98,7 @@ def _place_json(tightest: Tightest, spot: TightSpot) -> dict[str, Any]:
 
 
 def case_json(row: RowResult) -> dict[str, Any]:
-    """What a row or class is about, as in the JSON of `dipc check`."""
+    """Return the fields of a row or class, as in the JSON of `dipc check`."""
     tightest: dict[str, Any] = {
         "input": dict(row.input),
         "output": dict(row.output),
@@ -119,7 +122,7 @@ def _pair(cell: tuple[Fraction, Fraction]) -> list[str]:
 
 
 def _table(members: Sequence[Member]) -> Table:
-    """A row for each member: its constants, the enclosure of the factor, κ, and the first place that needs it."""
+    """Return a row for each member: constants, the enclosure of the factor, κ, and the first place that needs it."""
     names = list(members[0].constants)
     bounded = any(member.tightest.upper_places for member in members)
     known = ("factor_low", "factor_high", "kappa", "complete", "row", "eps_low", "eps_high", "attained")
@@ -145,7 +148,7 @@ def _table(members: Sequence[Member]) -> Table:
 
 
 def _at_most_word(tightest: Tightest) -> str:
-    """The upper end of the factor; empty where that is not known."""
+    """Return the upper end of the factor, empty if it is not known."""
     if not tightest.upper_places:
         return _pair(tightest.factor)[1] if tightest.complete and tightest.factor is not None else ""
     at_most = _upper_json(tightest)["at_most"]
@@ -159,12 +162,12 @@ def _truth(value: bool) -> str:
 # --- text ------------------------------------------------------------------------------------------
 
 
-#: How many places are described in full.
+#: The most places that are described in full.
 _SHOWN_PLACES = 3
 
 
 def headline(tightest: Tightest) -> str:
-    """The whole result in one sentence."""
+    """Return the whole result in one sentence."""
     if tightest.factor is None:
         return "no factor suffices: however large f is, f*beta is too small"
     if tightest.upper_places:
@@ -186,7 +189,7 @@ def headline(tightest: Tightest) -> str:
 
 
 def _enclosure_text(tightest: Tightest) -> str:
-    """What is known of a factor from below and from above."""
+    """Return the lower and the upper bound of a factor."""
     assert tightest.factor is not None
     low = f"at least {cell_text(*tightest.factor)}"
     if tightest.unknown:
@@ -197,7 +200,7 @@ def _enclosure_text(tightest: Tightest) -> str:
 
 
 def kappa_text(tightest: Tightest) -> str:
-    """The greatest whole number κ for which beta/κ holds, if there is one."""
+    """Return the greatest integer κ for which beta/κ holds, if there is one."""
     if not tightest.complete:
         return "the greatest κ for which beta/κ holds is not known"
     claimed = tightest.claims.question.claimed
@@ -209,7 +212,7 @@ def kappa_text(tightest: Tightest) -> str:
 
 
 def outcome(member: Member, asked: Asked) -> Outcome:
-    """The answer about one program."""
+    """Return the answer about one program."""
     tightest = member.tightest
     return replace(
         _outcome((member,), tightest.claims.question.program.name),
@@ -223,7 +226,7 @@ def outcome(member: Member, asked: Asked) -> Outcome:
 
 
 def family(members: Sequence[Member], asked: Asked) -> Outcome:
-    """The answer about a family of programs, of which the last one has the name."""
+    """Return the answer about a family of programs, named after the last one."""
     question = members[-1].tightest.claims.question
     name = question.program.name
     return replace(
@@ -236,7 +239,7 @@ def family(members: Sequence[Member], asked: Asked) -> Outcome:
 
 
 def _outcome(members: Sequence[Member], name: str) -> Outcome:
-    """What answers about one program and about several have in common."""
+    """Return the common part of answers about one program and about several."""
     warnings = dict.fromkeys(warning for member in members for warning in member.tightest.warnings)
     complete = all(member.tightest.complete for member in members)
     return Outcome(
@@ -252,7 +255,7 @@ def _outcome(members: Sequence[Member], name: str) -> Outcome:
 
 
 def about_question(asked: Asked, question: Question) -> Statement:
-    """What an inverse question is about."""
+    """Return the statement of an inverse question."""
     if question.table is not None:
         return asked.about_rows(question.program, question.table)
     numbers = None if question.parameter is None else (question.parameter, question.first())
@@ -274,7 +277,7 @@ def _parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
         yield GAP
         yield Fields(_numbers(tightest, tightest.factor))
     does = "needs at least that" if tightest.upper_places else "needs it"
-    # At several integer distances a class may need it in the same words.
+    # At several integer distances the text of a class can be the same.
     places = tuple(dict.fromkeys(tuple(_place(tightest, place, does)) for place in tightest.places))
     for parts in places[:_SHOWN_PLACES]:
         yield GAP
@@ -344,10 +347,10 @@ def _numbers(tightest: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[
 
 
 def _inverse_text(low: Fraction, high: Fraction) -> str:
-    """1/factor to a few digits, which are those of the number."""
+    """Return 1/factor to a few digits, all of which are correct."""
     if low == high:
         return exact(1 / low)
-    # Both ends in decimals cut off alike: the digits they share are proved.
+    # Both ends as decimals, cut off in the same way: the digits that they share are proved.
     first, second = exact(1 / high).rstrip("…"), exact(1 / low).rstrip("…")
     shared = 0
     while shared < min(len(first), len(second)) and first[shared] == second[shared]:
@@ -368,7 +371,7 @@ def _place(tightest: Tightest, spot: TightSpot, does: str) -> Iterator[Part]:
 
 
 def _variable(spot: TightSpot) -> str:
-    """What the eps of a place is a value of."""
+    """Return the variable of the eps of a place."""
     variable = spot.claimed.variable
     return "eps" if variable is Variable.EPS else f"t = {variable}"
 
@@ -413,7 +416,7 @@ def _infinite_text(spot: TightSpot, name: str) -> str:
 
 
 def _family_parts(members: Sequence[Member], beta: str) -> Iterator[Part]:
-    """A line for each member, with ten digits of what is known."""
+    """Yield a line for each member, with ten digits of each known value."""
     yield Line(f"beta = {beta}; κ is the greatest whole number for which beta/κ holds", Tone.FAINT)
     yield GAP
     names = list(members[0].constants)

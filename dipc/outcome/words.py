@@ -1,6 +1,6 @@
 """Numbers, inputs, outputs and counts in words, the same in every report: every digit shown is proved.
 
-What was asked is said in the words of the options, the table and the claim block.
+A question is described in the words of the options, the table and the claim block.
 """
 
 from __future__ import annotations
@@ -31,17 +31,20 @@ if TYPE_CHECKING:
 else:
     metrics = Later("dipc.program.metric")
 
-#: How many significant digits a text shows unless more are needed to tell two numbers apart.
+#: The significant digits that a text shows, unless more are needed to distinguish two numbers.
 DIGITS = 10
 
-#: Exact rationals are written as p/q up to this many characters.
+#: The most characters of an exact rational that is written as p/q.
 _LONGEST_FRACTION = 24
 
 
 def enclosed_text(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
-    """The number known to lie in [low, high]: its leading digits followed by `…` (the number is at least what is
-    shown, in absolute value, and less than one unit of the last digit away), or `0.9 ± 1e-20` where the enclosure has
-    less than three digits in common. An exact decimal number stands as it is."""
+    """Return the text of a number in [low, high]: its leading digits, followed by `…`.
+
+    In absolute value the number is at least the shown one, and less than one unit of the last digit away. If the
+    enclosure has less than three digits in common, the text is `0.9 ± 1e-20`. An exact decimal number is written
+    exactly.
+    """
     if low == high:
         return exact(low, digits)
     for count in range(_with_whole_part(low, digits), 2, -1):
@@ -53,39 +56,42 @@ def enclosed_text(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
 
 
 def exact(value: Fraction, digits: int = DIGITS) -> str:
-    """An exactly known number as a decimal of at most `digits` digits, with `…` where it was cut off."""
+    """Return an exactly known number as a decimal of at most `digits` digits, with `…` where it was cut off."""
     digits = _with_whole_part(value, digits)
     cut = truncated(value, digits)
     return decimal(cut) if cut == value else f"{decimal_padded(cut, digits)}…"
 
 
 def cell_text(low: Fraction, high: Fraction) -> str:
-    """A number cut off after its last known digit, `low`, where `high` is one unit of that digit more: all its digits
-    and `…`. An exact one (low == high) stands as `rational` writes it."""
+    """Return the text of a number cut off after its last known digit: all its digits and `…`.
+
+    `low` is the number cut off, and `high` is one unit of that digit more. An exact number (low == high) is written as
+    by `rational`.
+    """
     if low == high:
         return rational(low)
     return f"{decimal_padded(low, magnitude(low) - magnitude(high - low) + 1)}…"
 
 
 def rational(value: Fraction, digits: int = DIGITS) -> str:
-    """`17/10 = 1.7`, `3`, `1/3 = 0.3333333333…`: exactly, and as a decimal."""
+    """Return `17/10 = 1.7`, `3`, `1/3 = 0.3333333333…`: exactly, and as a decimal."""
     if value.denominator == 1:
         return str(value)
     return f"{value} = {exact(value, digits)}" if len(str(value)) <= _LONGEST_FRACTION else str(value)
 
 
 def _with_whole_part(value: Fraction, digits: int) -> int:
-    """At least this many digits that none before the decimal point is cut off."""
+    """Return enough digits, at least `digits`, that none before the decimal point is cut off."""
     return max(digits, magnitude(value) + 1) if value else digits
 
 
 def truncated(value: Fraction, digits: int) -> Fraction:
-    """`value` cut off after `digits` significant digits, towards zero."""
+    """Return `value` cut off after `digits` significant digits, towards zero."""
     return round_up(value, digits) if value < 0 else round_down(value, digits)
 
 
 def agreement(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> int:
-    """How many significant digits tell two disjoint enclosures apart, with three to spare."""
+    """Return the number of significant digits that distinguish two disjoint enclosures, with three to spare."""
     gap = max(second[0] - first[1], first[0] - second[1])
     size = max(abs(end) for end in (*first, *second))
     if gap <= 0 or not size:
@@ -94,7 +100,7 @@ def agreement(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction
 
 
 def decimal_padded(value: Fraction, digits: int) -> str:
-    """The decimal number `value` with `digits` significant digits, zeros included."""
+    """Return the decimal number `value` with `digits` significant digits, zeros included."""
     text = decimal(value)
     if not value or "e" in text:
         return text
@@ -106,12 +112,12 @@ def decimal_padded(value: Fraction, digits: int) -> str:
 
 
 def _rounded(value: Fraction, digits: int) -> Fraction:
-    """A decimal number of at most about `digits` digits nearest to `value`."""
+    """Return a decimal number of approximately `digits` digits nearest to `value`."""
     return truncated(value + (value - truncated(value, digits)), digits) if value else value
 
 
 def _common_digits(low: Fraction, high: Fraction, digits: int) -> Fraction | None:
-    """The `digits` leading digits that all numbers of [low, high] share."""
+    """Return the `digits` leading digits that all numbers of [low, high] share, or None."""
     if low <= 0 <= high:
         return None
     cut = truncated(low, digits)
@@ -123,30 +129,33 @@ def _common_digits(low: Fraction, high: Fraction, digits: int) -> Fraction | Non
 
 _ELEMENT = re.compile(r"(.+)\[(-?[0-9]+)\]")
 
-#: What is shown for an output that was never assigned.
+#: The text of an output that was never assigned.
 UNASSIGNED = "unassigned"
 
-#: A name with its index (None: not an element of an array that is given whole) and the values: one, or the vector's.
+#: A name with its index, and one value; or, with the index None, a scalar or a whole array with all its values.
 Group = tuple[str, int | None, tuple[str, ...]]
 
 
 def assignment_text(values: Mapping[str, str | None]) -> str:
-    """All of `values` in order: `x = 3, q = (-1, 1)`; arrays given whole from index 1 are written as a vector, other
-    elements by name; None is something never assigned. An empty mapping is `nothing`."""
+    """Return all of `values` in order: `x = 3, q = (-1, 1)`.
+
+    Arrays given whole from index 1 are written as a vector, other elements by name. None is an unassigned value, and an
+    empty mapping is `nothing`.
+    """
     return ", ".join(_text(*group) for group in groups(values)) or "nothing"
 
 
 def place_of_runs(
     constants: Mapping[str, Fraction], given: Mapping[str, Value], eps: Fraction
 ) -> list[tuple[str, str]]:
-    """The fields that say what is run, and where."""
+    """Return the fields with the constants, the input and the eps of runs."""
     known = {"constants": {name: str(value) for name, value in constants.items()}}
     known["input"] = {name: show_value(value) for name, value in given.items()}
     return [*((name, assignment_text(values)) for name, values in known.items() if values), ("eps", rational(eps))]
 
 
 def groups(values: Mapping[str, str | None]) -> Iterator[Group]:
-    """The values in order, with every array that is given whole from index 1, with at least two elements, as one."""
+    """Yield the values in order, with every array given whole from index 1, of at least two elements, as one."""
     array: str | None = None
     elements: list[tuple[int, str]] = []
     for name, given in values.items():
@@ -180,7 +189,7 @@ def _text(name: str, index: int | None, values: tuple[str, ...]) -> str:
 # --- numbers of things -----------------------------------------------------------------------------
 
 
-#: How many numbers of rows a list spells out.
+#: The most numbers of rows in a list.
 LISTED = 12
 
 TONES = {Verdict.ACCURATE: Tone.GOOD, Verdict.INACCURATE: Tone.BAD, Verdict.UNDECIDED: Tone.OPEN}
@@ -193,22 +202,22 @@ STANDINGS = {
 
 
 def plural(what: str) -> str:
-    """`rows`, `classes`."""
+    """Return the plural of a word: `rows`, `classes`."""
     return f"{what}es" if what.endswith("s") else f"{what}s"
 
 
 def count(number: int, what: str) -> str:
-    """`1 row`, `3 rows`, `2 classes`."""
+    """Return a number with its noun: `1 row`, `3 rows`, `2 classes`."""
     return f"{number} {what if number == 1 else plural(what)}"
 
 
 def s(number: int) -> str:
-    """The ending of a verb whose subject is this many."""
+    """Return the ending of a verb with this many subjects."""
     return "s" if number == 1 else ""
 
 
 def numbered(word: str, numbers: Sequence[int], most: int = LISTED) -> str:
-    """`row 3`, `classes 1, 2, 5`, the first `most` of them."""
+    """Return `row 3`, or `classes 1, 2, 5` with the first `most` of them."""
     if len(numbers) == 1:
         return f"{word} {numbers[0]}"
     text = ", ".join(map(str, numbers[:most]))
@@ -216,20 +225,23 @@ def numbered(word: str, numbers: Sequence[int], most: int = LISTED) -> str:
 
 
 def without_closed_form(row: RowResult) -> str:
-    """Why there is no closed form of a row's probability."""
+    """Return why a row's probability has no closed form."""
     if row.vacuous or row.verdict is Verdict.UNDECIDED:
         return "was not reached"
     return "has too many terms to write out; it was decided by Taylor polynomials"
 
 
 def vacuous_why(counts: Counts) -> str:
-    """Why rows hold vacuously: `dd ≤ α`."""
+    """Return why rows hold vacuously: `dd ≤ α`."""
     near = counts.vacuous - counts.above_one
     return "β ≥ 1" if not near else "dd ≤ α" if not counts.above_one else "dd ≤ α or β ≥ 1"
 
 
 def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
-    """`13 of them vacuously (β ≥ 1)`, `all of them vacuously (dd ≤ α)`; without `of_them`, `13 hold vacuously (…)`."""
+    """Return `13 of them vacuously (β ≥ 1)`, `all of them vacuously (dd ≤ α)`.
+
+    Without `of_them` the text is `13 hold vacuously (…)`.
+    """
     why = vacuous_why(counts)
     if not of_them:
         return f"{counts.vacuous} hold{s(counts.vacuous)} vacuously ({why})"
@@ -239,30 +251,35 @@ def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
 
 
 def says_nothing(sayings: Mapping[str, Saying]) -> str | None:
-    """Why a decided claim says nothing at all, None where it says something; there are no `sayings` where no input is
-    as far from other answers as alpha."""
+    """Return why a decided claim is vacuous, or None if it is not.
+
+    Without `sayings` no input is as far from other answers as alpha.
+    """
     if not sayings:
         return "dd ≤ α"
     return "β ≥ 1" if all(says.nothing for says in sayings.values()) else None
 
 
 def limit_hint(reasons: Iterable[str | None]) -> str | None:
-    """How to go on past the limits for which something is undecided; None where the reasons are others."""
+    """Return the advice for the limits that left something undecided, or None if there were other reasons."""
     limits = dict.fromkeys(name for reason in reasons if reason for name in re.findall(r"\(limit `(\w+)`\)", reason))
     if not limits:
         return None
     return f"a larger limit goes on: {', '.join(f'--limit {name}=N' for name in limits)}"
 
 
-#: What the field is called that tells for which eps a claim is not vacuous.
+#: The label of the field with the eps for which a claim is not vacuous.
 NON_VACUOUS = "non-vacuous"
-#: Where a claim is not vacuous of which every case holds as dd ≤ alpha.
+#: The text of this field if every case of the claim holds because dd ≤ alpha.
 NO_INPUT = "for no input: dd ≤ alpha everywhere"
 
 
 def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> str | None:
-    """For which values of each variable a claim about these `eps` says something, where that is not everywhere:
-    `for eps > 14.3340757…, where beta < 1`. `beta` is what is at least 1 elsewhere."""
+    """Return the values of each variable where a claim about `eps` is not vacuous, or None if these are all.
+
+    An example is `for eps > 14.3340757…, where beta < 1`. `beta` is the text of the function that is at least 1
+    elsewhere.
+    """
     texts = []
     for variable, says in sayings.items():
         if says.reason is not None:
@@ -280,7 +297,7 @@ _EVERYWHERE = "everywhere"
 
 
 def _is_everything(where: Sequence[FailureInterval], eps: str) -> bool:
-    """Whether these are the intervals asked about."""
+    """Return True if these are the intervals of the question."""
     text = ", ".join(
         f"{'[' if failing.start.included else '('}{failing.start.low}, "
         f"{'inf' if failing.end.high is None else failing.end.high}{']' if failing.end.included else ')'}"
@@ -301,7 +318,7 @@ def _where(failing: FailureInterval, variable: str) -> str:
 
 
 def number_text(point: EndPoint) -> str:
-    """A finite end, with the digits that are proved."""
+    """Return a finite end with its proved digits."""
     assert point.high is not None
     if not point.exact:
         return enclosed_text(point.low, point.high)
@@ -309,37 +326,39 @@ def number_text(point: EndPoint) -> str:
 
 
 def interval_text(eps: str) -> str:
-    """`(0, inf)` as `(0, ∞)`."""
+    """Return `(0, inf)` as `(0, ∞)`."""
     return eps.replace("inf", "∞")
 
 
 def single(eps: str) -> str | None:
-    """The number that these intervals consist of; None where they are more than one number."""
+    """Return the number if the intervals are a single number, else None."""
     low, _, high = eps.strip("[]").partition(", ")
     return low if low == high else None
 
 
 def everywhere_text(eps: str, every: str = "for every eps") -> str:
-    """`for every eps in (0, ∞)`, `at eps = 1/2`."""
+    """Return `for every eps in (0, ∞)`, or `at eps = 1/2`."""
     one = single(eps)
     return f"{every} in {interval_text(eps)}" if one is None else f"at eps = {one}"
 
 
 def all_of(eps: str) -> str:
-    """`all of (0, ∞)`, and `1/2` where the intervals are one number."""
+    """Return `all of (0, ∞)`, or `1/2` if the intervals are one number."""
     one = single(eps)
     return f"all of {interval_text(eps)}" if one is None else one
 
 
 @frozen
 class Statement:
-    """What was asked, in the user's own words: `program` and `table` as they were named, the constants, and the parts
-    of the claim with where each was said. `near` names the types of the outputs compared within gamma: "real and int",
-    empty where there are none; `distance` says whether the `metric` block has its own distance of answers.
+    """A question in the user's own words.
 
-    Without a table it is about all inputs: `distances` are those that are left open then, of `alpha` and `gamma`, and
-    `numbers` the values of a constant that is left open, such as `m >= 1`; `inputs` names the
-    types of those that are not finite, as `near` does.
+    `program` and `table` are as the user named them, with the constants, and the parts of the claim with their sources.
+    `near` names the types of the outputs compared within gamma: "real and int", empty if there are none. `distance` is
+    True if the `metric` block has its own distance of answers.
+
+    Without a table it is about all inputs. Then `distances` are the open ones of `alpha` and `gamma`, and `numbers` the
+    values of an open constant, such as `m >= 1`; `inputs` names the types of the inputs that are not finite, as `near`
+    does.
     """
 
     program: str
@@ -350,22 +369,25 @@ class Statement:
     gamma: str
     near: str
     distance: bool = False
-    #: How these are compared with det's.
+    #: How these outputs are compared with det's.
     side: str = "within gamma of"
     distances: tuple[str, ...] = ()
     numbers: str | None = None
     inputs: str = "real"
-    #: What makes another answer, as far as dd goes, of a program with outputs of both kinds; empty for others.
+    #: The outputs that dd depends on, for a program with finite and other outputs; empty for other programs.
     disputed: str = ""
-    #: What is expected to be at most beta, in a claim about that.
+    #: The quantity whose expectation is claimed to be at most beta, if the claim is about one.
     error: str | None = None
 
 
 def about(
     statement: Statement, eps: str, *, required: str = "1 - beta", asked: str | None = None
 ) -> Iterable[tuple[str, str]]:
-    """The fields of a report that say what it is about. `eps` are the intervals as text; `required` is what the
-    probability is claimed to be at least, and `asked` the part of the claim that is asked for."""
+    """Yield the fields of a report with its subject.
+
+    `eps` are the intervals as text; `required` is the lower bound claimed for the probability, and `asked` the part of
+    the claim that is asked for.
+    """
     yield "program", program_text(statement.program, statement.constants)
     whose = "for every input u"
     if statement.table is not None:
@@ -393,14 +415,17 @@ def about(
 
 
 def program_text(program: str, constants: Sequence[tuple[str, str]]) -> str:
-    """The program with the values of its constants."""
+    """Return the program with the values of its constants."""
     assignments = ", ".join(f"{name}{GLUE}={GLUE}{value}" for name, value in constants)
     return program + (f" with {assignments}" if assignments else "")
 
 
 def event_text(near: str, side: str, distance: bool) -> str:
-    """What is claimed to be likely. `near` names the types of the outputs compared within gamma, empty where there are
-    none, and `side` says how; `distance` says that the program's `metric` block has its own distance of answers."""
+    """Return the event that is claimed to be likely.
+
+    `near` names the types of the outputs compared within gamma, empty if there are none, and `side` how; `distance` is
+    True if the program's `metric` block has its own distance of answers.
+    """
     if distance:
         return "distance of output and det(u) ≤ gamma"
     return f"{near} outputs {side} det(u), others equal" if near else "output = det(u)"
@@ -408,8 +433,10 @@ def event_text(near: str, side: str, distance: bool) -> str:
 
 @frozen
 class Asked:
-    """A question as it was put: about the program at this path, and the table at that one, with these options; the
-    `definitions` of constants and the `limits` as texts."""
+    """A question as the user put it: the paths of program and table, the options, and texts.
+
+    The texts are the `definitions` of constants and the `limits`.
+    """
 
     program_path: Path
     options: Options
@@ -418,7 +445,7 @@ class Asked:
     limits: tuple[str, ...] = ()
 
     def command(self, name: str = "check", *more: str) -> tuple[str, ...]:
-        """The words of the command of this name that asks it; `more` are options of its own."""
+        """Return the words of the command `name` that asks this question; `more` are further options."""
         words = ["dipc", name, str(self.program_path), *([] if self.table is None else [str(self.table)])]
         inputs = specifications(self.options.inputs) or []
         options = [("--inputs", text) for text in inputs]
@@ -429,7 +456,7 @@ class Asked:
         return (*words, *more, *(word for option in options for word in option))
 
     def about_rows(self, program: Program, table: Table) -> Statement:
-        """What was asked about a table."""
+        """Return the statement about a table."""
         core = program.core
         given = self.options.parts
         given = given | {"beta": given["error"]} if "error" in given else given
@@ -449,25 +476,28 @@ class Asked:
         )
 
 
-#: What a claim with alpha 0 is about.
+#: The text of alpha for a claim with alpha 0.
 ABOUT_EVERY_INPUT = "0: about every input"
 
-#: The parts of a claim about accuracy that a table may have columns for.
+#: The parts of a claim about accuracy for which a table can have columns.
 CLAIM_PARTS = ("alpha", "beta", "gamma")
 
 
 def near_outputs(core: CoreProgram) -> str:
-    """The types of the outputs that are compared within gamma, as a report names them; empty where there are none."""
+    """Return the types of the outputs that are compared within gamma, as a report names them.
+
+    Empty if there are none.
+    """
     return kinds(core, core.outputs)
 
 
 def side_text(core: CoreProgram) -> str:
-    """How these are compared with det's."""
+    """Return how these outputs are compared with det's."""
     return "within gamma of" if core.side is None else f"at most gamma {core.side}"
 
 
 def disputed_text(core: CoreProgram) -> str:
-    """What makes another answer, as far as dd goes, of a program with an ideal and with outputs of both kinds."""
+    """Return the outputs that dd depends on, for a program with an ideal and with finite and other outputs."""
     numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):
         return ""
@@ -479,14 +509,14 @@ def disputed_text(core: CoreProgram) -> str:
 
 
 def kinds(core: CoreProgram, slots: Iterable[int]) -> str:
-    """The types of those of the slots that are real or int."""
+    """Return the types of the real and int slots among `slots`."""
     types = [core.slots[slot].type for slot in slots]
     named = (("real", RealType), ("int", IntType))
     return " and ".join(word for word, kind in named if any(isinstance(kind_of, kind) for kind_of in types))
 
 
 def _said(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:
-    """What the claim says of `name`, by the order of precedence; `beta` is the option of that name."""
+    """Return the text of the claim part `name`, by the order of precedence; `beta` is the option of that name."""
     if name in table.columns:
         return f"the table's column `{name}`"
     claim = program.core.claim

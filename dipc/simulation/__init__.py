@@ -1,7 +1,8 @@
 """Simulation: programs run many times on random numbers, and the counts compared with the exact probabilities.
 
-A second opinion: it walks the syntax tree and shares nothing with the chain or with the lowering to instructions. It
-needs NumPy, which nothing else does: importing this package raises DiagnosticError where that is not installed.
+This is a second opinion: it walks the syntax tree and shares nothing with the chain or with the lowering to
+instructions. It needs NumPy, which nothing else does: importing this package raises DiagnosticError if NumPy is not
+installed.
 """
 
 from importlib.util import find_spec

@@ -25,26 +25,31 @@ from dipc.simulation.runs import LOOP_LIMIT, Event, Progress, Tally, run
 from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import DiagnosticError
 
-#: Bits in which the tails of binomial laws are enclosed.
+#: The precision, in bits, of enclosures of binomial tails.
 _BITS = 96
 
 
 def clopper_pearson(count: int, runs: int, error: float) -> tuple[float, float]:
-    """The two-sided Clopper-Pearson interval: whatever the probability of an event is, an interval made in this way
-    from how often it happened in `runs` independent runs misses it with probability at most `error`. The ends are
-    rounded outwards, and proved by ball arithmetic."""
+    """Return the two-sided Clopper-Pearson interval for the probability of an event.
+
+    Whatever the probability is, an interval computed from the number of times that the event happened in `runs`
+    independent runs misses it with probability at most `error`. The ends are rounded outwards, and proved by ball
+    arithmetic.
+    """
     return lower_end(count, runs, error / 2), upper_end(count, runs, error / 2)
 
 
 def upper_end(count: int, runs: int, error: float) -> float:
-    """A probability at which `count` successes or fewer are at most as likely as the error: 1 for no failure."""
+    """Return a probability at which at most `count` successes are at most as likely as the error: 1 for no failure."""
     rest = lower_end(runs - count, runs, error)
     return nextafter(1 - rest, 1.0) if rest else 1.0
 
 
 def lower_end(count: int, runs: int, error: float) -> float:
-    """A probability at which `count` successes or more are at most as likely as the error, and the greatest one except
-    for a few units of its last digit: 0 for no success."""
+    """Return a probability at which at least `count` successes are at most as likely as the error: 0 for no success.
+
+    It is the greatest one up to a few units of its last digit.
+    """
     if not count:
         return 0.0
     share, z = count / runs, NormalDist().inv_cdf(1 - error) if error > 1e-16 else sqrt(-2 * log(error))
@@ -63,13 +68,15 @@ def lower_end(count: int, runs: int, error: float) -> float:
     return x
 
 
-#: Steps of Newton's method, of which less than a score are needed.
+#: The most steps of Newton's method, of which fewer than twenty are needed.
 _MOST_STEPS = 60
 
 
 def _tail(x: float, count: int, runs: int) -> tuple[Any, Any]:
-    """Enclosures of the probability of `count` successes or more in this many runs, each with probability x, and of its
-    derivative in x."""
+    """Return enclosures of the probability of at least `count` successes, and of its derivative in x.
+
+    There are `runs` runs, each successful with probability x.
+    """
     ball, first, second = flint.arb(x), flint.arb(count), flint.arb(runs - count + 1)
     logarithm = (first - 1) * ball.log() + (second - 1) * (1 - ball).log()
     beta = first.lgamma() + second.lgamma() - (first + second).lgamma()
@@ -77,28 +84,30 @@ def _tail(x: float, count: int, runs: int) -> tuple[Any, Any]:
 
 
 def error_of_each(confidence: Fraction, intervals: int) -> float:
-    """The error allowed for each interval so that all of them are right with `confidence` (Bonferroni)."""
+    """Return the error allowed for each interval so that all of them are right with `confidence` (Bonferroni)."""
     return float((1 - confidence) / max(1, intervals))
 
 
 # --- the exact probabilities -----------------------------------------------------------------------
 
 
-#: Diagnostics with these codes say that the exact engine does not go so far, not that the program is wrong.
+#: The prefix of codes for programs that the exact engine does not cover, although they are not wrong.
 _NOT_EXECUTED = "E04"
 
 
 @frozen
 class NoProbability:
-    """A probability that the exact engine does not have; the reason is a sentence without a full stop."""
+    """A probability that the exact engine cannot compute; the reason is a sentence without a full stop."""
 
     reason: str
 
 
 @frozen
 class Expected:
-    """For every eps: the probabilities of all values of the finite outputs that can occur, if nothing else was asked
-    for, or those of the events, in their order."""
+    """The probabilities of all values of the finite outputs that can occur, or those of the events, for every eps.
+
+    Those of events are in their order; they are given if events were requested.
+    """
 
     outcomes: tuple[Outcome, ...] | NoProbability
     events: tuple[Probability | NoProbability, ...] = ()
@@ -110,10 +119,7 @@ def expect(
     events: Sequence[Event] = (),
     gamma: Fraction = Fraction(0),
 ) -> Expected:
-    """The exact probabilities at `input`.
-
-    Raises DiagnosticError for what is wrong with the program.
-    """
+    """Return the exact probabilities at `input`; raise DiagnosticError for mistakes in the program."""
     if events:
         return Expected(
             NoProbability("only events were asked for"), tuple(_event(program, input, e, gamma) for e in events)
@@ -125,12 +131,12 @@ def expect(
 
 
 def nothing(unknown: NoProbability, events: Sequence[Event] = ()) -> Expected:
-    """No exact probability at all."""
+    """Return an `Expected` without any exact probability."""
     return Expected(unknown, tuple(unknown for _ in events))
 
 
 def why_unknown(error: Undecided | DiagnosticError) -> NoProbability:
-    """Why the exact engine has no answer; raises `error` again if something is wrong with the program instead."""
+    """Return why the exact engine has no answer; raise `error` again if the program is wrong instead."""
     if isinstance(error, Undecided):
         return NoProbability(error.reason)
     if not all(diagnostic.code.startswith(_NOT_EXECUTED) for diagnostic in error.diagnostics):
@@ -148,18 +154,18 @@ def _event(program: Program, input: Mapping[str, Value], event: Event, gamma: Fr
 # --- the comparison --------------------------------------------------------------------------------
 
 
-#: The probability with which all intervals together hold the true probabilities.
+#: The probability with which all intervals together contain the true probabilities.
 CONFIDENCE = 1 - Fraction(1, 10**6)
 
-#: Why runs of a program with real outputs alone are no evidence.
+#: The reason why runs of a program with real outputs alone give no evidence.
 _NOTHING_COMPARED = "no output is finite, so there is nothing to compare: give an event with --output"
 
-#: Values of some outputs as texts; None: never assigned.
+#: Values of some outputs as texts; None is never assigned.
 Output = Mapping[str, str | None]
 
 
 class Agreement(StrEnum):
-    """What the comparison says: `mismatch` if any row does, else `undecided` if any row has no exact probability."""
+    """The result of a comparison: `mismatch` if any row is one, else `undecided` if any probability is unknown."""
 
     MATCH = "match"
     MISMATCH = "mismatch"
@@ -168,8 +174,10 @@ class Agreement(StrEnum):
 
 @frozen
 class Row:
-    """One event: how often it happened, and its exact probability with an enclosure of its value at this eps, both None
-    where it is not known, for the `reason` given."""
+    """An event with its count, and its exact probability with an enclosure of its value at this eps.
+
+    Both are None if it is not known, with the `reason`.
+    """
 
     output: Output
     count: int
@@ -180,13 +188,15 @@ class Row:
 
     @property
     def impossible(self) -> bool:
-        """Whether this is known to have probability 0, for every eps."""
+        """Whether the event is known to have probability 0, for every eps."""
         return isinstance(self.probability, ClosedForm) and self.probability.value.is_zero()
 
     @property
     def agreement(self) -> Agreement:
-        """Whether the exact probability lies in the interval; what is impossible must not happen at all. That any
-        output comes out says nothing."""
+        """Whether the exact probability lies in the interval; an impossible event must not happen at all.
+
+        The event of any output at all gives no evidence.
+        """
         if self.enclosure is None or not self.output:
             return Agreement.UNDECIDED
         if self.impossible:
@@ -197,8 +207,11 @@ class Row:
 
 @frozen
 class ComparedTally:
-    """A tally, with a row for each event, or for each output that can occur or did. If the exact probabilities are the
-    right ones, it is a mismatch with probability at most 1 - confidence. `reason` is why some are missing."""
+    """A tally, with a row for each event, or for each output that can occur or did.
+
+    If the exact probabilities are right, it is a mismatch with probability at most 1 - confidence. `reason` is why some
+    are missing.
+    """
 
     tally: Tally
     confidence: Fraction
@@ -206,7 +219,7 @@ class ComparedTally:
     reason: str | None = None
 
     def __bool__(self) -> bool:
-        raise TypeError("a comparison has one of three outcomes and no truth value: look at its `agreement`")
+        raise TypeError("a comparison has one of three outcomes and no truth value: read its `agreement`")
 
     @property
     def agreement(self) -> Agreement:
@@ -217,26 +230,26 @@ class ComparedTally:
         return Agreement.MATCH
 
     def estimate(self, row: Row) -> Fraction:
-        """The share of the runs in which the row's event happened."""
+        """Return the share of the runs in which the row's event happened."""
         return Fraction(row.count, self.tally.runs)
 
 
 def estimates(tally: Tally, reason: str, confidence: Fraction = CONFIDENCE) -> ComparedTally:
-    """The counts alone, by decreasing count: nothing is known exactly, and `reason` says why."""
+    """Return the counts alone, by decreasing count, with the `reason` why nothing is known exactly."""
     return judge(tally, nothing(NoProbability(reason), tally.events), confidence)
 
 
 def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> ComparedTally:
-    """The counts against the exact probabilities of `exact`, which need not be the program that was run but has the
-    same inputs and outputs: of the events of the tally, or else of all values of the finite outputs.
+    """Compare the counts with the exact probabilities of `exact`: of the events, or of all values of finite outputs.
 
-    Raises DiagnosticError for what is wrong with `exact`.
+    `exact` need not be the program that was run, but has the same inputs and outputs. Raises DiagnosticError for
+    mistakes in it.
     """
     return judge(tally, expect(exact, tally.input, tally.events, tally.gamma), confidence)
 
 
 def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -> ComparedTally:
-    """The counts against exact probabilities of the same events, at the same input and gamma."""
+    """Compare the counts with exact probabilities of the same events, at the same input and gamma."""
     if tally.events:
         error = error_of_each(confidence, len(tally.events))
         asked = zip(tally.events, tally.hits, expected.events, strict=True)
@@ -253,8 +266,10 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
 
 
 def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | NoProbability, confidence: Fraction) -> list[Row]:
-    """Rows for the outputs with an exact probability, and for those that came out without having one: they are
-    impossible, unless nothing is known."""
+    """Return rows for the outputs with an exact probability, and for observed outputs without one.
+
+    The latter are impossible, unless nothing is known.
+    """
     counts = {
         tuple(None if value is None else show_value(value) for value in values): count
         for values, count in tally.counts.most_common()
@@ -265,7 +280,7 @@ def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | NoProbability, co
         others, share = outcomes, len(counts)
     else:
         forms = {tuple(outcome.output[name] for name in tally.outputs): outcome.probability for outcome in outcomes}
-        # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
+        # An output of probability 0 takes no share of the error: it is never wrongly a mismatch.
         others, share = ClosedForm(ExpPoly.ZERO), len(forms)
     error = error_of_each(confidence, share)
     keys = [*forms, *(key for key in counts if key not in forms)]
@@ -287,7 +302,7 @@ def _row(tally: Tally, output: Output, count: int, error: float, probability: Pr
 
 
 class GivenSimulation(TypedDict, total=False):
-    """How a program is simulated, as keyword arguments."""
+    """The options of a simulation, as keyword arguments."""
 
     runs: int
     seed: int
@@ -318,11 +333,11 @@ def simulate(
 ) -> ComparedTally:
     """Run `program` many times at one input and one eps, and compare the counts with its exact probabilities.
 
-    The finite outputs are compared by value, reals left open; or, if `outputs` are given, each of them is one event,
-    the real ones within `gamma`. Input, outputs and gamma are as for `Program.probability`. If the exact probabilities
-    are right, the comparison is a mismatch with probability at most 1 - confidence. Equal seeds give equal counts.
-
-    Raises DiagnosticError for what does not fit the program or goes wrong in some run, TypeError for floats.
+    The finite outputs are compared by value, with reals left open; or, if `outputs` are given, each of them is one
+    event, the real ones within `gamma`. Input, outputs and gamma are as for `Program.probability`. If the exact
+    probabilities are right, the comparison is a mismatch with probability at most 1 - confidence. Equal seeds give
+    equal counts. Raises DiagnosticError for values that do not fit the program and for failures in some run, TypeError
+    for floats.
     """
     options = {**_DEFAULTS, **given}
     program = within(program, eps=eps)
@@ -336,7 +351,7 @@ def simulate(
     core, pool = program.core, CellPool()
     values = _by_name(program.inputs, input_cells(core, input, pool))
     events = [_by_name(program.outputs, output_cells(core, output, pool)) for output in options["outputs"]]
-    # First, because it finds loops that never end and values out of range on paths that no run may take.
+    # First, because it finds endless loops and values out of range on paths that no run may take.
     expected = expect(program, values, events, radius)
     tally = run(
         core,
@@ -353,7 +368,7 @@ def simulate(
 
 
 def _by_name(names: Sequence[str], cells: Sequence[Cell | None]) -> dict[str, Value]:
-    """The values that are given, by name."""
+    """Return the given values, by name."""
     return {
         name: cell.value for name, cell in zip(names, cells, strict=True) if cell is not None and cell.value is not None
     }

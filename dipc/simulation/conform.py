@@ -30,23 +30,26 @@ from dipc.text.program import CoreProgram
 
 Ends = tuple[Fraction, Fraction]
 
-#: Scores are whole numbers up to this, and at most this many standard deviations.
+#: The greatest score, an integer, and the greatest number of standard deviations of a score.
 _SCORES, _DEVIATIONS = 64, 5.0
 
-#: The eps that is compared with: this part more, and less.
+#: The relative change of eps for the laws of comparison.
 STEP = Fraction(1, 100)
 
 _BITS = 128
 
-#: Intervals in which the characteristic function is bounded, near 0 and elsewhere.
+#: The number of intervals in which the characteristic function is bounded, near 0 and elsewhere.
 _NEAR, _FAR = 400, 1_024
 
 
 @frozen
 class LikelihoodTest:
-    """Under the exact law, the statistic of these `outputs` is as far out as observed, upwards or downwards,
-    with probability at most `tails`; at most error/2 is a mismatch. `factor` is by how much the scales of the noises,
-    at one factor for all, would have to differ to explain it, to first order; for display."""
+    """A test of the scale of the noises on these `outputs`.
+
+    Under the exact law, the statistic is as far out as observed, upwards or downwards, with probability at most
+    `tails`; at most error/2 is a mismatch. `factor` is the common factor of the scales that would explain the
+    observation, to first order, for display.
+    """
 
     outputs: str
     tails: tuple[float, float]
@@ -55,15 +58,18 @@ class LikelihoodTest:
 
     @property
     def agreement(self) -> Agreement:
-        """Whether the observations are to be expected under the law."""
+        """Whether the observations are plausible under the law."""
         return Agreement.MISMATCH if min(self.tails) <= self.error / 2 else Agreement.MATCH
 
 
 def scale_test(
     outputs: str, counts: Sequence[int], laws: Sequence[Ends], more: Sequence[Ends], less: Sequence[Ends], error: float
 ) -> LikelihoodTest | None:
-    """The test for counts of the cells of a partition, with the probabilities of the cells at eps, at (1 + STEP)·eps
-    and at (1 - STEP)·eps. None where the law does not depend on eps, or a cell is impossible or nearly so."""
+    """Return the test for counts of the cells of a partition, or None.
+
+    The probabilities of the cells are at eps, at (1 + STEP)·eps and at (1 - STEP)·eps. There is no test if the law does
+    not depend on eps, or a cell is impossible or nearly so.
+    """
     slopes = []
     for here, above, below in zip(laws, more, less, strict=True):
         p, high, low = (float(each[0]) for each in (here, above, below))
@@ -87,7 +93,7 @@ def scale_test(
 
 
 def _law_of(scores: Sequence[int], laws: Sequence[Ends]) -> dict[int, Ends]:
-    """The probabilities of the scores."""
+    """Return the probabilities of the scores."""
     law: dict[int, Ends] = {}
     for score, (low, high) in zip(scores, laws, strict=True):
         before = law.get(score, (Fraction(0), Fraction(0)))
@@ -96,7 +102,7 @@ def _law_of(scores: Sequence[int], laws: Sequence[Ends]) -> dict[int, Ends]:
 
 
 def tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
-    """An upper bound of Pr[T >= total] for the sum T of this many independent scores with this law."""
+    """Return an upper bound of Pr[T >= total] for the sum T of `runs` independent scores with this law."""
     with flint.ctx.workprec(_BITS):
         return _tail(law, runs, total)
 
@@ -110,7 +116,7 @@ def _tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
     if total > max(law) * runs:
         return 0.0
     if total == max(law) * runs:
-        # Each of them has the greatest score.
+        # The total is only reached if every score is the greatest.
         return min(1.0, math.nextafter(float((_ball(law[max(law)]) ** runs).upper()), math.inf))
     s = _tilt(floats, total / runs)
     tilt = flint.arb(to_fmpq(Fraction(s)))
@@ -126,7 +132,7 @@ def _tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
 
 
 def _tilt(law: Mapping[int, float], wanted: float) -> float:
-    """The s at which the tilted mean is as wanted; about."""
+    """Return approximately the s at which the tilted mean is `wanted`."""
     low, high = 0.0, 1.0
     top = max(law)
 
@@ -143,7 +149,7 @@ def _tilt(law: Mapping[int, float], wanted: float) -> float:
 
 
 def _greatest(law: Mapping[int, flint.arb], runs: int) -> flint.arb:
-    """A bound of the probability of any value of the sum of this many scores, with coprime differences."""
+    """Return a bound of the probability of any value of the sum of `runs` scores, with coprime differences."""
     pairs: dict[int, flint.arb] = {}
     for one, p in law.items():
         for two, q in law.items():
@@ -153,7 +159,7 @@ def _greatest(law: Mapping[int, flint.arb], runs: int) -> flint.arb:
     )
     pi = flint.arb.pi()
     half = flint.arb(to_fmpq(Fraction(runs, 2)))
-    # Up to here 1 - θ²·E[D²]/2 + θ⁴·E[D⁴]/24 falls.
+    # 1 - θ²·E[D²]/2 + θ⁴·E[D⁴]/24 falls up to this θ.
     last = min(float((6 * second / fourth).sqrt().lower()), math.pi)
     near = min(last, 12 / math.sqrt(float(second.mid()) / 2 * runs))
 
@@ -185,10 +191,10 @@ def _ball(ends: Ends) -> flint.arb:
 # --- Likelihood ratios against other scales of the noises -------------------------------------------------------------
 
 
-#: The column that says how often an output was observed.
+#: The column with the number of times that an output was observed.
 COUNT = "count"
 
-_COUNT_NOTES = ("write how often this output was observed",)
+_COUNT_NOTES = ("write the number of times that this output was observed",)
 
 #: Values of all outputs, in the order of the program.
 Values = tuple[Value, ...]
@@ -196,7 +202,7 @@ Values = tuple[Value, ...]
 
 @frozen
 class Observed:
-    """Outputs with how often each came out. `ordered`: one by one, in the order in which they came out."""
+    """Outputs with their counts; with `ordered` one by one, in the order in which they were observed."""
 
     rows: tuple[tuple[Values, int], ...]
     ordered: bool
@@ -207,7 +213,7 @@ class Observed:
 
 
 def read_observed(path: Path, program: CoreProgram, *, counted: bool) -> Observed:
-    """The outputs in a CSV file with a column for each output, and with `counted` one more, `count`.
+    """Return the outputs in a CSV file with a column for each output, and with `counted` a column `count`.
 
     Raises DiagnosticError (E1601, E1602) with the places of all mistakes.
     """
@@ -221,10 +227,10 @@ def read_observed(path: Path, program: CoreProgram, *, counted: bool) -> Observe
 
 
 def given_observed(given: Mapping[object, int] | Iterable[object], program: CoreProgram, *, counted: bool) -> Observed:
-    """The same from Python: a mapping from outputs to counts, or the outputs one by one. An output is a mapping by
-    name, a sequence in the order of the program, or the value itself where there is one output.
+    """Return observed outputs from Python values: a mapping from outputs to counts, or the outputs one by one.
 
-    A float is the rational that it is. Raises DiagnosticError for values that an output cannot have.
+    An output is a mapping by name, a sequence in the order of the program, or, for a single output, the value itself. A
+    float is the rational with its exact value. Raises DiagnosticError for values that an output cannot have.
     """
     names = [slot.name for slot in program.output_slots]
     header = [*names, COUNT] if counted else names
@@ -289,7 +295,7 @@ def _read(
 
 
 def tallied(rows: Iterable[tuple[Values, int]], indices: Sequence[int]) -> Counter[Values]:
-    """How often each combination of the values at these indices was observed."""
+    """Return the count of each combination of values at these indices."""
     result: Counter[Values] = Counter()
     for values, count in rows:
         result[tuple(values[index] for index in indices)] += count
@@ -297,27 +303,26 @@ def tallied(rows: Iterable[tuple[Values, int]], indices: Sequence[int]) -> Count
 
 
 def is_path(given: object) -> bool:
-    """Whether what was given names a file."""
+    """Return True if a value is the path of a file."""
     return isinstance(given, str | os.PathLike)
 
 
 # --- the comparison --------------------------------------------------------------------------------
 
 
-#: Of the samples of real outputs one in this many only chooses the cells, but no more than this; the others are
-#: counted.
+#: One in this many samples of real outputs only chooses the cells, up to this number; the others are counted.
 _CHOOSING, _MOST_CHOOSING = 10, 500
 
-#: Cells of a real output, besides all that is outside of them.
+#: The number of cells of a real output, besides everything outside of them.
 _CELLS = 20
 
-#: Of the error one part is that of the intervals; another of likelihood ratios, and the last of pairs of samples.
+#: The shares of the error for intervals, for likelihood ratios, and for pairs of samples.
 _INTERVALS, _RATIOS, _PAIRS = 0.5, 0.4, 0.1
 
 
 @frozen
 class ComparedEvent:
-    """An event about `outputs`, compared: about the finite ones together, or one other."""
+    """A compared event about `outputs`: the finite ones together, or one other."""
 
     outputs: str
     row: Row
@@ -325,7 +330,10 @@ class ComparedEvent:
 
     @property
     def distance(self) -> float:
-        """How far the share observed is from the probability, in standard deviations of that share; for display."""
+        """The distance of the observed share from the probability, in standard deviations of that share.
+
+        For display.
+        """
         if self.row.enclosure is None:
             return 0.0
         p = float(self.row.enclosure[0])
@@ -335,15 +343,17 @@ class ComparedEvent:
 
 @frozen
 class Partition:
-    """Events that exclude each other and cover everything, about a part of the outputs; `labels` are the numbers of the
-    samples' events, in order, None where their order is not known."""
+    """Events about some outputs that exclude each other and cover everything.
+
+    `labels` are the numbers of the samples' events, in order, or None if their order is not known.
+    """
 
     outputs: str
     events: tuple[ComparedEvent, ...]
     labels: tuple[int, ...] | None
 
     def ratio(self, eps: Fraction, error: float) -> LikelihoodTest | None:
-        """The test against other scales of the noises; None where there is none."""
+        """Return the test against other scales of the noises, or None if there is none."""
         here, more, less = [], [], []
         for event in self.events:
             form, law = event.row.probability, event.row.enclosure
@@ -355,8 +365,10 @@ class Partition:
         return scale_test(self.outputs, [event.row.count for event in self.events], here, more, less, error)
 
     def pairs(self, error: float) -> Iterator[ComparedEvent]:
-        """That two samples fall in the same event: of neighbors, in both ways to pair them, and of those that are half
-        of the samples apart."""
+        """Yield the events that two samples fall into the same cell.
+
+        The pairs are neighbors, paired in both ways, and samples that are half of the samples apart.
+        """
         labels = self.labels
         laws = [event.row.enclosure for event in self.events]
         if labels is None or len(labels) < 2 or any(law is None for law in laws):
@@ -380,9 +392,12 @@ class Partition:
 
 @frozen
 class Conformance:
-    """What the comparison of all cells says. If the implementation has the program's distribution, it is a mismatch
-    with probability at most 1 - confidence. `ratios` test the scale of the noises, `pairs` whether samples depend on
-    each other. `chi_square` and `degrees` are for display: they decide nothing."""
+    """The result of the comparison of all cells.
+
+    If the implementation has the program's distribution, it is a mismatch with probability at most 1 - confidence.
+    `ratios` test the scale of the noises, `pairs` whether samples depend on each other. `chi_square` and `degrees` are
+    for display: they decide nothing.
+    """
 
     program: str
     input: Mapping[str, str]
@@ -428,19 +443,22 @@ def conform(
     grid: Fraction | int | str | None = None,
     confidence: Fraction | str = CONFIDENCE,
 ) -> Conformance:
-    """Compare observed outputs of an implementation with the exact distribution of `program` at one input and one eps.
+    """Compare observed outputs of an implementation with the exact distribution of `program` at one input and eps.
 
-    `counts` is a mapping from outputs to how often they were observed, or a CSV file with a column `count`; `samples`
-    are outputs one by one, in their order, or a CSV file of them: real outputs need these. With a `grid` the real ones
-    were rounded down to its multiples, and the exact law is that of what is rounded. Finite outputs are compared
-    together, each int output by its values and each real one by cells that the first tenth of the samples chooses.
-    Every exact probability has to lie in the Clopper-Pearson interval of its cell, noises must not look as if they were
-    of another scale (`likelihood`), and samples given in their order not as if they depended on each other; all of it
-    holds together with `confidence` if the implementation has this distribution. What is impossible must not have been
-    observed.
+    `counts` is a mapping from outputs to their counts, or a CSV file with a column `count`. `samples` are outputs one
+    by one, in their order, or a CSV file of them; real outputs need these. With a `grid` the real outputs were rounded
+    down to its multiples, and the exact law is that of the rounded outputs. Finite outputs are compared together, each
+    int output by its values, and each real one by cells that the first tenth of the samples chooses.
 
-    Raises DiagnosticError for what does not fit the program, TypeError for floats, ValueError for numbers that make no
-    sense and unless one of `counts` and `samples` is given.
+    Three tests hold together with `confidence` if the implementation has this distribution:
+
+    - every exact probability lies in the Clopper-Pearson interval of its cell;
+    - the noises do not look as if they had another scale (`likelihood`);
+    - samples in their order do not look as if they depended on each other.
+
+    An impossible output must not have been observed. Raises DiagnosticError for values that do not fit the program,
+    TypeError for floats, ValueError for numbers that make no sense, and unless exactly one of `counts` and `samples` is
+    given.
     """
     point, level = exact_eps(eps), exact_confidence(confidence)
     if (counts is None) == (samples is None):
@@ -471,8 +489,10 @@ def judge(
     confidence: Fraction,
     grid: Fraction | None = None,
 ) -> Conformance:
-    """What `conform` gives, from what it was given. Raises DiagnosticError for a program that goes wrong, and for
-    samples off the grid."""
+    """Return the result of `conform` for values that it has read.
+
+    Raises DiagnosticError for a program that fails, and for samples off the grid.
+    """
     core = program.core
     core.require_meaning(eps)
     slots = core.output_slots
@@ -518,22 +538,22 @@ def judge(
     )
 
 
-#: Terms (factor, output, gamma) of a sum of probabilities.
+#: The terms (factor, output, gamma) of a sum of probabilities.
 _Terms = tuple[tuple[int, Mapping[str, Fraction], Fraction], ...]
 
 
 def _is(name: str, value: Fraction) -> _Terms:
-    """That an output is this value."""
+    """Return the terms of the event that an output has this value."""
     return ((1, {name: value}, Fraction(0)),)
 
 
 def _between(name: str, low: Fraction, high: Fraction) -> _Terms:
-    """That an output is within these two, ends included."""
+    """Return the terms of the event that an output is between these two, ends included."""
     return ((1, {name: (low + high) / 2}, (high - low) / 2),)
 
 
 def _without(events: Iterable[_Terms]) -> _Terms:
-    """What is to be added for events that are left out."""
+    """Return the terms to add for events that are left out."""
     return tuple([(-factor, output, gamma) for event in events for factor, output, gamma in event])
 
 
@@ -543,8 +563,10 @@ def _share(k: int) -> float:
 
 @frozen(eq=False)
 class _Law:
-    """The exact law of a program's outputs at an input and an eps, to be compared with what was observed. All intervals
-    of one output, or of the finite ones together, may miss their probabilities with probability `error`."""
+    """The exact law of a program's outputs at an input and an eps, to be compared with observations.
+
+    All intervals of one output, or of the finite ones together, may miss their probabilities with probability `error`.
+    """
 
     program: Program
     values: Mapping[str, Value]
@@ -552,7 +574,7 @@ class _Law:
     error: float
 
     def finite(self, observed: Observed, indices: Sequence[int]) -> Partition:
-        """All combinations that can occur, and those that were observed and cannot."""
+        """Return all combinations that can occur, and the observed ones that cannot."""
         names = [self.program.outputs[index] for index in indices]
         known = self.program.outcomes(self.values)
         outcomes = {tuple(one.output[name] or "" for name in names): one.probability for one in known}
@@ -561,7 +583,7 @@ class _Law:
         events: list[ComparedEvent] = []
         numbers: dict[tuple[str, ...], int] = {}
         for key in [*outcomes, *(key for key in texts if key not in outcomes)]:
-            # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
+            # An output of probability 0 takes no share of the error: it is never wrongly a mismatch.
             form: Probability = outcomes.get(key, ClosedForm(ExpPoly.ZERO))
             numbers[key] = len(events)
             cell = dict(zip(names, key, strict=True))
@@ -573,10 +595,10 @@ class _Law:
         return Partition(joint, tuple(events), labels)
 
     def integers(self, observed: Observed, name: str, position: int) -> Iterable[ComparedEvent]:
-        """Each integer between the least and the greatest that were observed, and all beyond these two together.
+        """Yield each integer between the least and the greatest observed one, and everything beyond these two together.
 
-        Which integers are looked at depends on what was observed, so every integer and every pair of ends has a share
-        of the error: with s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, these are s(k)/4 and
+        Which integers are compared depends on the observations, so that every integer and every pair of ends has a
+        share of the error: with s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, these are s(k)/4 and
         s(low)·s(high)/8.
         """
         tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
@@ -589,13 +611,15 @@ class _Law:
         yield self._event(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond)
 
     def reals(self, sequence: Sequence[Fraction], name: str) -> Partition:
-        """Cells between values that the first samples choose, and all outside of them, without single values: the
-        commonest of those, which a law without atoms does not meet again, and the atoms of the law. The other samples
-        are counted: they know nothing of the choice."""
+        """Return cells between values that the first samples choose, and everything outside of them.
+
+        Single values are cells of their own: the most common samples, which a law without atoms does not repeat, and
+        the atoms of the law. The other samples are counted, independently of the choice.
+        """
         whole = self._combination(_is(name, sequence[0]))
         certain = isinstance(whole, ClosedForm) and whole.value == 1
         if certain or (len(sequence) > 1 and len(set(sequence)) == 1):
-            # What has probability 1 needs no sample to be found; else the first chooses, and knows nothing of others.
+            # A value of probability 1 is chosen without a sample; otherwise the first sample chooses, independently.
             counted = sequence if certain else sequence[1:]
             other = self._combination(_without([_is(name, sequence[0])]), 1)
             cells = [(f"{_short(sequence[0])} exactly", whole), ("another value", other)]
@@ -620,8 +644,10 @@ class _Law:
         return self._partition(name, cells, _labels(edges, single, counted))
 
     def rounded(self, grid: Fraction, sequence: Sequence[Fraction], name: str) -> Partition:
-        """Cells between multiples of the grid that the first samples choose, and all outside of them: what is rounded
-        down lies in the cell of its multiple."""
+        """Return cells between multiples of the grid that the first samples choose, and everything outside of them.
+
+        A value that is rounded down lies in the cell of its multiple.
+        """
         off = next((value for value in sequence if value % grid), None)
         if off is not None:
             message = f"`{name}` was observed at {off}, which is not a multiple of the grid {grid}"
@@ -643,7 +669,7 @@ class _Law:
     def _cells(
         self, edges: Sequence[Fraction], starts: Sequence[str], inside: Sequence[_Terms], outside: _Terms
     ) -> list[tuple[str, Probability]]:
-        """The probabilities of what is `inside` of each two edges, and of all without the rest."""
+        """Return the probabilities of the cells `inside` each two edges, and of everything else."""
         ends = zip(starts, pairwise(edges), inside, strict=False)
         cells = [
             (f"in {start}{_short(low)}, {_short(high)})", self._combination(terms))
@@ -652,7 +678,7 @@ class _Law:
         return [*cells, ("outside", self._combination(outside, 1))]
 
     def _partition(self, name: str, cells: Sequence[tuple[str, Probability]], labels: Sequence[int]) -> Partition:
-        """The cells with the counts of their numbers among the labels, each with an equal share of the error."""
+        """Return the cells with the counts of their numbers among the labels, each with an equal share of the error."""
         tally, share = Counter(labels), self.error / len(cells)
         events = [
             self._event(name, {name: label}, tally[number], len(labels), share, form)
@@ -668,7 +694,7 @@ class _Law:
 
 
 def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:
-    """The cell of each value: its number among those between two edges, then all outside, then single ones."""
+    """Return the cell of each value: those between two edges first, then everything outside, then single values."""
     numbers = {value: len(edges) + order for order, value in enumerate(single)}
     return [
         numbers.get(value, bisect_right(edges, value) - 1 if edges[0] <= value < edges[-1] else len(edges) - 1)
@@ -677,7 +703,7 @@ def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iter
 
 
 def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Fraction]]:
-    """The samples that choose the cells, in order, and those that are counted."""
+    """Return the samples that choose the cells, sorted, and those that are counted."""
     split = min(len(sequence) // _CHOOSING, _MOST_CHOOSING)
     return sorted(sequence[:split]), sequence[split:]
 
@@ -700,7 +726,7 @@ def _short(value: Fraction) -> str:
 
 
 def _chi_square(cells: Sequence[ComparedEvent]) -> tuple[float, int]:
-    """Pearson's statistic over the cells with at least five observations to be expected, and their number less one."""
+    """Return Pearson's statistic over the cells with an expected count of at least five, and their number less one."""
     used = [(cell, float(cell.row.enclosure[0]) * cell.runs) for cell in cells if cell.row.enclosure is not None]
     used = [(cell, expected) for cell, expected in used if expected >= 5]
     return sum((cell.row.count - expected) ** 2 / expected for cell, expected in used), max(0, len(used) - 1)

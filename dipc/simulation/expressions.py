@@ -1,6 +1,6 @@
 """Expressions and declarations, evaluated for many runs at once by walking the syntax tree.
 
-A batch of runs remembers columns of exact values, numbers over draws, and the variables that hold them.
+The memory of a batch of runs has columns of exact values, numbers over draws, and the variables that hold them.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from dipc.text.numbers import is_irrational, monomial
 T = TypeVar("T")
 R = TypeVar("R", bound=Hashable)
 
-#: Positions in arrays: numbers of runs, or codes into a table.
+#: Positions in arrays: indices of runs, or codes into a table.
 Positions = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-#: So many values are looked for one by one faster than all together.
+#: The number of values up to which searching one by one is faster than all together.
 _FEW = 8
 
 _ZERO = np.zeros((), dtype=np.intp)
 
 
 class Undefined(Exception):
-    """An operation has no result for some run, which stands at `position` in the columns it was applied to."""
+    """An operation has no result for some run, at `position` in the columns of its operands."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -48,7 +48,7 @@ class Undefined(Exception):
 
 @frozen(eq=False)
 class Column(Generic[T]):
-    """The i-th run has the value `values[codes[i]]`. Not every value need occur."""
+    """A column of values: run i has the value `values[codes[i]]`; not every value need occur."""
 
     values: Sequence[T]
     codes: Positions
@@ -57,27 +57,30 @@ class Column(Generic[T]):
         return len(self.codes)
 
     def at(self, positions: Positions | Mask) -> Column[T]:
-        """The column of the runs at `positions`."""
+        """Return the column of the runs at `positions`."""
         return Column(self.values, self.codes[positions])
 
 
 def constant(value: T, size: int) -> Column[T]:
-    """The same value for each of `size` runs."""
+    """Return the same value for each of `size` runs."""
     return Column((value,), np.broadcast_to(_ZERO, size))
 
 
 def truth_column(mask: Mask) -> Column[Any]:
-    """The truth values of a mask."""
+    """Return the truth values of a mask."""
     return Column((False, True), mask.astype(np.intp))
 
 
 def truth_mask(column: Column[Any]) -> Mask:
-    """The runs for which a column of truth values is true."""
+    """Return the runs for which a column of truth values is true."""
     return np.array(column.values, dtype=np.bool_)[column.codes]
 
 
 def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
-    """The codes that occur, increasing, and for each run the place of its own among them. All codes are < `bound`."""
+    """Return the codes that occur, increasing, and for each run the index of its own among them.
+
+    All codes are < `bound`.
+    """
     if bound == 1:
         return np.zeros(min(1, len(codes)), dtype=np.intp), np.broadcast_to(_ZERO, len(codes))
     if bound > 4 * len(codes) + 1024:
@@ -90,7 +93,10 @@ def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
 
 
 def joined(columns: Sequence[Column[Any]]) -> Column[tuple[Any, ...]]:
-    """The column of tuples of the given columns, at least one; each value of its table occurs, and only once."""
+    """Return the column of tuples of the given columns; each value of its table occurs, and only once.
+
+    There is at least one column.
+    """
     size = len(columns[0])
     groups, places = min(1, size), np.broadcast_to(_ZERO, size)
     steps: list[tuple[Positions, Positions]] = []
@@ -100,7 +106,7 @@ def joined(columns: Sequence[Column[Any]]) -> Column[tuple[Any, ...]]:
             present, places = distinct(places * width + column.codes, groups * width)
             steps.append((present // width, present % width))
             groups = len(present)
-    # Back from the last column to the first: which of its values is in each group, and which group it came from.
+    # From the last column back to the first: the value of the column in each group, and the group it came from.
     group = np.arange(groups)
     result: list[list[Any]] = []
     for column in reversed(columns):
@@ -114,9 +120,9 @@ def joined(columns: Sequence[Column[Any]]) -> Column[tuple[Any, ...]]:
 
 
 def apply(function: Callable[..., R], *columns: Column[Any]) -> Column[R]:
-    """`function` of the columns, run by run; it is called once for each combination of values that occurs.
+    """Return `function` of the columns, run by run, called once for each combination of values that occurs.
 
-    Raises Undefined where the function raises ArithmeticError.
+    Raises Undefined if the function raises ArithmeticError.
     """
     groups = joined(columns)
     table: dict[R, int] = {}
@@ -133,7 +139,7 @@ def apply(function: Callable[..., R], *columns: Column[Any]) -> Column[R]:
 
 
 def split(column: Column[T]) -> Iterator[tuple[T, Positions]]:
-    """Each value that occurs, with the positions where it does, increasing."""
+    """Yield each value that occurs, with its positions, increasing."""
     present, places = distinct(column.codes, len(column.values))
     if len(present) == 1:
         yield column.values[int(present[0])], np.arange(len(column))
@@ -151,7 +157,7 @@ def split(column: Column[T]) -> Iterator[tuple[T, Positions]]:
 
 
 def gathered(columns: Iterable[tuple[Positions, Column[R]]], size: int) -> Column[R]:
-    """The column of `size` runs that has each of `columns` at its positions; together they are all positions."""
+    """Return the column of `size` runs that has each of `columns` at its positions; together they are all positions."""
     table: dict[R, int] = {}
     codes = np.empty(size, dtype=np.intp)
     for positions, column in columns:
@@ -164,17 +170,18 @@ def gathered(columns: Iterable[tuple[Positions, Column[R]]], size: int) -> Colum
     return Column(list(table), codes)
 
 
-# --- numbers over what was drawn -------------------------------------------------------------------
+# --- numbers over draws ----------------------------------------------------------------------------
 
-
-#: Sums of integers that stay below this in absolute value are computed in 64 bits.
+#: Sums of integers below this in absolute value are computed in 64 bits.
 _SAFE = 2**62
 
 
 @frozen(eq=False)
 class Draw:
-    """What one sampling statement drew for each run of a batch: reals, or integers; anything for runs it was not
-    executed in. `serial` orders the draws of a batch."""
+    """The draws of one sampling statement for each run of a batch: reals, or integers.
+
+    Runs in which the statement was not executed have arbitrary values. `serial` orders the draws of a batch.
+    """
 
     serial: int
     values: NDArray[np.float64] | NDArray[np.int64]
@@ -182,7 +189,10 @@ class Draw:
 
 @frozen
 class Form:
-    """constant + Σ coefficient · draw, by increasing serial; at least one term, and no coefficient is 0."""
+    """The number constant + Σ coefficient · draw, by increasing serial.
+
+    There is at least one term, and no coefficient is 0.
+    """
 
     constant: Fraction
     terms: tuple[tuple[Draw, Fraction], ...]
@@ -192,12 +202,12 @@ Number = Fraction | Form
 
 
 def counted(value: Number | bool) -> Number:
-    """The value as an operand of arithmetic: a truth value counts 1 or 0."""
+    """Return the value as an operand of arithmetic: a truth value is 1 or 0."""
     return Fraction(value) if isinstance(value, bool) else value
 
 
 def settled(column: Column[Any], runs: Positions) -> Column[Any]:
-    """The column of `runs` with the integers that its forms came to in their places."""
+    """Return the column of `runs` with forms replaced by their integer values."""
     columns: list[tuple[Positions, Column[Any]]] = []
     for value, positions in split(column):
         if isinstance(value, Form):
@@ -209,7 +219,7 @@ def settled(column: Column[Any], runs: Positions) -> Column[Any]:
 
 
 def plus(left: Number, right: Number) -> Number:
-    """left + right."""
+    """Return left + right."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return left + right
     terms: dict[Draw, Fraction] = {}
@@ -225,7 +235,7 @@ def plus(left: Number, right: Number) -> Number:
 
 
 def times(left: Number, right: Number) -> Number:
-    """left * right, at most one of them a form."""
+    """Return left * right, at most one of them a form."""
     if isinstance(left, Form):
         left, right = right, left
     assert isinstance(left, Fraction), "a product of two forms passed the type check"
@@ -235,17 +245,17 @@ def times(left: Number, right: Number) -> Number:
 
 
 def negated(number: Number) -> Number:
-    """-number."""
+    """Return -number."""
     return -number if isinstance(number, Fraction) else times(Fraction(-1), number)
 
 
 def minus(left: Number, right: Number) -> Number:
-    """left - right."""
+    """Return left - right."""
     return plus(left, negated(right))
 
 
 def over(left: Number, right: Number) -> Number:
-    """left / right, where right is no form. Raises ZeroDivisionError."""
+    """Return left / right, where right is not a form. Raises ZeroDivisionError."""
     assert isinstance(right, Fraction), "a division by a form passed the type check"
     return left / right if isinstance(left, Fraction) else times(1 / right, left)
 
@@ -256,7 +266,7 @@ def _form(constant: Fraction, terms: dict[Draw, Fraction]) -> Number:
 
 
 def compared(op: CompareOp, difference: Column[Number], runs: Positions) -> Column[Any]:
-    """difference ~ 0 for each of the runs that the column is about: exactly, except for the rounding of real draws."""
+    """Return difference ~ 0 for each of the runs: exactly, except for the rounding of real draws."""
     holds = np.empty(len(difference), dtype=np.bool_)
     for number, positions in split(difference):
         if isinstance(number, Fraction):
@@ -276,7 +286,7 @@ def _compared(op: CompareOp, form: Form, runs: Positions) -> Mask:
 
 
 def _real_sum(form: Form, runs: Positions) -> NDArray[np.float64]:
-    """A positive multiple of the form, so chosen that no coefficient overflows."""
+    """Return a positive multiple of the form in which no coefficient overflows."""
     scale = max(abs(coefficient) for _, coefficient in form.terms)
     total = np.full(len(runs), _rounded(form.constant / scale))
     for draw, coefficient in form.terms:
@@ -285,7 +295,10 @@ def _real_sum(form: Form, runs: Positions) -> NDArray[np.float64]:
 
 
 def _whole_sum(form: Form, runs: Positions) -> NDArray[Any]:
-    """A positive multiple of the form, exactly, in integers: the form itself where its coefficients are integers."""
+    """Return a positive multiple of the form, exactly, in integers.
+
+    It is the form itself if its coefficients are integers.
+    """
     common = lcm(form.constant.denominator, *(coefficient.denominator for _, coefficient in form.terms))
     terms = [(draw.values[runs], int(coefficient * common)) for draw, coefficient in form.terms]
     constant = int(form.constant * common)
@@ -306,12 +319,12 @@ def _rounded(value: Fraction) -> float:
         return inf if value > 0 else -inf
 
 
-# --- what is declared ------------------------------------------------------------------------------
+# --- declarations ----------------------------------------------------------------------------------
 
 
 @frozen(eq=False)
 class Domain:
-    """A finite domain: its values in order, and the place of each."""
+    """A finite domain: its values in order, and the index of each."""
 
     values: list[Value]
     places: dict[Value, int]
@@ -319,8 +332,10 @@ class Domain:
 
 @frozen(eq=False)
 class SimulatedVariable:
-    """A scalar (`low` None) or an array of `size` elements from index `low` on. `domain` None: bool, int or real, and
-    `base` says which."""
+    """A scalar (`low` None) or an array of `size` elements from index `low` on.
+
+    `domain` is None for bool, int or real, which `base` distinguishes.
+    """
 
     name: str
     role: ast.Role
@@ -332,17 +347,17 @@ class SimulatedVariable:
 
     @property
     def finite(self) -> bool:
-        """Whether it has finitely many values, so that those can be counted."""
+        """Whether it has finitely many values, so that they can be counted."""
         return self.base not in (ast.BaseType.INT, ast.BaseType.REAL)
 
     def element_name(self, offset: int) -> str:
-        """The name of an element as people write it."""
+        """Return the name of an element as people write it."""
         return self.name if self.low is None else f"{self.name}[{self.low + offset}]"
 
 
 @dataclass(slots=True)
 class Scope:
-    """What the names of a program stand for, as far as its declarations have been read."""
+    """The meanings of the names of a program, as far as its declarations have been read."""
 
     source: Source
     constants: dict[str, Fraction] = field(default_factory=dict)
@@ -350,7 +365,7 @@ class Scope:
     variables: dict[str, SimulatedVariable] = field(default_factory=dict)
 
     def of_role(self, role: ast.Role) -> list[tuple[str, SimulatedVariable, int]]:
-        """All scalars and array elements of a role, in order: name, variable, offset."""
+        """Return all scalars and array elements of a role, in order: name, variable, offset."""
         return [
             (variable.element_name(offset), variable, offset)
             for variable in self.variables.values()
@@ -366,7 +381,7 @@ _NOWHERE = -1
 
 
 class OutsideDomain(Exception):
-    """A variable cannot hold the `value` that it would get in the run at `position`."""
+    """A variable cannot hold the `value` assigned to it in the run at `position`."""
 
     def __init__(self, position: int, value: Value) -> None:
         super().__init__(position, value)
@@ -375,7 +390,7 @@ class OutsideDomain(Exception):
 
 
 class CodedColumn:
-    """One scalar or array element: a code into `values` for each run, -1 where it has no value yet."""
+    """A scalar or array element: a code into `values` for each run, -1 where it has no value yet."""
 
     def __init__(self, variable: SimulatedVariable, offset: int, size: int) -> None:
         self.variable = variable
@@ -387,22 +402,22 @@ class CodedColumn:
         self._complete = False
 
     def read(self, runs: Positions) -> Column[Any]:
-        """The values in `runs`. Raises Undefined where there is none."""
+        """Return the values in `runs`; raise Undefined if there is none."""
         codes = self.codes[runs]
         if not self._complete and (codes < 0).any():
             raise Undefined(int(np.argmax(codes < 0)))
         return Column(self.values, codes)
 
     def peek(self) -> Column[Any]:
-        """The values in all runs, None where there is none."""
+        """Return the values in all runs, None where there is none."""
         return Column([*self.values, None], np.where(self.codes < 0, len(self.values), self.codes))
 
     def write(self, runs: Positions, column: Column[Any]) -> None:
-        """Make `column` the values in `runs`, which increase. Raises OutsideDomain for what it cannot hold."""
+        """Set the values in `runs`, which increase, to `column`; raise OutsideDomain for values outside its domain."""
         whole = len(runs) == len(self.codes)
         domain = self.variable.domain
         if whole and domain is None:
-            # Nothing of the old values remains, and what was drawn for them can be forgotten.
+            # No old value remains, so that their draws can be dropped.
             self.values, self._places = [], {}
         present, places = distinct(column.codes, len(column.values))
         codes = np.empty(len(present), dtype=np.intp)
@@ -423,10 +438,10 @@ class CodedColumn:
 
 
 class Batch:
-    """The state of `size` runs of one program. All runs start alive."""
+    """The state of `size` runs of one program; all runs start alive."""
 
     def __init__(self, scope: Scope, size: int, inputs: Mapping[str, Value]) -> None:
-        """`inputs` are the values of the inputs, by the names of scalars and elements."""
+        """Start the runs; `inputs` are the values of the inputs, by the names of scalars and elements."""
         self.size = size
         self.alive = np.ones(size, dtype=np.bool_)
         self._draws = 0
@@ -442,11 +457,11 @@ class Batch:
                     cell.write(everyone, Column((value,), np.zeros(size, dtype=np.intp)))
 
     def cell(self, variable: SimulatedVariable, offset: int) -> CodedColumn:
-        """The memory of one element."""
+        """Return the memory of one element."""
         return self._cells[variable.name][offset]
 
     def draw(self, runs: Positions, values: NDArray[Any]) -> Number:
-        """The number that was drawn, one of `values` for each of `runs`."""
+        """Return the drawn number, one of `values` for each of `runs`."""
         everywhere = np.zeros(self.size, dtype=values.dtype)
         everywhere[runs] = values
         self._draws += 1
@@ -454,7 +469,7 @@ class Batch:
 
 
 class Code(StrEnum):
-    """The codes of the diagnostics of a simulation; the first four are those of the chain, which finds the same."""
+    """The codes of the diagnostics of a simulation; the first four are those of the chain for the same failures."""
 
     UNASSIGNED = "E0701"
     DIVISION_BY_ZERO = "E0702"
@@ -466,13 +481,13 @@ class Code(StrEnum):
 
 
 class LoopLimitReached(DiagnosticError):
-    """Some run was still inside a `while` after the greatest number of rounds."""
+    """A run was still inside a `while` after the greatest number of rounds."""
 
 
 # --- expressions -----------------------------------------------------------------------------------
 
 
-#: The run of an expression that is the same in every run.
+#: The single run in which an expression is evaluated that is the same in every run.
 _ANY_RUN: Positions = np.zeros(1, dtype=np.intp)
 
 #: The most variables whose values a diagnostic shows.
@@ -480,7 +495,7 @@ _SHOWN = 8
 
 
 class Expressions:
-    """The meaning of the expressions of a type-checked program in the runs of one batch, at one eps.
+    """The evaluation of expressions of a type-checked program in the runs of one batch, at one eps.
 
     `locals` are the values of loop variables and of the variable of an `Exp`.
     """
@@ -493,7 +508,7 @@ class Expressions:
 
     @contextmanager
     def local(self, name: str) -> Iterator[None]:
-        """A block in which `name` may be set in `locals`; afterwards it means what it meant before."""
+        """Run a block in which `name` can be set in `locals`; restore its old value afterwards."""
         hidden = self.locals.get(name)
         try:
             yield
@@ -505,15 +520,17 @@ class Expressions:
     # --- values that are the same in every run ---
 
     def value(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Value:
-        """The value of an expression that is the same in all of `runs`; by default one without variables."""
+        """Return the value of an expression that is the same in all of `runs`; by default one without variables."""
         column = self.column(expr, runs[:1])
         value = column.values[int(column.codes[0])]
         assert isinstance(value, Fraction | str | bool)
         return value
 
     def number(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Fraction:
-        """The rational value of an expression in all of `runs`; by default without variables. A comparison is 1 or
-        0."""
+        """Return the rational value of an expression that is the same in all of `runs`.
+
+        By default one without variables. A comparison is 1 or 0.
+        """
         value = self.value(expr, runs)
         if isinstance(value, bool):
             return Fraction(value)
@@ -521,7 +538,7 @@ class Expressions:
         return value
 
     def deviation(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Fraction:
-        """A rational next to the positive number that a standard deviation is."""
+        """Return a rational close to a positive standard deviation."""
         if not is_irrational(expr):
             return self.number(expr, runs)
         eps = Real.from_rational(self.eps)
@@ -533,7 +550,7 @@ class Expressions:
         return (factor * eps.power(int(power))).enclosure()[0]
 
     def alike(self, exprs: Iterable[ast.Expr], runs: Positions) -> Iterator[Positions]:
-        """`runs` in parts, in each of which the variables in the expressions have one value."""
+        """Yield `runs` in groups, in each of which the variables in the expressions have one value."""
         references = [node for expr in exprs for node in walk(expr) if isinstance(node, ast.Name | ast.Element)]
         variables = [node for node in references if node.name in self.scope.variables and node.name not in self.locals]
         if not variables:
@@ -543,13 +560,13 @@ class Expressions:
             yield runs[positions]
 
     def integer(self, expr: ast.Expr) -> int:
-        """The integer that an expression without variables is."""
+        """Return the integer value of an expression without variables."""
         value = self.number(expr)
         assert value.denominator == 1
         return int(value)
 
     def domain(self, expr: ast.DomainExpr) -> Domain:
-        """The domain that is written."""
+        """Return the declared domain."""
         values: list[Value]
         match expr:
             case ast.NamedDomain(name):
@@ -565,13 +582,13 @@ class Expressions:
     # --- values in runs ---
 
     def holds(self, condition: ast.Expr, runs: Positions) -> Mask:
-        """In which of `runs` the condition is true."""
+        """Return the mask of `runs` in which the condition is true."""
         return truth_mask(self.column(condition, runs))
 
     def column(self, expr: ast.Expr, runs: Positions) -> Column[Any]:
-        """The value of `expr` in each of `runs`, of which there is at least one.
+        """Return the value of `expr` in each of `runs`, of which there is at least one.
 
-        Raises DiagnosticError for what goes wrong in some run.
+        Raises DiagnosticError for a failure in some run.
         """
         match expr:
             case ast.Number(value) | ast.Truth(value):
@@ -610,7 +627,7 @@ class Expressions:
         return apply(counted, self.column(expr, runs))
 
     def offsets(self, variable: SimulatedVariable, index: ast.Expr, runs: Positions) -> Column[int]:
-        """Which element of an array `index` selects, counted from 0."""
+        """Return the array element that `index` selects, counted from 0."""
         low, size = variable.low, variable.size
         assert low is not None
 
@@ -641,7 +658,7 @@ class Expressions:
             raise self.fault(Code.UNASSIGNED, message, span, int(runs[undefined.position]), note) from None
 
     def _junction(self, expr: ast.Binary, runs: Positions) -> Column[Any]:
-        """The right side is looked at only in those runs where the left side leaves the matter open."""
+        """Evaluate the left side, and the right side only in the runs that the left side leaves open."""
         truth = self.holds(expr.left, runs)
         still_open = np.flatnonzero(truth if expr.op is BinaryOp.AND else ~truth)
         if len(still_open):
@@ -654,7 +671,7 @@ class Expressions:
         return compared(op, apply(minus, left, right), runs)
 
     def _selected(self, function: str, columns: list[Column[Any]], runs: Positions) -> Column[Any]:
-        """min, max or abs where something was drawn: in each run the column that is the least, or the greatest."""
+        """Return min, max or abs of forms: in each run the least, or the greatest, column."""
         best, *rest = columns
         if function == "abs":
             rest = [apply(negated, best)]
@@ -666,11 +683,11 @@ class Expressions:
             best = gathered(((at, side.at(at)) for at, side in sides if len(at)), len(runs))
         return best
 
-    # --- what goes wrong ---
+    # --- failures ---
 
     @contextmanager
     def explained(self, span: Span, runs: Positions) -> Iterator[None]:
-        """A block in which Undefined, about columns of `runs`, becomes a diagnostic at `span`."""
+        """Run a block in which Undefined, about columns of `runs`, becomes a diagnostic at `span`."""
         try:
             yield
         except Undefined as undefined:
@@ -682,13 +699,13 @@ class Expressions:
             raise self.fault(Code.OUTSIDE_ARRAY, str(cause), span, run, note) from None
 
     def fault(self, code: Code, message: str, span: Span, run: int | None, *notes: str) -> DiagnosticError:
-        """The diagnostic for what went wrong in one run, None for all of them; it shows the values in that run."""
+        """Return the diagnostic for a failure in one run, None for all of them; it shows the values in that run."""
         situation = f"this happened with {', '.join(values)}" if (values := self._situation(run)) else ""
         excerpt = self.scope.source.excerpt(span)
         return DiagnosticError(Diagnostic(code, message, excerpt, notes=(*filter(None, [situation]), *notes)))
 
     def _situation(self, run: int | None) -> list[str]:
-        """The loop variables, and the first finite variables that have a value, in one run."""
+        """Return the loop variables, and the first finite variables that have a value, in one run."""
         texts = [f"{name} = {text(value)}" for name, value in self.locals.items()]
         if run is None:
             return texts
@@ -701,7 +718,7 @@ class Expressions:
 
 
 def text(value: Value) -> str:
-    """`3`, `-1/2`, `bot`, `true`."""
+    """Return the text of a value: `3`, `-1/2`, `bot`, `true`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -733,9 +750,9 @@ _FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": _least, "max": _greates
 
 
 def declared(program: ast.Program, source: Source, constants: Mapping[str, Fraction]) -> Scope:
-    """All that the program declares, with `constants` in place of its own of these names.
+    """Return all declarations of the program, with `constants` in place of its own of these names.
 
-    As in the language: constants first, so that domains, bounds and types may use every one of them, then domains.
+    As in the language, constants come first, so that domains, bounds and types can use every one of them, then domains.
     """
     scope = Scope(source)
     known = Expressions(scope, Fraction(1), Batch(scope, 1, {}))

@@ -1,4 +1,4 @@
-"""Running a program many times, each statement for many runs at once, and counting what comes out."""
+"""Runs of a program, each statement for many runs at once, and counts of their results."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ Weight = Fraction | Decimal
 
 
 def weight(expr: ast.Expr, exact: Callable[[ast.Expr], Fraction]) -> Weight:
-    """The weight; `exact` evaluates what has no `exp` in it.
+    """Return the weight; `exact` evaluates expressions without `exp`.
 
-    Raises ArithmeticError where it has no value, or one beyond all bounds.
+    Raises ArithmeticError if it has no value, or one beyond all bounds.
     """
     match expr:
         case ast.Call("exp", (argument,)):
@@ -88,7 +88,7 @@ def _decimal(value: Weight) -> Decimal:
 
 
 def shares(weights: Sequence[Weight]) -> list[float] | None:
-    """The weights as floats; None if they are no distribution: one is negative, or they do not sum to 1."""
+    """Return the weights as floats, or None if one is negative, or they do not sum to 1."""
     total: Weight = Fraction(0)
     for item in weights:
         total = _combined(BinaryOp.ADD, total, item)
@@ -101,10 +101,10 @@ def shares(weights: Sequence[Weight]) -> list[float] | None:
     return [max(0.0, float(item)) for item in weights]
 
 
-# --- random numbers: the only place where they come from -------------------------------------------
+# --- random numbers: their only source -------------------------------------------------------------
 
 
-#: The deviation from which on a discrete normal is drawn by rounding.
+#: The deviation above which a discrete normal is drawn by rounding.
 _WIDE = 100_000
 
 
@@ -112,24 +112,26 @@ class Noise:
     """Independent draws of standard distributions from one stream, NumPy's PCG64: equal seeds, equal draws."""
 
     def __init__(self, seed: int) -> None:
-        """`seed` is a natural number, of any size."""
+        """Seed the stream with a natural number of any size."""
         self._generator = np.random.Generator(np.random.PCG64(seed))
 
     def attend(self, runs: Positions) -> None:
-        """What is drawn next is for these runs of the batch."""
+        """Set the runs of the batch for the next draws."""
 
     def laplace(self, size: int) -> NDArray[np.float64]:
-        """Reals with density e^{-|x|}/2."""
+        """Return reals with density e^{-|x|}/2."""
         return self._generator.laplace(size=size)
 
     def normal(self, size: int) -> NDArray[np.float64]:
-        """Reals with density e^{-x²/2}/√(2π)."""
+        """Return reals with density e^{-x²/2}/√(2π)."""
         return self._generator.standard_normal(size)
 
     def discrete_normal(self, deviation: float, size: int) -> NDArray[np.int64]:
-        """Integers i with mass proportional to e^{-i²/(2·deviation²)}: by the masses up to this many deviations that
-        what is beyond is less than 10^-20. A wide one is a rounded normal draw, whose law differs by less than
-        10^-10."""
+        """Return integers i with mass proportional to e^{-i²/(2·deviation²)}.
+
+        They are drawn from masses cut off where less than 10^-20 is beyond. A wide one is a rounded normal draw, whose
+        law differs by less than 10^-10.
+        """
         if deviation > _WIDE:
             return np.rint(self.normal(size) * deviation).astype(np.int64)
         reach = int(10 * deviation) + 2
@@ -139,24 +141,26 @@ class Noise:
         return drawn
 
     def exponential(self, size: int) -> NDArray[np.float64]:
-        """Reals with density e^{-x} on [0, inf)."""
+        """Return reals with density e^{-x} on [0, inf)."""
         return self._generator.standard_exponential(size)
 
     def exponential_pairs(self, size: int) -> NDArray[np.float64]:
-        """Two rows of those."""
+        """Return two rows of exponential draws."""
         return self._generator.standard_exponential((2, size))
 
     def uniform(self, size: int) -> NDArray[np.float64]:
-        """Reals uniform on [0, 1)."""
+        """Return reals uniform on [0, 1)."""
         return self._generator.random(size)
 
 
 class SharedNoise(Noise):
-    """The same draws for the same runs of a batch whenever it is executed, whatever runs take part: so two inputs see
-    the same noises for as long as the same statements are executed, in some run or other."""
+    """A source that repeats the draws of each run of a batch, whichever runs take part.
+
+    Two inputs see the same noises as long as the same statements are executed, in some run or other.
+    """
 
     def __init__(self, seed: int, batch: int, size: int) -> None:
-        """For one execution of the batch with this number, of this many runs."""
+        """Start one execution of the batch with this number, of this many runs."""
         self._generator = np.random.Generator(np.random.PCG64([seed, batch]))
         self._size = size
         self._runs: Positions = np.arange(size)
@@ -188,24 +192,24 @@ class SharedNoise(Noise):
 # --- statements ------------------------------------------------------------------------------------
 
 
-#: Where rates must lie: beyond, sums of draws would overflow, or integers would not be exact.
+#: The bounds of rates: beyond these, sums of draws would overflow, or integers would not be exact.
 _LEAST_RATE, _LEAST_WHOLE_RATE, _GREATEST_RATE = Fraction(1, 10**150), Fraction(1, 10**13), Fraction(10**150)
 
 
 class Statements:
-    """Executes the statements of a type-checked program in the runs of one batch."""
+    """The execution of the statements of a type-checked program in the runs of one batch."""
 
     def __init__(self, expressions: Expressions, noise: Noise, loop_limit: int) -> None:
-        """No run goes through one execution of a `while` more than `loop_limit` times."""
+        """Take the state of the batch; no run takes more than `loop_limit` rounds of one execution of a `while`."""
         self._expressions = expressions
         self._batch = expressions.batch
         self._noise = noise
         self._loop_limit = loop_limit
 
     def block(self, body: Sequence[ast.Statement], runs: Positions) -> Positions:
-        """Execute `body` in `runs`, which increase; the runs that have not exited.
+        """Execute `body` in `runs`, which increase, and return the runs that have not exited.
 
-        Raises DiagnosticError for what goes wrong in some run.
+        Raises DiagnosticError for a failure in some run.
         """
         for statement in body:
             if not len(runs):
@@ -302,7 +306,7 @@ class Statements:
         self._store(target, drawn, runs, distribution.span)
 
     def _rate(self, expr: ast.Expr, least: Fraction, runs: Positions, *, deviation: bool) -> float:
-        """The rate of these runs at this eps, or one over the `deviation`; it is positive whatever eps is."""
+        """Return the rate of these runs at this eps, or one over the `deviation`; it is positive for every eps."""
         rate = 1 / self._expressions.deviation(expr, runs) if deviation else self._expressions.number(expr, runs)
         if not least <= rate <= _GREATEST_RATE:
             message = f"at this eps the rate is {float(min(rate, _GREATEST_RATE)):.3g}, too extreme to simulate"
@@ -318,7 +322,7 @@ class Statements:
         return apply(lambda number: plus(number, drawn), center)
 
     def _exponential(self, mechanism: ast.ExponentialMechanism, runs: Positions) -> Column[Any]:
-        """Values of the domain, in each run with the weights that its scores there give."""
+        """Return values of the domain, drawn in each run with the weights of its scores."""
         expressions = self._expressions
         rate, domain = expressions.number(mechanism.rate, runs), expressions.domain(mechanism.domain)
         scores = []
@@ -357,7 +361,7 @@ class Statements:
 
 
 def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
-    """For each uniform number the place of the weight it falls on; never one of weight 0."""
+    """Return the index of the weight that each uniform number falls on; never one of weight 0."""
     heavy = [index for index, share in enumerate(weights) if share > 0]
     ends = np.cumsum([weights[index] for index in heavy]) / fsum(weights)
     if len(heavy) == 2:
@@ -369,18 +373,18 @@ def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
 
 
 def _power(exponent: Fraction) -> float:
-    """An exponent <= 0 as a float; far below 0 only its being far below matters."""
+    """Return an exponent <= 0 as a float, cut off far below 0."""
     return float(max(exponent, Fraction(-(10**6))))
 
 
-#: The most often that a run goes through one execution of a `while`.
+#: The most rounds of one execution of a `while` in a run.
 LOOP_LIMIT = 100_000
 
-#: Runs that are executed together, fewer where each of them needs much memory, and the memory they may use.
+#: The number of runs that are executed together, and the memory that they may use; with less memory there are fewer.
 _BATCH = 1 << 16
 _BATCH_BYTES = 1 << 27
 
-#: Called with the runs done and all runs.
+#: A callback that receives the number of finished runs and of all runs.
 Progress = Callable[[int, int], None]
 
 #: Values of some outputs: finite ones equal, reals and ints within gamma.
@@ -389,11 +393,11 @@ Event = Mapping[str, Value]
 
 @frozen
 class Tally:
-    """What came out of `runs` independent runs of the program at one input and one eps.
+    """The results of `runs` independent runs of the program at one input and one eps.
 
-    `outputs` are the names of the finite outputs, in order, and `counts` says how often each combination of their
-    values came out (None: never assigned). `hits` says how often each of `events` happened. Equal arguments of `run`,
-    the seed among them, give equal tallies.
+    `outputs` are the names of the finite outputs, in order. `counts` has the count of each combination of their values
+    (None: never assigned), and `hits` the count of each of `events`. Equal arguments of `run`, including the seed, give
+    equal tallies.
     """
 
     program: CoreProgram
@@ -409,7 +413,7 @@ class Tally:
 
 
 class SimulationInterrupted(Exception):
-    """Ctrl-C. `tally` is about the runs that were finished, of `total`."""
+    """The simulation was stopped by Ctrl-C; `tally` is about the finished runs, of `total`."""
 
     def __init__(self, tally: Tally, total: int) -> None:
         super().__init__(f"interrupted after {tally.runs} of {total} runs")
@@ -418,8 +422,7 @@ class SimulationInterrupted(Exception):
 
 
 class GivenRuns(TypedDict, total=False):
-    """How runs are made and what is counted, as keyword arguments: how often each of `events` happens, the real outputs
-    within `gamma`."""
+    """The options of runs, as keyword arguments: the `events` to count, with real outputs within `gamma`."""
 
     seed: int
     events: Sequence[Event]
@@ -435,11 +438,11 @@ def run(
     runs: int,
     **given: Unpack[GivenRuns],
 ) -> Tally:
-    """Run a program that has passed all checks, from its text: of `program` only that, its constants and its size are
-    used, not its instructions. `input` has a value of the right type for every input.
+    """Run a program that has passed all checks, from its text.
 
-    Raises DiagnosticError for what goes wrong in some run, LoopLimitReached (one of them) for loops that do not end,
-    SimulationInterrupted on Ctrl-C.
+    Only the text of `program`, its constants and its size are used, not its instructions. `input` has a value of the
+    right type for every input. Raises DiagnosticError for a failure in some run, LoopLimitReached (one of them) for
+    loops that do not end, SimulationInterrupted on Ctrl-C.
     """
     program.require_meaning(eps)
     tree = parse(program.source)
@@ -463,8 +466,7 @@ def run(
 
 @frozen
 class JointHits:
-    """How often an event happened in `runs` independent pairs of runs with the same noises, at one input, at another,
-    and at both."""
+    """The counts of an event in `runs` independent pairs of runs with the same noises: at each input, and at both."""
 
     runs: int
     first: int
@@ -482,8 +484,7 @@ def joint_hits(
     gamma: Fraction = Fraction(0),
     seed: int = 0,
 ) -> JointHits:
-    """Run a program at two inputs with the same noises. The pairs of runs are independent of each other. Raises as
-    `run` does."""
+    """Run a program at two inputs with the same noises; the pairs of runs are independent. Raises as `run` does."""
     program.require_meaning(eps)
     tree = parse(program.source)
     scope = declared(tree, program.source, program.constants)
@@ -515,20 +516,20 @@ def _executed(
     noise: Noise,
     loop_limit: int,
 ) -> Batch:
-    """The memory of this many runs after the last statement."""
+    """Return the memory of this many runs after the last statement."""
     batch = Batch(scope, size, input)
     Statements(Expressions(scope, eps, batch), noise, loop_limit).block(tree.body, np.arange(size))
     return batch
 
 
 def _batch_size(program: CoreProgram) -> int:
-    """How many runs fit in the memory: each keeps its variables, and at worst all that it draws."""
+    """Return the number of runs that fit in memory: each keeps its variables, and at worst all its draws."""
     draws = sum(isinstance(instruction, SampleNoise) for instruction in program.instructions)
     return max(1, min(_BATCH, _BATCH_BYTES // (8 * (len(program.slots) + draws + 1))))
 
 
 def _counted(tally: Tally, batch: Batch, scope: Scope) -> Tally:
-    """The tally with the runs of one more batch."""
+    """Return the tally with the runs of one more batch."""
     outputs = scope.of_role(ast.Role.OUTPUT)
     finite = [batch.cell(variable, offset).peek() for _, variable, offset in outputs if variable.finite]
     counts = Counter(tally.counts)
@@ -554,8 +555,10 @@ def _sides(tally: Tally) -> object:
 
 
 def _happened(event: Event, gamma: Fraction, batch: Batch, scope: Scope, sides: object) -> Mask:
-    """The runs in which every output of the event has its value: a number within gamma, or on one side only, not that
-    far `above` or `below`; an output without a value matches none."""
+    """Return the runs in which every output of the event has its value.
+
+    A number counts within gamma, or less than gamma `above` or `below` it; an output without a value matches none.
+    """
     happened = np.ones(batch.size, dtype=np.bool_)
     for name, variable, offset in scope.of_role(ast.Role.OUTPUT):
         if name not in event:

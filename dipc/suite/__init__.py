@@ -1,1 +1,1 @@
-"""Files of claims with the verdicts that they should have, tested one by one: by `dipc test`, and by pytest."""
+"""Files of claims with their expected verdicts, tested one by one: by `dipc test`, and by pytest."""

@@ -1,4 +1,4 @@
-"""Files of claims: TOML with a table `[[claim]]` for each, which says what is claimed and what should come out."""
+"""Files of claims: TOML with a table `[[claim]]` for each claim and its expected verdict."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from dipc.text.diagnostic import (
 #: Files with this ending are found in directories, by `dipc test` and by pytest.
 ENDING = ".dipc.toml"
 
-#: What a claim may say. The parts of `check`'s own claim are texts or numbers.
+#: The keys of a claim. The parts of `check`'s own claim are texts or numbers.
 _CLAIM_PARTS = ("alpha", "beta", "gamma", "eps")
 _SHARED = ("name", "program", "inputs", "constants", "limits", "expect")
 _KEYS = (*_SHARED, "table", "for_all", *_CLAIM_PARTS)
@@ -68,8 +68,11 @@ _POSITION = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)"
 
 @frozen
 class ExpectedClaim:
-    """One claim, and the verdict it should have. Paths are as they are found from the working directory; `place` is
-    where the claim stands in its file. With `adjacent` it is about privacy, and has no table."""
+    """A claim, and its expected verdict.
+
+    Paths are relative to the working directory; `place` is the place of the claim in its file. With `adjacent` it is
+    about privacy, and has no table.
+    """
 
     name: str
     place: Excerpt
@@ -81,14 +84,14 @@ class ExpectedClaim:
     expect: Verdict | PrivacyVerdict = Verdict.ACCURATE
 
     def command(self) -> tuple[str, ...]:
-        """The command that asks the same again, word by word."""
+        """Return the words of the command that asks the same question."""
         if self.adjacent is None:
             return self.asked.command()
         return self.asked.command("privacy", "--adjacent", self.adjacent)
 
     @property
     def asked(self) -> Asked:
-        """What it says of its question."""
+        """The question of the claim, as the user put it."""
         definitions = tuple(f"{name}={value}" for name, value in self.constants.items())
         default = asdict(Limits())
         chosen = {} if self.options.limits is None else asdict(self.options.limits)
@@ -97,7 +100,10 @@ class ExpectedClaim:
 
 
 def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
-    """These files, and those in these directories, in order. Raises DiagnosticError for a directory without any."""
+    """Yield these files, and those in these directories, in order.
+
+    Raises DiagnosticError for a directory without any.
+    """
     for path in paths:
         if not path.is_dir():
             yield path
@@ -110,10 +116,10 @@ def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
-    """The claims of a file, in order; at least one. Paths in it are relative to it. Those of a Python file are the
-    claims of its mechanisms, which should be accurate.
+    """Return the claims of a file, in order; at least one. Paths in it are relative to it.
 
-    Raises DiagnosticError with all that is wrong with the file.
+    Those of a Python file are the claims of its mechanisms, which are expected to be accurate. Raises DiagnosticError
+    with all mistakes in the file.
     """
     if path.suffix == ".py":
         return _of_mechanisms(path)
@@ -145,8 +151,10 @@ def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
 
 
 def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
-    """A claim for each mechanism of a Python file that makes one: about the inputs it names, or all of them. The file
-    is parsed, not executed."""
+    """Return a claim for each mechanism of a Python file that makes one, about the inputs it names, or all of them.
+
+    The file is parsed, not executed.
+    """
     module = parsed(read_source(path))
     claims = []
     for function in module.functions.values():
@@ -168,18 +176,18 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
 
 
 def _all_of(program: Path) -> tuple[str, ...] | None:
-    """All inputs, where some are real or int and the claim does not name inputs; finite ones are listed."""
+    """Return all inputs, if some are real or int and the claim does not name inputs; finite ones are listed."""
     try:
         core = load_source(source_at(program), {}).core
     except DiagnosticError:
-        return None  # which the test shows
+        return None  # the test reports the error
     infinite = any(isinstance(slot.type, RealType | IntType) for slot in core.input_slots)
     return ("all",) if infinite and core.claimed_inputs is None else None
 
 
 @frozen
 class _Reader:
-    """Reads one claim; what is wrong with it is put to the `mistakes`."""
+    """The reader of one claim, which appends its mistakes to `mistakes`."""
 
     source: Source
     claim: Mapping[str, object]
@@ -230,7 +238,7 @@ class _Reader:
         return Path(self.source.name).parent / text
 
     def _text(self, key: str) -> str | None:
-        """A text, or a number as a text; None where it is not said."""
+        """Return a text, or a number as a text, or None for a missing key."""
         value = self.claim.get(key)
         if value is None or isinstance(value, str):
             return value
@@ -289,7 +297,7 @@ def _unknown(source: Source, span: Span, name: str, known: Sequence[str]) -> Dia
 
 
 def _excerpt(source: Source, span: Span, key: str | None) -> Excerpt:
-    """The line of `key` in the part of the file that is the claim; its first line where there is none."""
+    """Return the line of `key` in the part of the file that is the claim, or the first line of that part."""
     if key is not None:
         matched = re.compile(rf"^[ \t]*\"?{re.escape(key)}\b.*$", re.MULTILINE).search(
             source.text, span.start, span.end
@@ -304,7 +312,7 @@ def _excerpt(source: Source, span: Span, key: str | None) -> Excerpt:
 
 
 def _no_toml(source: Source, message: str) -> Diagnostic:
-    """The reader's own words, with the place that it names in them."""
+    """Return the diagnostic of text that is not TOML, in the words of the TOML reader, with the place that it names."""
     match = _POSITION.search(message)
     text = (message[: match.start()] if match else message).strip().rstrip(".")
     position = len(source.text)
@@ -325,10 +333,10 @@ def _no_toml(source: Source, message: str) -> Diagnostic:
 
 
 def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Options) -> list[ExpectedClaim]:
-    """A claim for each program below the directory that makes one, or that is none; with a `beta` in the options, for
-    each program. Its table is the CSV file beside it of the same name, if there is one, else the inputs.
+    """Return a claim for each program below the directory that makes one, or that is wrong.
 
-    Raises DiagnosticError where there is none.
+    With a `beta` in the options there is one for each program. The table is the CSV file of the same name beside it, if
+    there is one, else the inputs. Raises DiagnosticError if there is no claim.
     """
     claims = []
     for path in sorted(directory.rglob("*.dip")):
@@ -352,13 +360,15 @@ def _makes_claim(path: Path) -> bool:
         return True
 
 
-# --- Claims tested: what comes out of each ----------------------------------------------------------------------------
+# --- The results of tested claims -------------------------------------------------------------------------------------
 
 
 @frozen
 class Tested:
-    """The outcome of one claim: its verdict, None for an error, in one line and as a whole report. `diagnostics` are
-    what an error consists of."""
+    """The result of one claim: its verdict, None for an error, in one line and as a whole report.
+
+    `diagnostics` are the parts of an error.
+    """
 
     claim: ExpectedClaim
     verdict: Verdict | PrivacyVerdict | None
@@ -377,18 +387,18 @@ class Tested:
 
 
 def overall(kinds: Iterable[Kind]) -> Kind:
-    """The kind of all together: an error before a failure, which comes before an undecided claim."""
+    """Return the kind of all together: an error before a failure, which comes before an undecided claim."""
     kinds_met = set(kinds)
     return next((kind for kind in (Kind.ERROR, Kind.FAILED, Kind.UNDECIDED) if kind in kinds_met), Kind.PASSED)
 
 
 def counted(tested: Sequence[Tested]) -> dict[Kind, int]:
-    """How many claims there are of each kind."""
+    """Return the number of claims of each kind."""
     return {kind: sum(tested.kind is kind for tested in tested) for kind in Kind}
 
 
 def asked(claim: ExpectedClaim) -> Question:
-    """The question that a claim about accuracy is. Raises DiagnosticError."""
+    """Return the question of a claim about accuracy. Raises DiagnosticError."""
     return question_of(_program(claim), claim.table, claim.options)
 
 
@@ -398,12 +408,12 @@ def _program(claim: ExpectedClaim) -> Program:
 
 
 def report_of(source: Question) -> Report:
-    """The question decided. Raises DiagnosticError and Undecided."""
+    """Return the report of the question, decided. Raises DiagnosticError and Undecided."""
     return answer(source, Engine(source.program.measurer, source.program.limits))
 
 
 def outcome_of(claim: ExpectedClaim, cache: Path | None) -> Tested:
-    """The claim asked, and what came out. What is wrong with its program or its table is the outcome, too."""
+    """Return the result of the claim; mistakes in its program or its table are a result too."""
     begun = perf_counter()
     try:
         with ExitStack() as stack:
@@ -444,8 +454,10 @@ def _open(claim: ExpectedClaim, reason: str, seconds: float = 0.0) -> Tested:
 
 
 def run_claims(claims: Sequence[ExpectedClaim], *, jobs: int | str = 1, cache: Path | None = None) -> Iterator[Tested]:
-    """The outcomes of the claims in order, each as soon as it and those before it are known; `jobs` claims at a time,
-    each in a process. None of the options changes an outcome."""
+    """Yield the results of the claims in order, each as soon as it and those before it are known.
+
+    `jobs` claims run at a time, each in a process. No option changes a result.
+    """
     ask = partial(outcome_of, cache=cache)
     processes = min(job_count(jobs), len(claims))
     if processes <= 1:
@@ -475,7 +487,7 @@ DIRECTORY_SCHEMA = "dipc.check-directory/1"
 
 _WORDS = {Kind.PASSED: "ok", Kind.FAILED: "FAILED", Kind.UNDECIDED: "UNDECIDED", Kind.ERROR: "ERROR"}
 
-#: What is said of a program's own claim, which is expected to be accurate.
+#: The words for the result of a program's own claim, which is expected to be accurate.
 _VERDICTS = {
     Kind.PASSED: "accurate",
     Kind.FAILED: "INACCURATE",
@@ -492,7 +504,7 @@ _STANDINGS = {
 
 
 def outcome(tested: Sequence[Tested]) -> Outcome:
-    """What came out of the claims of files, against what should."""
+    """Return the results of the claims of files, against the expected ones."""
     whole = overall(tested.kind for tested in tested)
     return Outcome(
         program="",
@@ -511,7 +523,7 @@ def outcome(tested: Sequence[Tested]) -> Outcome:
 
 
 def directory_outcome(tested: Sequence[Tested]) -> Outcome:
-    """What came out of the programs of a directory, each with its own claim."""
+    """Return the results of the programs of a directory, each with its own claim."""
     whole = overall(tested.kind for tested in tested)
     return Outcome(
         program="",
@@ -543,7 +555,7 @@ def _case(tested: Tested) -> Case:
 
 
 def verdict_line(tested: Sequence[Tested]) -> str:
-    """The whole result in one line."""
+    """Return the whole result in one line."""
     numbers = counted(tested)
     phrases = {Kind.FAILED: "otherwise", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
     counts = [f"{numbers[kind]} {word}" for kind, word in phrases.items() if numbers[kind]]
@@ -555,7 +567,7 @@ def verdict_line(tested: Sequence[Tested]) -> str:
 
 
 def _parts(tested: Sequence[Tested]) -> Iterator[Part]:
-    """A line for each claim, and below those that did not come out as they should the whole report."""
+    """Yield a line for each claim, and below unexpected results the whole report."""
     width = max(len(word) for word in _WORDS.values())
     for file, group in groupby(tested, key=lambda tested: tested.claim.place.file):
         yield GAP
@@ -601,7 +613,7 @@ def _directory_line(tested: Sequence[Tested]) -> str:
 
 
 def _directory_parts(tested: Sequence[Tested]) -> Iterator[Part]:
-    """A line for each program, and below the whole report of those that are not accurate."""
+    """Yield a line for each program, and below the whole report of those that are not accurate."""
     yield GAP
     yield Fields((tested.claim.name, tested.line) for tested in tested)
     for result in tested:

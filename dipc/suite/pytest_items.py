@@ -19,11 +19,11 @@ from dipc.text.diagnostic import DiagnosticError, render
 
 
 class Unexpected(Exception):
-    """A claim that did not come out as it should; its text is all there is to show."""
+    """A claim with an unexpected result; its text is the whole report."""
 
 
 class UnexpectedlyUndecided(Unexpected):
-    """A claim without a verdict, where one was expected."""
+    """A claim without a verdict, although one was expected."""
 
     dipc_undecided = True
 
@@ -32,7 +32,7 @@ class ClaimsFile(pytest.File):
     """A file of claims."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """A test for each claim, or for each of its rows."""
+        """Yield a test for each claim, or for each of its rows."""
         try:
             claims = read_claims(_short(self.path))
         except DiagnosticError as error:
@@ -48,14 +48,17 @@ class ClaimsFile(pytest.File):
 
 
 def _short(path: Path) -> Path:
-    """The path from the working directory, where it is below it: that is how replay commands name it."""
+    """Return the path relative to the working directory, if it is below it, as replay commands name it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _rows(claim: ExpectedClaim) -> int | None:
-    """How many rows the claim is about; None where it is not about the rows of a table, or where not all of them are
-    expected to be accurate, and for what cannot be read, which its test shows."""
+    """Return the number of rows of the claim, or None if it has a single test.
+
+    It has one if it is not about the rows of a table, if not all of them are expected to be accurate, or if it cannot
+    be read, which its test shows.
+    """
     if claim.adjacent is not None or claim.expect is not Verdict.ACCURATE:
         return None
     try:
@@ -73,7 +76,7 @@ class ClaimItem(pytest.Item):
         self.claim = claim
 
     def runtest(self) -> None:
-        """Ask. Raises Unexpected where something else came out than should."""
+        """Decide the claim; raise Unexpected for an unexpected result."""
         tested = outcome_of(self.claim, None)
         if tested.kind is Kind.PASSED:
             return
@@ -81,16 +84,16 @@ class ClaimItem(pytest.Item):
         raise kind(f"expected {self.claim.expect}\n\n{tested.text}\nreplay: {shlex.join(self.claim.command())}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:
-        """The report alone: no line of Python has to do with it."""
+        """Return the report alone, without lines of Python."""
         return str(excinfo.value) if isinstance(excinfo.value, Unexpected) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The place of the claim in its file."""
+        """Return the place of the claim in its file."""
         return self.path, self.claim.place.line - 1, self.name
 
 
 class RowItem(ClaimItem):
-    """The test of one row of a claim. All rows of a claim are decided together, when the first is wanted."""
+    """The test of one row of a claim; all rows of a claim are decided together, with the first one."""
 
     def __init__(self, *, row: int, report: Callable[[], Report], **options: Any) -> None:
         super().__init__(**options)
@@ -98,7 +101,7 @@ class RowItem(ClaimItem):
         self.report = report
 
     def runtest(self) -> None:
-        """Raises Unexpected where the row is not accurate."""
+        """Raise Unexpected unless the row is accurate."""
         row = self.report().rows[self.row - 1]
         if row.verdict is Verdict.ACCURATE:
             return

@@ -1,7 +1,8 @@
-"""Claims as tests: pytest collects every `*.dipc.toml`, and any TOML file of claims that it is given by name; and the
-claims of mechanisms in every `mechanisms.py` and `*_mechanisms.py`, and in any Python file that it is given by name.
+"""Claims as tests: pytest collects files of claims, and mechanisms with claims.
 
-It does nothing else, and loads nothing of dipc before it meets such a file.
+These are every `*.dipc.toml`, and any TOML file of claims given by name; and every `mechanisms.py` and
+`*_mechanisms.py`, and any Python file given by name. The plugin does nothing else, and loads nothing of dipc before it
+meets such a file.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ _UNDECIDED = "undecided"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option --dipc-rows."""
+    """Add the option --dipc-rows."""
     text = "make each row of a table that should be accurate a test of its own"
     parser.getgroup("dipc").addoption("--dipc-rows", action="store_true", help=text)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Files of claims, by their ending or because they were asked for."""
+    """Collect files of claims, by their ending or if they are given by name."""
     named = parent.session.isinitpath(file_path)
     if file_path.suffix == ".py":
         wanted = (named or file_path.stem == "mechanisms" or file_path.stem.endswith("_mechanisms")) and _claims(
@@ -41,12 +42,12 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     return None
 
 
-#: How a mechanism with a claim begins.
+#: The beginning of a mechanism with a claim.
 _CLAIMED = re.compile(rb"^@(dipc\.)?mechanism\([^@]*?\bclaim\s*=", re.MULTILINE)
 
 
 def _claims(path: Path) -> bool:
-    """Whether a Python file has mechanisms that make claims, and not only in a text, or cannot be read as Python."""
+    """Return True if a Python file has mechanisms with claims, not only inside a text, or cannot be read as Python."""
     text = path.read_bytes()
     if _CLAIMED.search(text) is None:
         return False
@@ -60,21 +61,21 @@ def _claims(path: Path) -> bool:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Mark the report of a claim that was left undecided."""
+    """Mark the report of an undecided claim."""
     outcome: Any = yield
     if call.excinfo is not None and getattr(call.excinfo.value, "dipc_undecided", False):
         outcome.get_result().dipc_undecided = True
 
 
 def pytest_report_teststatus(report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """Undecided is neither passed nor failed, and is called by its name."""
+    """Return the status "undecided", which is neither passed nor failed."""
     if getattr(report, "dipc_undecided", False):
         return _UNDECIDED, "U", ("UNDECIDED", {"yellow": True})
     return None
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Why claims were left undecided."""
+    """Write the reasons of undecided claims."""
     reports = terminalreporter.stats.get(_UNDECIDED, [])
     if reports:
         terminalreporter.write_sep("=", "UNDECIDED CLAIMS")
