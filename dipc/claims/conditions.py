@@ -509,7 +509,7 @@ def at_dd(claim: Claim, key: Key) -> bool:
 def _objection(unknown: str, trend: Trend) -> str:
     if trend.growth is not None:
         return f"beta grows with {unknown} {trend.growth}"
-    return f"beta could not be proved never to grow with {unknown}"
+    return f"it could not be shown that beta never grows with {unknown}"
 
 
 def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:

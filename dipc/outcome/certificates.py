@@ -31,5 +31,5 @@ def certificate(outcome: Outcome, tool: str) -> str:
         case Constant() | Loss() as answer:
             return certify_constant(outcome.question, answer, tool)
         case ErrorReport():
-            raise Uncertified("expected errors have no certificate: the checker derives probabilities, not means")
+            raise Uncertified("the checker derives probabilities of answers, not expected errors")
     raise Uncertified("this kind of question has no certificate")

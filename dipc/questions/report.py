@@ -390,7 +390,7 @@ class Report:
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "a report has one of three verdicts and no truth value: read its `verdict`, or call `require()`"
+            "a report has one of three verdicts and no truth value: look at its `verdict`, or call `require()`"
         )
 
     @property

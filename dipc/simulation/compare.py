@@ -219,7 +219,7 @@ class ComparedTally:
     reason: str | None = None
 
     def __bool__(self) -> bool:
-        raise TypeError("a comparison has one of three outcomes and no truth value: read its `agreement`")
+        raise TypeError("a comparison has one of three outcomes and no truth value: look at its `agreement`")
 
     @property
     def agreement(self) -> Agreement:

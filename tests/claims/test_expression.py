@@ -165,7 +165,7 @@ KNOWN = "beta may mention `eps`, `alpha`, `c`, `dd`, `gamma` and `m`"
         ("true", "E0604", "beta must be a number, not a truth value", "", (), 1, 4),
         ("1 < 2", "E0604", "beta must be a number, not a truth value", "", (), 1, 5),
         ("1 and 2", "E0604", "beta must be a number, not a truth value", "", (), 1, 7),
-        ("q[1]", "E0604", "beta may not depend on the program's variables", "",
+        ("q[1]", "E0604", "beta cannot depend on the program's variables", "",
          ("give values that differ from row to row in a column of the table",), 1, 4),
         ("2*abs(1 - eps)", "E0491", "beta is not one closed form for every eps", "",
          ("only beta and delta may contain min, max and abs",), 1, 14),

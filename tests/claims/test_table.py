@@ -161,7 +161,7 @@ BAD_CELLS = [
     ("q[1]", "１", "E0510", "`１` is not a rational number", ASCII),
     ("q[1]", "−1", "E0510", "`−1` is not a rational number", ASCII),
     ("q[1]", "9" * 1001, "E0510", f"`{'9' * 37}...` has more than 1000 digits",
-     "no mechanism needs such a number: check it for a slip"),
+     "no mechanism needs so many digits: check the number for a mistake"),
     ("q[2]", "", "E0512", "the input `q[2]` is left empty", "only cells of outputs may be left empty"),
     ("x", "6", "E0511", "`6` is not in the domain of `x`", "the domain of `x` is {-5..5}"),
     ("x", "1/2", "E0511", "`1/2` is not in the domain of `x`", "the domain of `x` is {-5..5}"),

@@ -60,7 +60,7 @@ def test_files_and_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     file = tmp_path / "broken.py"
     file.write_text("def f(:\n", encoding="utf-8")
     for where, said in (
-        (f"{BAD}", "say which of its mechanisms you mean"),
+        (f"{BAD}", "which can have several mechanisms"),
         (f"{BAD}::helper", "`helper` is not a mechanism"),
         (f"{BAD}::no_epsilon", "did you mean `no_eps`?"),
         (f"{tmp_path}/none.py::f", "there is no file"),

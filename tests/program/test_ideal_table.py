@@ -139,7 +139,7 @@ def test_a_table_that_the_ideal_contradicts() -> None:
     rows = [{"q[1]": -1, "out[1]": "bot"}, {"q[1]": -1, "out[1]": "top"}]
     assert diagnostic(lambda: dipc.check(program, rows)) == (
         "E1121",
-        "row 2: the table says out[1] = top, but the ideal gives bot",
+        "row 2: the table has out[1] = top, but the ideal gives bot",
         ("correct one of the two, or give the distance to disagreement in a column `dd`",),
     )
     left_open = dipc.check(program, [{"q[1]": -1, "out[1]": ""}])
@@ -159,7 +159,7 @@ def test_what_is_missing() -> None:
     assert diagnostic(lambda: dipc.check(plain))[:2] == ("E1115", "neither a table nor inputs are given")
     assert diagnostic(lambda: dipc.check(plain, inputs="x = 1"))[:2] == (
         "E1101",
-        "the program `p` has no `ideal` block that says what the answers are at these inputs",
+        "the program `p` has no `ideal` block that gives the right answers at these inputs",
     )
     sparse = dipc.load(SPARSE)
     assert diagnostic(lambda: dipc.check(sparse))[0] == "E1111"

@@ -159,5 +159,5 @@ def test_too_many_answers_are_undecided() -> None:
     report = dipc.check(program, [{f"x[{i}]": int(i == 1) for i in range(1, 6)}], beta="0")
     assert str(report.verdict) == "undecided"
     assert (
-        report.rows[0].reason == "there are 100000 answers, too many to look up the distance of each (limit `answers`)"
+        report.rows[0].reason == "there are 100000 answers, too many to compute the distance of each (limit `answers`)"
     )

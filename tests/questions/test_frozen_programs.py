@@ -35,7 +35,7 @@ def agrees(case: dict[str, Any], directory: Path, capsys: pytest.CaptureFixture[
     if captured.err:
         # That gamma is of no use has been said since; nothing else is.
         warning, *notes = captured.err.splitlines()
-        assert warning.startswith("warning[W0602]: gamma changes nothing: ")
+        assert warning.startswith("warning[W0602]: gamma has no effect: ")
         assert all(note.startswith("  = help: ") for note in notes)
         assert any(word.startswith("--gamma") for word in case["arguments"])
     assert int(code) == EXIT[case["verdict"]]

@@ -344,7 +344,7 @@ def test_stray_characters(written: str, mark: str, message: str, note: str) -> N
         ("y <- x^0.5", "E0108", "0.5", "the exponent of `^` must be a natural number"),
         ("y <- x^1001", "E0108", "1001", "the exponent of `^` must be a natural number"),
         ("y <- x^2^3", "E0108", "2^3", "the exponent of `^` must be a natural number"),
-        ("y <- 1e99999", "E0106", "1e99999", "this number is too large to be meant"),
+        ("y <- 1e99999", "E0106", "1e99999", "this number is too large"),
         ("y <- q(1)", "E0109", "q", "there is no function `q`"),
         ("claim { beta: Phi(eps) }", "E0109", "Phi", "there is no function `Phi`"),
         ("claim { beta: erf(eps) }", "E0109", "erf", "there is no function `erf`"),
