@@ -66,7 +66,7 @@ def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Inte
 
 
 def at_least(form: ClosedForm, other: ClosedForm, eps: str | None, limits: Limits | None) -> Decision:
-    """Whether form >= other at every eps of the intervals."""
+    """Decide whether form >= other at every eps of the intervals."""
     required = PiecewiseForm((ClosedForm.convert(1) - other).value)
     return decide(form, required, intervals_of(eps, form.shared_eps(other)), limits or Limits())
 
@@ -146,7 +146,7 @@ def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:
 
 
 def nearest_float(form: ClosedForm, eps: Fraction | int | str) -> float:
-    """The float nearest to the value at `eps`; where two are equally near for all that can be told, one of them."""
+    """Return the float nearest to the value at `eps`; of two that cannot be told apart, one of them."""
     low, high = form.enclosure(eps, 20)
     for digits in (40, 80, 160):
         if float(low) == float(high):

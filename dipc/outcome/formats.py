@@ -151,7 +151,7 @@ _Term = tuple[int, Fraction, Fraction]
 
 
 def latex(form: ClosedForm) -> str:
-    r"""The function in LaTeX mathematics, in `\varepsilon`."""
+    r"""Return the function in LaTeX mathematics, in `\varepsilon`."""
     numerator, denominator = form.numerator_and_denominator()
     above = _joined(_signed(numerator.terms(), form.only_at))
     if denominator is None:

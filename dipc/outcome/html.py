@@ -310,7 +310,7 @@ _Term = tuple[int, Fraction, Fraction]
 
 
 def mathml(form: ClosedForm) -> str:
-    """The function as a `math` element, in ε."""
+    """Return the function as a `math` element, in ε."""
     numerator, denominator = form.numerator_and_denominator()
     body = _sum(numerator.terms())
     if denominator is not None:
@@ -383,7 +383,7 @@ def _form(curve: Curve) -> str:
 
 
 def typeset(form: ClosedForm) -> str:
-    """The function as mathematics, or as text where that would be long."""
+    """Return the function as mathematics, or as text if that would be long."""
     numerator, denominator = form.numerator_and_denominator()
     if form.only_at is None and len(numerator) + (0 if denominator is None else len(denominator)) <= _TYPESET_TERMS:
         return mathml(form)

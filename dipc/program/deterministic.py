@@ -57,8 +57,10 @@ class DeterministicRun:
         return DeterministicRun, (self._flow,)
 
     def outputs(self, inputs: Sequence[Value]) -> tuple[Value, ...] | None:
-        """The outputs for inputs, both in their order; None where the run goes wrong, leaves an output unassigned or
-        takes long."""
+        """Return the outputs for inputs, both in their order.
+
+        The result is None if the run fails, leaves an output unassigned or takes long.
+        """
         values = self.finished(inputs)
         if values is None:
             return None

@@ -498,7 +498,7 @@ class Program:
         output: Mapping[str, object],
         gamma: Fraction | int | str = 0,
     ) -> ClosedForm:
-        """The same in closed form. Raises as `probability` does, and Undecided where there is none."""
+        """Return the same probability in closed form; raise as `probability` does, and Undecided if there is none."""
         return self._engine.measurer.measure(self._bound(input, output, gamma)).restricted_to(self.core.only_at)
 
     def combination(

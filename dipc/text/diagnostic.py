@@ -38,8 +38,8 @@ class Excerpt:
 class Source:
     """A named text, which resolves spans to excerpts.
 
-    Where the text is not in the language itself, `tree` is the program that was read from it, with spans into it, and
-    `program_text` that program as a text of the language. `accepted` is the Python function that it was read from.
+    If the text is not in the language itself, `tree` is the program that was read from it, with spans into it, and
+    `program_text` is that program as a text of the language.
     """
 
     name: str
