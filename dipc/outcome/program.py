@@ -162,7 +162,7 @@ def _reachable(initial: int, leaving: dict[int, list[Transition]]) -> set[int]:
 
 
 def noise_text(noise: NoiseView) -> str:
-    """`rT ~ Lap(eps/2, 0)`."""
+    """Return the text of a noise: `rT ~ Lap(eps/2, 0)`."""
     return f"{noise.name} ~ {noise.law.draw_text(noise.law.scale_text(noise.rate), noise.mean)}"
 
 
