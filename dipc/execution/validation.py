@@ -477,7 +477,7 @@ class Validation:
         except Mismatch as mismatch:
             return draws.count, str(mismatch)
         accepted, constants = self.accepted, self.program.core.constants
-        found = _normal(python_answer(accepted.parts, accepted.together, outputs, constants))
+        found = _normal(python_answer(accepted.parts, accepted.together, outputs, constants, accepted.told))
         if isinstance(expected, Exception):
             return draws.count, f"Python raises {type(expected).__name__}: {expected}; the program gives {_text(found)}"
         if not _alike(expected, found):

@@ -42,7 +42,7 @@ class Accepted:
     """A mechanism that was read, with what a run of it needs.
 
     `node` is its function in the parsed file, `ideal` the one that gives the right answer. `arguments` are the names of
-    the program's inputs by argument, `parts` and `together` say how the outputs make Python's answer.
+    the program's inputs by argument, `parts`, `together` and `told` say how the outputs make the answer of Python.
     """
 
     module: Module
@@ -51,6 +51,7 @@ class Accepted:
     arguments: Mapping[str, str]
     parts: tuple[Any, ...]
     together: bool
+    told: str | None = None
 
 
 class AloneFunction:

@@ -168,7 +168,7 @@ class Mechanism:
             answer = self._once(values, eps, constants, grid, seed)
         except (TypeError, ValueError) as error:
             raise self._refused(str(error), 'write for example eps="1/2", q=[0, Fraction(1, 3)]') from None
-        return python_answer(reading.parts, reading.together, answer, self._execution[2])  # type: ignore[index]
+        return python_answer(reading.parts, reading.together, answer, self._execution[2], reading.told)  # type: ignore[index]
 
     def _once(
         self,
@@ -209,11 +209,34 @@ def _exact_of(constants: Mapping[str, Any]) -> dict[str, Fraction]:
 
 
 def python_answer(
-    parts: Sequence[Part], together: bool, outputs: Mapping[str, Any], constants: Mapping[str, Fraction]
+    parts: Sequence[Part],
+    together: bool,
+    outputs: Mapping[str, Any],
+    constants: Mapping[str, Fraction],
+    told: str | None = None,
 ) -> Any:
-    """Return the answer as the function gives it, from the outputs of its program by name."""
+    """Return the answer as the function gives it, from the outputs of its program by name; `told` is the output that
+    tells an answer from None."""
+    if told is not None and not outputs[told]:
+        return None
     result = [_part(out, outputs, constants) for out in parts]
     return tuple(result) if together else result[0]
+
+
+def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> object:
+    """Return the answer that the function gives where the program has this output.
+
+    The values of `output` are those of an outcome: texts such as "3", "true" and "none", or numbers and truth values.
+    """
+    truths: dict[object, object] = {"true": True, "false": False}
+    program = mechanism.program
+    answer: dict[str, object] = {}
+    for name, value in output.items():
+        plain = truths.get(value, value) if isinstance(value, str) else value
+        numeric = isinstance(plain, str) and plain.lstrip("-").replace("/", "", 1).isdigit()
+        answer[name] = Fraction(plain) if numeric else plain  # type: ignore[arg-type]
+    reading = mechanism._reading  # noqa: SLF001 - the same class
+    return python_answer(reading.parts, reading.together, answer, program.constants, reading.told)
 
 
 def _part(out: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:

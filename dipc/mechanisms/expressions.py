@@ -81,7 +81,8 @@ class Alias:
 class Array:
     """A list: an array of the program with indices from 0 on. One that grows by `append` has a `counter` of its
     elements, unless the loop around says which is next. `initial` is what all elements begin as; `partial` that some
-    may be missing in the end."""
+    may be missing in the end; `complete` that the loop has ended and none is missing; `loop_variable` is the variable of
+    this loop."""
 
     name: str
     length: Bound
@@ -92,6 +93,8 @@ class Array:
     depth: int = 1
     grows: bool = False
     partial: bool = False
+    complete: bool = False
+    loop_variable: str | None = None
 
 
 Binding = Scalar | Alias | Array

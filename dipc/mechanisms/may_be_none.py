@@ -1,115 +1,384 @@
-"""Numbers with noise that may be None: two variables of the program, and where they are used without asking first."""
+"""Values that may be missing: None used as a number, variables without a value, elements that were never appended.
+
+Python raises an error in each of these cases, so a mechanism in which one of them is possible is refused. The analysis
+follows the statements of a program. It reads the first round of a loop by itself and joins all later rounds, so a
+result holds for every number of rounds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import assert_never
 
 from dipc.mechanisms.module import UNKNOWN_TYPE, Module
-from dipc.mechanisms.types import NONE
+from dipc.mechanisms.types import BLANK, NONE, bound_of
 from dipc.text import ast
-from dipc.text.ast import BinaryOp, UnaryOp
+from dipc.text.ast import BinaryOp, CompareOp, UnaryOp
 
-#: Expressions that are numbers for certain.
-_Known = frozenset[ast.Expr]
+Leaf = ast.Name | ast.Element
 
 
 @dataclass(frozen=True)
-class MayBeNone:
-    """Finds where a number that may be None is used as one: Python raises a TypeError there. `given` are such
-    variables, with what says whether they are numbers."""
+class Facts:
+    """What holds on every path to a place: `assigned` variables and complete lists have a value, `present` elements
+    were appended, `numbers` are not None, `truths` are conditions with known values. `reached` is false after `exit`.
+    """
+
+    assigned: frozenset[str] = frozenset()
+    present: frozenset[ast.Expr] = frozenset()
+    numbers: frozenset[ast.Expr] = frozenset()
+    truths: frozenset[tuple[ast.Expr, bool]] = frozenset()
+    reached: bool = True
+
+    def joined(self, other: Facts) -> Facts:
+        """The facts that hold whichever of two paths was taken."""
+        if not self.reached:
+            return other
+        if not other.reached:
+            return self
+        return Facts(
+            self.assigned & other.assigned,
+            self.present & other.present,
+            self.numbers & other.numbers,
+            self.truths & other.truths,
+        )
+
+    def added(self, other: Facts) -> Facts:
+        """These facts and `other`."""
+        return Facts(
+            self.assigned | other.assigned,
+            self.present | other.present,
+            self.numbers | other.numbers,
+            self.truths | other.truths,
+            self.reached,
+        )
+
+    def without(self, name: str) -> Facts:
+        """The facts that do not mention the variable or list `name`."""
+
+        def kept(facts: frozenset[ast.Expr]) -> frozenset[ast.Expr]:
+            return frozenset(fact for fact in facts if not ast.mentions(fact, name))
+
+        truths = frozenset((fact, value) for fact, value in self.truths if not ast.mentions(fact, name))
+        return replace(self, present=kept(self.present), numbers=kept(self.numbers), truths=truths)
+
+    def next_round(self, variable: str) -> Facts:
+        """The facts at the begin of the next round: what held at `variable` holds at `variable - 1`."""
+        here = ast.Name(variable)
+        before = ast.Binary(BinaryOp.SUBTRACT, here, ast.Number(Fraction(1), "1"))
+
+        def shifted(facts: frozenset[ast.Expr]) -> frozenset[ast.Expr]:
+            moved = {ast.Element(fact.name, before) for fact in facts if _is_at(fact, here) and isinstance(fact, ast.Element)}
+            return frozenset(fact for fact in facts if not ast.mentions(fact, variable)) | moved
+
+        truths = frozenset((fact, value) for fact, value in self.truths if not ast.mentions(fact, variable))
+        return replace(self, present=shifted(self.present), numbers=shifted(self.numbers), truths=truths)
+
+
+def _is_at(fact: ast.Expr, index: ast.Expr) -> bool:
+    return isinstance(fact, ast.Element) and fact.index == index
+
+
+def _is_plain(fact: ast.Expr, name: str) -> bool:
+    """Whether the fact is about an element of the list `name` whose index does not depend on the list."""
+    return isinstance(fact, ast.Element) and fact.name == name and not ast.mentions(fact.index, name)
+
+
+def _expressions(distribution: ast.Distribution) -> Iterator[ast.Expr]:
+    match distribution:
+        case ast.Noise(rate=rate, mean=mean):
+            yield rate
+            if mean is not None:
+                yield mean
+        case ast.Choose(arms=arms):
+            for arm in arms:
+                yield from arm
+        case ast.ExponentialMechanism(rate=rate, domain=domain, score=score):
+            yield rate
+            yield score
+            if isinstance(domain, ast.ListedDomain):
+                yield from domain.values
+
+
+@dataclass(frozen=True)
+class MissingValues:
+    """Finds where a value may be missing that is used.
+
+    `optional` are the variables and lists that may hold None in place of a number. `variables` are the scalars that
+    have no value before they are assigned. `growing` maps each list that grows to the variable with its length, or to
+    the variable of the loop that appends to it once in each round; `complete` are those that have an element for each
+    round of this loop. `nonempty` says whether a loop between two ends has a round for all constants.
+    """
 
     module: Module
     spelling_of: Callable[[str], str]
-    given: Mapping[str, str]
+    optional: Set[str]
+    variables: Set[str]
+    growing: Mapping[str, str]
+    complete: Set[str]
+    nonempty: Callable[[ast.Expr, ast.Expr], bool]
+    constants: Mapping[str, Fraction]
 
-    def check(self, body: Sequence[ast.Statement], known: _Known = frozenset()) -> _Known:
-        """What is certainly a number after these statements, of what may be None elsewhere. Raises DiagnosticError."""
+    def check(self, body: Sequence[ast.Statement]) -> None:
+        """Raise DiagnosticError where the program may use a missing value."""
+        self._block(body, Facts(), {})
+
+    # --- statements -------------------------------------------------------------------------------
+
+    def _block(self, body: Sequence[ast.Statement], facts: Facts, rounds: Mapping[str, _Round]) -> Facts:
         for statement in body:
-            match statement:
-                case ast.Assign(target, value):
-                    copied = isinstance(value, ast.Name | ast.Element) and value.name in self.given
-                    if target.name in self.given:
-                        certain = value in known if copied else not is_none(value)
-                        if not copied:
-                            self._used(value, known)
-                        known = self._with(known, target, certain=certain)
-                    else:
-                        self._used(value, known)
-                case ast.Sample(target, distribution):
-                    for node in ast.walk(distribution):
-                        if isinstance(node, ast.Name | ast.Element):
-                            self._used(node, known)
-                    if target.name in self.given:
-                        known = self._with(known, target, certain=True)
-                case ast.If(condition, then, otherwise):
-                    self._used(condition, known)
-                    true, false = self._facts(condition, holds=True), self._facts(condition, holds=False)
-                    known = self.check(then, known | true) & self.check(otherwise, known | false)
-                case ast.For(body=inside) | ast.While(body=inside):
-                    # Before each round, and behind the last.
-                    for each in self._assigned(inside):
-                        known = self._with(known, each, certain=False)
-                    if isinstance(statement, ast.While):
-                        self._used(statement.condition, known)
-                    self.check(inside, known)
-                case ast.Exit():
-                    pass
-                case _:
-                    assert_never(statement)
-        return known
+            if not facts.reached:
+                return facts
+            facts = self._after(statement, facts, rounds)
+        return facts
 
-    def _assigned(self, body: Sequence[ast.Statement]) -> Iterator[ast.Name | ast.Element]:
-        for statement in body:
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Assign | ast.Sample) and node.target.name in self.given:
-                    yield node.target
+    def _after(self, statement: ast.Statement, facts: Facts, rounds: Mapping[str, _Round]) -> Facts:
+        match statement:
+            case ast.Assign(target, value):
+                return self._assigned(target, value, facts)
+            case ast.Sample(target, distribution):
+                for node in _expressions(distribution):
+                    self._value_used(node, facts, distribution)
+                self._index_used(target, facts)
+                none = isinstance(distribution, ast.Choose) and any(is_none(value) for value, _ in distribution.arms)
+                return self._stored(target, facts, number=not none)
+            case ast.If(condition, then, otherwise):
+                self._used(condition, facts)
+                truth = _truth(condition, facts, rounds)
+                ways = []
+                for branch, holds in ((then, True), (otherwise, False)):
+                    if truth is not (not holds):
+                        ways.append(self._block(branch, facts.added(self._known(condition, holds=holds)), rounds))
+                return ways[0] if len(ways) == 1 else ways[0].joined(ways[1])
+            case ast.For():
+                return self._after_for(statement, facts, rounds)
+            case ast.While(condition, body):
+                self._used(condition, facts)
+                certain = _truth(condition, facts, rounds) is True
+                before = facts
+                inside = self._block(body, facts.added(self._known(condition, holds=True)), rounds)
+                head = inside if certain else facts.joined(inside)
+                while True:
+                    if head.reached:
+                        self._used(condition, head)
+                    inside = self._block(body, head.added(self._known(condition, holds=True)), rounds)
+                    following = head.joined(inside)
+                    if following == head:
+                        break
+                    head = following
+                after = head if certain else head.joined(before)
+                if isinstance(condition, ast.Truth) and condition.value:
+                    return replace(after, reached=False)
+                return after.added(self._known(condition, holds=False))
+            case ast.Exit():
+                return replace(facts, reached=False)
+            case _:
+                assert_never(statement)
 
-    def _with(self, known: _Known, target: ast.Name | ast.Element, *, certain: bool) -> _Known:
-        """After an assignment to the target, which is a number for certain or not; of a list all elements may be it."""
-        changed = {each for each in known if isinstance(each, ast.Name | ast.Element) and each.name == target.name}
-        changed |= {each for each in known if isinstance(each, ast.Element) and ast.mentions(each.index, target.name)}
-        return (known - changed) | ({target} if certain else set())
+    def _after_for(self, statement: ast.For, facts: Facts, rounds: Mapping[str, _Round]) -> Facts:
+        variable = statement.variable
+        low = bound_of(statement.low, self.constants)
+        first = None if low is None or low.terms else low.value
+        certain = self.nonempty(statement.low, statement.high)
+        before = facts.without(variable)
+        ended = self._block(statement.body, before, {**rounds, variable: (first, True)})
+        if ended.reached and first is not None:
+            here, number = ast.Name(variable), ast.number(first, statement.span)
+            at_first = [
+                frozenset(ast.Element(fact.name, number) for fact in known if _is_at(fact, here) and isinstance(fact, ast.Element))
+                for known in (ended.present, ended.numbers)
+            ]
+            ended = ended.added(Facts(present=at_first[0], numbers=at_first[1]))
+        head = ended.next_round(variable) if ended.reached else ended
+        while head.reached:
+            following = self._block(statement.body, head, {**rounds, variable: (first, False)})
+            joined = head.joined(following.next_round(variable) if following.reached else following)
+            if joined == head:
+                break
+            head = joined
+        after = head if certain else head.joined(before)
+        if after.reached:
+            after = after.without(variable)
+            done = [name for name, loop in self.growing.items() if loop == variable and name in self.complete]
+            after = after.added(Facts(assigned=frozenset(done)))
+        return after
 
-    def _used(self, tree: ast.Expr, known: _Known) -> None:
-        match tree:
-            case ast.Compare(left=left, right=right) if is_none(left) or is_none(right):
-                pass
-            case ast.Binary(op=BinaryOp.AND | BinaryOp.OR as op, left=left, right=right):
-                self._used(left, known)
-                self._used(right, known | self._facts(left, holds=op is BinaryOp.AND))
-            case ast.Name(name=name) | ast.Element(name=name) if name in self.given and tree not in known:
-                written = self.module.source.text[tree.span.start : tree.span.end]
-                spelling = written if written.startswith(self.spelling_of(name)) else self.spelling_of(name)
+    def _assigned(self, target: Leaf, value: ast.Expr, facts: Facts) -> Facts:
+        self._index_used(target, facts)
+        copied = isinstance(value, ast.Name | ast.Element) and value.name in self.optional
+        if copied and target.name in self.optional:
+            assert isinstance(value, ast.Name | ast.Element)
+            self._index_used(value, facts)
+            self._present(value, facts)
+            number = value in facts.numbers
+        else:
+            self._used(value, facts)
+            number = not is_none(value) and not (isinstance(value, ast.Name) and value.name == BLANK)
+        facts = self._stored(target, facts, number=number)
+        if isinstance(value, ast.Truth) and isinstance(target, ast.Name):
+            facts = facts.added(Facts(truths=frozenset([(target, value.value)])))
+        return facts
+
+    def _stored(self, target: Leaf, facts: Facts, *, number: bool) -> Facts:
+        """The facts after an assignment to `target` of a number or of None."""
+        if isinstance(target, ast.Element):
+            # Elements that were appended stay, and a number in one place leaves the numbers in others.
+            kept = facts.without(target.name)
+            own = frozenset(fact for fact in facts.present if _is_plain(fact, target.name))
+            numbers = frozenset(fact for fact in facts.numbers if number and _is_plain(fact, target.name))
+            kept = kept.added(Facts(present=own, numbers=numbers))
+        else:
+            kept = facts.without(target.name)
+        here: frozenset[ast.Expr] = frozenset([target])
+        plain = isinstance(target, ast.Name) or _is_plain(target, target.name)
+        return kept.added(
+            Facts(
+                assigned=frozenset([target.name]) if isinstance(target, ast.Name) else frozenset(),
+                present=here if isinstance(target, ast.Element) and plain else frozenset(),
+                numbers=here if number and plain else frozenset(),
+            )
+        )
+
+    # --- expressions ------------------------------------------------------------------------------
+
+    def _value_used(self, node: ast.Expr, facts: Facts, distribution: ast.Distribution) -> None:
+        """Check an expression of a distribution; None itself may be a value of a `choice`."""
+        if isinstance(distribution, ast.ExponentialMechanism):
+            facts = facts.added(Facts(assigned=frozenset([distribution.variable])))
+        if not is_none(node):
+            self._used(node, facts)
+
+    def _index_used(self, place: Leaf, facts: Facts) -> None:
+        if isinstance(place, ast.Element):
+            self._used(place.index, facts)
+
+    def _present(self, leaf: Leaf, facts: Facts) -> None:
+        """Raise DiagnosticError if a variable may have no value, or an element of a growing list may not exist."""
+        if isinstance(leaf, ast.Element):
+            if leaf.name in self.growing and leaf.name not in facts.assigned and leaf not in facts.present:
+                name = self.spelling_of(leaf.name)
                 raise self.module.wrong(
-                    tree.span,
-                    f"`{spelling}` may be None here but is used as a number",
-                    f"test it first: `if {spelling} is not None and …`, or `if {spelling} is None or …`",
+                    leaf.span,
+                    f"`{self._written(leaf)}` may not exist here: `{name}` may be shorter",
+                    f"create the list with its full length, `{name} = [0] * m`, and assign its elements",
                     code=UNKNOWN_TYPE,
                 )
+        elif leaf.name in self.variables and leaf.name not in facts.assigned:
+            name = self.spelling_of(leaf.name)
+            raise self.module.wrong(
+                leaf.span,
+                f"`{name}` may have no value here",
+                f"give it a value on every path that leads here, for example `{name} = 0` at the start",
+                code=UNKNOWN_TYPE,
+            )
+
+    def _written(self, leaf: Leaf) -> str:
+        written = self.module.source.text[leaf.span.start : leaf.span.end]
+        spelling = self.spelling_of(leaf.name)
+        return written if written.startswith(spelling) and "\n" not in written else spelling
+
+    def _used(self, tree: ast.Expr, facts: Facts) -> None:
+        """Raise DiagnosticError for a missing value in an expression."""
+        match tree:
+            case ast.Compare(op=CompareOp.EQ | CompareOp.NE, left=left, right=right):
+                for side in (left, right):
+                    if isinstance(side, ast.Name | ast.Element):
+                        if not is_none(side):
+                            self._index_used(side, facts)
+                            self._present(side, facts)
+                    else:
+                        self._used(side, facts)
+            case ast.Binary(op=BinaryOp.AND | BinaryOp.OR as op, left=left, right=right):
+                self._used(left, facts)
+                self._used(right, facts.added(self._known(left, holds=op is BinaryOp.AND)))
+            case ast.Name() | ast.Element():
+                self._index_used(tree, facts)
+                self._present(tree, facts)
+                if tree.name in self.optional and tree not in facts.numbers:
+                    spelling = self._written(tree)
+                    raise self.module.wrong(
+                        tree.span,
+                        f"`{spelling}` may be None here but is used as a number",
+                        f"test it first: `if {spelling} is not None and …`, or `if {spelling} is None or …`",
+                        code=UNKNOWN_TYPE,
+                    )
             case ast.Binary(left=left, right=right) | ast.Compare(left=left, right=right):
-                self._used(left, known)
-                self._used(right, known)
-            case ast.Unary(operand=inner) | ast.Element(index=inner):
-                self._used(inner, known)
+                self._used(left, facts)
+                self._used(right, facts)
+            case ast.Unary(operand=inner):
+                self._used(inner, facts)
             case ast.Call(arguments=arguments):
                 for each in arguments:
-                    self._used(each, known)
+                    self._used(each, facts)
 
-    def _facts(self, condition: ast.Expr, *, holds: bool) -> _Known:
-        """What is a number for certain where the condition holds, or does not."""
+    def _known(self, condition: ast.Expr, *, holds: bool) -> Facts:
+        """The facts where the condition holds, or does not."""
         match condition:
             case ast.Compare(op=op, left=left, right=right) if is_none(right):
-                return frozenset([left]) if (op is ast.CompareOp.NE) is holds else frozenset()
+                return Facts(numbers=frozenset([left])) if (op is CompareOp.NE) is holds else Facts()
+            case ast.Compare(op=CompareOp.EQ, left=left, right=right) if holds:
+                # A number equals only a number.
+                sides = (left, right)
+                return Facts(numbers=frozenset(one for one, two in (sides, sides[::-1]) if self._is_number(two)))
+            case ast.Compare(op=CompareOp.LT, left=index, right=ast.Name(name=counter)) if holds:
+                lists = [name for name, length in self.growing.items() if length == counter]
+                return Facts(present=frozenset(ast.Element(name, index) for name in lists))
             case ast.Unary(op=UnaryOp.NOT, operand=operand):
-                return self._facts(operand, holds=not holds)
+                return self._known(operand, holds=not holds)
             case ast.Binary(op=BinaryOp.AND | BinaryOp.OR as op, left=left, right=right):
-                one, two = self._facts(left, holds=holds), self._facts(right, holds=holds)
-                return one | two if (op is BinaryOp.AND) is holds else one & two
-        return frozenset()
+                one, two = self._known(left, holds=holds), self._known(right, holds=holds)
+                return one.added(two) if (op is BinaryOp.AND) is holds else one.joined(two)
+        return Facts()
+
+    def _is_number(self, tree: ast.Expr) -> bool:
+        return bound_of(tree, self.constants) is not None
+
+
+#: The first value of a loop variable, if it is known, and whether this is the first round.
+_Round = tuple[Fraction | None, bool]
+
+
+def _truth(condition: ast.Expr, facts: Facts, rounds: Mapping[str, _Round]) -> bool | None:
+    """The value of the condition where the facts and the rounds of the loops around tell it."""
+    for fact, value in facts.truths:
+        if fact == condition:
+            return value
+    match condition:
+        case ast.Truth(value=value):
+            return value
+        case ast.Unary(op=UnaryOp.NOT, operand=operand):
+            inner = _truth(operand, facts, rounds)
+            return None if inner is None else not inner
+        case ast.Binary(op=BinaryOp.AND | BinaryOp.OR as op, left=left, right=right):
+            one, two = _truth(left, facts, rounds), _truth(right, facts, rounds)
+            decided = op is BinaryOp.OR
+            if decided in (one, two):
+                return decided
+            return None if None in (one, two) else not decided
+        case ast.Compare(op=op, left=ast.Name(name=name), right=ast.Number(value=value)) if name in rounds:
+            first, is_first = rounds[name]
+            if first is None:
+                return None
+            if is_first:
+                return bool(ast.COMPARED[op](first, value))
+            # Every later value is at least first + 1.
+            if first + 1 > value:
+                return {CompareOp.GT: True, CompareOp.GE: True, CompareOp.NE: True}.get(op, False)
+            if first + 1 == value:
+                return {CompareOp.GE: True, CompareOp.LT: False}.get(op)
+    return None
 
 
 def is_none(tree: ast.Expr) -> bool:
     """Whether the expression is Python's None."""
     return isinstance(tree, ast.Name) and tree.name == NONE
+
+
+def variables_assigned(body: Sequence[ast.Statement]) -> Iterator[str]:
+    """The names of the scalars that the statements assign."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Assign | ast.Sample) and isinstance(node.target, ast.Name):
+                yield node.target.name

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dipc.mechanisms.alone import Accepted
 from dipc.mechanisms.expressions import RESERVED, Alias, Array, Scalar
-from dipc.mechanisms.may_be_none import MayBeNone, is_none
+from dipc.mechanisms.may_be_none import MissingValues, is_none, variables_assigned
 from dipc.mechanisms.module import (
     BAD_HEADER,
     UNKNOWN_TYPE,
@@ -26,6 +26,7 @@ from dipc.mechanisms.module import (
 )
 from dipc.mechanisms.statements import Answer, Statements
 from dipc.mechanisms.types import (
+    BLANK,
     BOOL,
     FALSE_NAME,
     NONE,
@@ -35,10 +36,11 @@ from dipc.mechanisms.types import (
     Inference,
     Kind,
     Mixed,
+    bound_of,
     joined,
 )
 from dipc.text import ast
-from dipc.text.ast import number
+from dipc.text.ast import BinaryOp, UnaryOp, number
 from dipc.text.diagnostic import Source, Span, did_you_mean
 from dipc.text.parser import parse_at
 from dipc.text.printer import print_program
@@ -67,12 +69,14 @@ class Part:
 @dataclass(frozen=True)
 class Reading:
     """A mechanism that was read: its program, the names of its inputs by the arguments that give them, and what its
-    outputs mean in Python. `together`: the parts are a tuple."""
+    outputs mean in Python. `together`: the parts are a tuple. `told` is the output, if there is one, that is false where
+    the whole answer is None."""
 
     source: Source
     arguments: Mapping[str, str]
     parts: tuple[Part, ...]
     together: bool
+    told: str | None = None
 
 
 def read_mechanism(
@@ -199,9 +203,9 @@ class _Header:
         tree = ast.Program(name, tuple(declarations), statements_of, module.span(node))
         tree = with_noiseless_ideal(tree, module.source)
         arguments = {arg: each.name for arg, (each, _, _) in zip(self._arguments(), inputs, strict=True)}
-        accepted = Accepted(module, node, self.ideal, arguments, tuple(final.parts()), statements.together)
+        accepted = Accepted(module, node, self.ideal, arguments, tuple(final.parts()), statements.together, final.told)
         source = replace(module.source, tree=tree, program_text=print_program(tree), accepted=accepted)
-        return Reading(source, arguments, tuple(final.parts()), statements.together)
+        return Reading(source, arguments, tuple(final.parts()), statements.together, final.told)
 
     def _arguments(self) -> Iterator[str]:
         for each in (*self.node.args.args, *self.node.args.kwonlyargs):
@@ -418,6 +422,14 @@ class _Header:
                 code=BAD_HEADER,
                 related=[(node, "the right answer"), (self.node, "the mechanism")],
             )
+        if statements.may_be_untold and final.told is None:
+            raise module.wrong(
+                self.ideal_written,
+                f"`{node.name}` returns None sometimes, and the mechanism never does",
+                "return None in the mechanism, too, or an answer here",
+                code=UNKNOWN_TYPE,
+                related=[(node, "the right answer"), (self.node, "the mechanism")],
+            )
         other = _Final(self, statements, body, known, like=final)
         yield ast.IdealDecl(tuple(other.variables()), other.statements, span)
 
@@ -437,6 +449,9 @@ class _Final:
         self.module = header.module
         self.node = header.node
         self.written = written
+        #: The output that tells an answer from None, where answers are lists or tuples.
+        self.told = like.told if like is not None else written.fresh("answered") if written.may_be_untold else None
+        body = written.outputs_written(body, self.told)
         self.answers: tuple[Answer, ...] = written.answers or ()
         self.together = written.together
         self.inputs = {
@@ -475,6 +490,7 @@ class _Final:
         for answer in self.answers:
             kind = self.kinds.get(answer.name, ONLY_NONE)
             missing = answer.array.partial if answer.array is not None else written.returns_none is not None
+            missing = missing and not (answer.array is None and self.told is not None)
             if missing:
                 self._check_ends(answer, body)
                 kind = replace(kind, none=True)
@@ -490,8 +506,28 @@ class _Final:
                     code=UNKNOWN_TYPE,
                 )
         self.given = self._flags(like)
-        MayBeNone(self.module, self.written.spelling_of, self.given).check(body)
+        outputs = {self.told, *(answer.name for answer in self.answers)}
+        MissingValues(
+            self.module,
+            lambda name: spelling.get(name, name),
+            {*self.given, *(name for name, kind in self.kinds.items() if kind.none and kind.is_number)},
+            {*variables_assigned(body)} - known.keys() - outputs,
+            {name: array.counter or array.loop_variable or "" for name, array in self.lists.items() if array.grows},
+            {name for name, array in self.lists.items() if array.grows and not array.partial},
+            self._is_nonempty,
+            written.constants,
+        ).check(body)
         self.statements = tuple(self._completed(body))
+
+    def _is_nonempty(self, low: ast.Expr, high: ast.Expr) -> bool:
+        """Whether a loop from `low` to `high` has a round for all constants: as many as an input has elements, or a
+        number of them that is written out."""
+        ends = bound_of(low, self.constants), bound_of(high, self.constants)
+        if ends[0] is None or ends[1] is None:
+            return False
+        count = ends[1].minus(ends[0]).plus(1)
+        lengths = [array.length for array in self.inputs.values() if isinstance(array, Array)]
+        return count.value >= 1 and (not count.terms or count in lengths)
 
     def _check_ends(self, answer: Answer, body: Sequence[ast.Statement]) -> None:
         """Raise DiagnosticError for a list that may end early, and has None among its elements: where it ends could
@@ -551,13 +587,15 @@ class _Final:
 
     def outputs(self) -> Iterator[ast.VariableDecl]:
         span = self.module.head(self.node)
+        if self.told is not None:
+            yield self._declared(ast.Role.OUTPUT, self.told, BOOL, None, span)
         for answer in self.answers:
             for name in filter(None, (self.given.get(answer.name), answer.name)):
                 array = answer.array if name == answer.name or answer.array is None else self.lists[name]
                 yield self._declared(ast.Role.OUTPUT, name, self.kinds[name], array, span)
 
     def variables(self) -> Iterator[ast.VariableDecl]:
-        taken = {answer.name for answer in self.answers} | set(self.known_names)
+        taken = {answer.name for answer in self.answers} | set(self.known_names) | {self.told}
         taken |= {self.given[name] for name in taken & set(self.given)}
         span = self.module.head(self.node)
         for name, kind in self.kinds.items():
@@ -643,25 +681,70 @@ class _Final:
                     yield statement
 
     def _assigned(self, target: ast.Name | ast.Element, value: ast.Expr, span: Span) -> Iterator[ast.Statement]:
+        kind = self.kinds[target.name]
+        if ast.is_name(value, BLANK):
+            if target.name in self.given:
+                yield ast.Assign(self._flag(target), ast.Truth(False, span), span)
+            yield ast.Assign(target, kind.blank(span), span)
+            return
+        leaf = value if isinstance(value, ast.Name | ast.Element) else None
         if target.name in self.given:
-            flag: ast.Expr
+            if leaf is not None and self._has_none_value(leaf):
+                without = tuple(self._assigned(target, ast.Name(NONE, span), span))
+                number_of = (ast.Assign(self._flag(target), ast.Truth(True, span), span), ast.Assign(target, leaf, span))
+                yield ast.If(self._is_missing(leaf), without, number_of, span)
+                return
+            flag: ast.Expr = ast.Truth(True, span)
             if is_none(value):
                 flag, value = ast.Truth(False, span), number(0, span)
-            elif isinstance(value, ast.Name | ast.Element) and value.name in self.given:
-                flag = self._flag(value)
-            else:
-                flag = ast.Truth(True, span)
+            elif leaf is not None and leaf.name in self.given:
+                flag = self._flag(leaf)
             yield ast.Assign(self._flag(target), flag, span)
             yield ast.Assign(target, value, span)
             return
-        kind = self.kinds[target.name]
+        if leaf is not None and kind.none and self._has_none_value(leaf):
+            missing = kind.none_value(span)
+            if missing != self.kinds[leaf.name].none_value(span):
+                # Another value stands for None in the other variable.
+                then, otherwise = ast.Assign(target, missing, span), ast.Assign(target, leaf, span)
+                yield ast.If(self._is_missing(leaf), (then,), (otherwise,), span)
+                return
         plain = self._value(kind, value)
-        own = isinstance(value, ast.Name | ast.Element) and self.kinds.get(value.name) == kind
+        own = leaf is not None and self.kinds.get(leaf.name) == kind
         if plain is value and kind.is_three_valued and not own:
             true, false = ast.Name(TRUE_NAME, span), ast.Name(FALSE_NAME, span)
             yield ast.If(value, (ast.Assign(target, true, span),), (ast.Assign(target, false, span),), span)
         else:
             yield ast.Assign(target, plain, span)
+
+    def _has_none_value(self, leaf: ast.Name | ast.Element) -> bool:
+        """Whether the variable holds numbers of a domain, or the value that stands for None."""
+        kind = self.kinds.get(leaf.name)
+        return kind is not None and kind.none and kind.is_number
+
+    def _is_missing(self, leaf: ast.Expr) -> ast.Expr | None:
+        """The condition that an expression is None; None where it never is."""
+        if not isinstance(leaf, ast.Name | ast.Element):
+            return None
+        if leaf.name in self.given:
+            return ast.Unary(UnaryOp.NOT, self._flag(leaf), leaf.span)
+        if not self._has_none_value(leaf):
+            return None
+        return ast.Compare(ast.CompareOp.EQ, leaf, self.kinds[leaf.name].none_value(leaf.span), leaf.span)
+
+    def _equal(self, node: ast.Compare) -> ast.Expr | None:
+        """The comparison of two values that may be None, as Python has it; None where neither may be."""
+        missing = [each for side in (node.left, node.right) if (each := self._is_missing(side)) is not None]
+        if not missing:
+            return None
+        equal: ast.Expr = ast.Compare(ast.CompareOp.EQ, node.left, node.right, node.span)
+        for each in missing:
+            there = each.operand if isinstance(each, ast.Unary) else ast.Unary(UnaryOp.NOT, each, node.span)
+            equal = ast.Binary(BinaryOp.AND, there, equal, node.span)
+        if len(missing) == 2:
+            both = ast.Binary(BinaryOp.AND, *missing, node.span)
+            equal = ast.Binary(BinaryOp.OR, both, equal, node.span)
+        return equal if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, equal, node.span)
 
     def _flag(self, place: ast.Name | ast.Element) -> ast.Name | ast.Element:
         """The variable that says whether there is a number."""
@@ -684,17 +767,19 @@ class _Final:
                         word = ast.Name(TRUE_NAME if value else FALSE_NAME, node.span)
                         return ast.Compare(node.op, left, word, node.span)
                     inner = self._conditions(left)
-                    return inner if value is equal else ast.Unary(ast.UnaryOp.NOT, inner, node.span)
+                    return inner if value is equal else ast.Unary(UnaryOp.NOT, inner, node.span)
                 case ast.Compare(left=left, right=right):
                     for one, two in ((left, right), (right, left)):
                         if is_none(two) and isinstance(one, ast.Name | ast.Element) and one.name in self.given:
                             flag = self._flag(one)
-                            return flag if node.op is ast.CompareOp.NE else ast.Unary(ast.UnaryOp.NOT, flag, node.span)
+                            return flag if node.op is ast.CompareOp.NE else ast.Unary(UnaryOp.NOT, flag, node.span)
                         if isinstance(two, ast.Name) and two.name == NONE:
                             kind = self.kinds.get(one.name) if isinstance(one, ast.Name | ast.Element) else None
                             if kind is None or not kind.none:
                                 return ast.Truth(node.op is ast.CompareOp.NE, node.span)
                             return ast.Compare(node.op, one, kind.none_value(two.span), node.span)
+                    if node.op in (ast.CompareOp.EQ, ast.CompareOp.NE):
+                        return self._equal(node)
                 case ast.Name(name=name) | ast.Element(name=name) if name in self.kinds:
                     if self.kinds[name].is_three_valued:
                         return ast.Compare(ast.CompareOp.EQ, node, ast.Name(TRUE_NAME, node.span), node.span)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import ast as python
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.mechanisms.expressions import Alias, Array, Binding, Expressions, Frame, Item, Many, Scalar, _plain
 from dipc.mechanisms.module import BAD_HEADER, BUILTINS, names_in, own_nodes, rational
-from dipc.mechanisms.types import NONE, Bound, Kind, bound_of
+from dipc.mechanisms.types import BLANK, NONE, Bound, Kind, bound_of
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, number
 from dipc.text.diagnostic import Span
 
 #: A name for the index of an element that is changed; no name in Python is spelled so.
 _INDEX = "index of an element"
+
+#: The mark of a `return`, which `outputs_written` replaces. No name in Python is spelled so.
+_RETURNED = "answer returned"
 
 #: Functions inside of functions, and statements that are written more than once because of early exits.
 _MOST_DEEP, _MOST_STATEMENTS = 20, 20_000
@@ -47,6 +50,8 @@ class Statements(Expressions):
     together = False
     #: Where None is first returned, or the function ends without an answer.
     returns_none: python.stmt | None = None
+    #: The lists of each `return`, by the number of its mark; None for `return None`.
+    returns: list[tuple[Array | None, ...] | None]
 
     def body(self, node: python.FunctionDef) -> tuple[ast.Statement, ...]:
         """The statements of the function. Raises DiagnosticError."""
@@ -63,15 +68,115 @@ class Statements(Expressions):
             if isinstance(constant, python.Constant) and isinstance(constant.value, str)
         }
         self.returned: python.Return | None = None
+        self.returns = []
         with self.before() as written:
             self.block(node.body, tail=True)
-        if self.answers is None:
+        if self.answers is None or not any(isinstance(each, python.Return) for each in own_nodes(node.body)):
             raise self.module.wrong(
                 node, f"`{node.name}` returns nothing", "return the answer: `return i`", code=BAD_HEADER
             )
-        if not _ends(node.body):
-            self.returns_none = self.returns_none or node
         return tuple(written)
+
+    @property
+    def may_be_untold(self) -> bool:
+        """Whether the function returns None in place of a list or a tuple."""
+        whole = self.together or any(answer.array is not None for answer in self.answers or ())
+        return self.returns_none is not None and whole
+
+    def outputs_written(self, body: tuple[ast.Statement, ...], told: str | None) -> tuple[ast.Statement, ...]:
+        """Replace the mark of each `return` by statements that write the answer into outputs.
+
+        A list is an output itself where every `return` gives this list in this place and in no other. Any other list
+        is copied into an output that nothing else uses. `told` is the output that tells an answer from None, if there
+        is one; where it is false, all other outputs have one fixed value (BLANK).
+        """
+        assert self.answers is not None
+        given = [lists for lists in self.returns if lists is not None]
+        final: list[Answer] = []
+        for place, answer in enumerate(self.answers):
+            first = answer.array
+            if first is None:
+                final.append(answer)
+                continue
+            here = {id(lists[place]) for lists in given}
+            elsewhere = {id(array) for lists in given for other, array in enumerate(lists) if other != place}
+            if len(here) == 1 and not first.is_input and id(first) not in elsewhere:
+                final.append(answer)
+                continue
+            for lists in given:
+                array = lists[place]
+                assert array is not None
+                if array.length != first.length or (array.grows and array is not first):
+                    raise self.module.wrong(
+                        self.returned or self.frames[0].node,
+                        "lists of different lengths are returned",
+                        "return lists of one length",
+                    )
+                if array.grows:
+                    raise self.module.wrong(
+                        self.returned or self.frames[0].node,
+                        "a list that grows is returned beside itself or another list",
+                        f"copy it into a list of full length: `ys = [0] * {first.length.value}`",
+                    )
+            output = Array(answer.name, first.length)
+            self.arrays.append(output)
+            final.append(Answer(answer.name, output))
+        self.answers = tuple(final)
+        return self._replaced(body, told)
+
+    def _replaced(self, body: Sequence[ast.Statement], told: str | None) -> tuple[ast.Statement, ...]:
+        result: list[ast.Statement] = []
+        for statement in body:
+            match statement:
+                case ast.Assign(ast.Name(name=name), ast.Number(value=number_of), span) if name == _RETURNED:
+                    result += self._output_statements(self.returns[int(number_of)], told, span)
+                case ast.If(condition, then, otherwise, span):
+                    first, second = self._replaced(then, told), self._replaced(otherwise, told)
+                    if not first and second:
+                        condition, first, second = _negated(condition), second, first
+                    if first or second:
+                        result.append(ast.If(condition, first, second, span))
+                case ast.For() | ast.While():
+                    result.append(replace(statement, body=self._replaced(statement.body, told)))
+                case _:
+                    result.append(statement)
+        return tuple(result)
+
+    def _output_statements(
+        self, lists: tuple[Array | None, ...] | None, told: str | None, span: Span
+    ) -> Iterator[ast.Statement]:
+        assert self.answers is not None
+        if lists is None and told is None:
+            return
+        if told is not None:
+            yield ast.Assign(ast.Name(told, span), ast.Truth(lists is not None, span), span)
+        blank = ast.Name(BLANK, span)
+        for place, answer in enumerate(self.answers):
+            source = None if lists is None else lists[place]
+            if answer.array is None:
+                if lists is None:
+                    yield ast.Assign(ast.Name(answer.name, span), blank, span)
+            elif source is not answer.array:
+                variable = self.fresh("k")
+                index = ast.Name(variable, span)
+                value = blank if source is None else ast.Element(source.name, index, span)
+                high = answer.array.length.plus(-1).expression(span)
+                copied = ast.Assign(ast.Element(answer.array.name, index, span), value, span)
+                yield ast.For(variable, number(0, span), high, (copied,), span)
+
+    def _mark(self, lists: tuple[Array | None, ...] | None, span: Span) -> None:
+        """Write a mark where the answer is returned: which lists are outputs is known at the end of the function."""
+        mark = number(len(self.returns), span)
+        self.returns.append(lists)
+        self.emit(ast.Assign(ast.Name(_RETURNED, span), mark, span))
+
+    def _return_none(self, statement: python.stmt, span: Span) -> None:
+        self.returns_none = self.returns_none or statement
+        if self.answers is None and not any(
+            isinstance(node, python.Return) and not _is_none(node) for node in own_nodes(self.frames[0].node.body)
+        ):
+            self.answers = (Answer("out", None),)
+        self._mark(None, span)
 
     def _require_builtins(self, function: python.FunctionDef) -> None:
         """Refuse names of Python's functions that mean something else."""
@@ -117,6 +222,9 @@ class Statements(Expressions):
                         self._while(statement, loop)
                 case _:
                     self._simple(statement)
+        if tail and len(self.frames) == 1 and not (body and (isinstance(body[-1], python.If) or _ends(body[-1:]))):
+            last = body[-1] if body else self.frames[0].node
+            self._return_none(last, self.module.head(last))
 
     def _simple(self, statement: python.stmt) -> None:
         span = self.module.span(statement)
@@ -326,7 +434,7 @@ class Statements(Expressions):
         match value:
             case python.List(elts=[]) | python.Call(func=python.Name(id="list"), args=[], keywords=[]):
                 array = Array(self.fresh(name), Bound.of(0), grows=True)
-                self._prepare(array, name)
+                self._prepare(array, name, value)
             case python.List(elts=elements):
                 array = Array(self.fresh(name), Bound.of(len(elements)))
                 for index, each in enumerate(elements):
@@ -385,16 +493,17 @@ class Statements(Expressions):
 
     # --- lists that grow --------------------------------------------------------------------------
 
-    def _prepare(self, array: Array, name: str) -> None:
-        """How long the list can become, and who says where its next element goes."""
-        sites = list(_appends(self.frames[-1].node.body, name, ()))
+    def _prepare(self, array: Array, name: str, created: python.expr) -> None:
+        """Find how long the list can become, and what says where the next element goes."""
+        body = self.frames[-1].node.body
+        sites = list(_appends(body, name, ()))
         if not sites:
             return
         loops = sites[0][1]
         loop = loops[0] if len(loops) == 1 and all(each == loops for _, each in sites) else None
         if isinstance(loop, python.For) and _counts(loop.body, name) is not None:
             array.loop = loop
-            array.partial = _leaves(loop)
+            array.partial = _leaves(loop) or not _always_follows(body, created, loop)
             return
         array.partial = True
         array.counter = self.fresh(f"{array.name}_length")
@@ -480,11 +589,7 @@ class Statements(Expressions):
             return
         value = statement.value
         if value is None or (isinstance(value, python.Constant) and value.value is None):
-            self.returns_none = self.returns_none or statement
-            if self.answers is None and not any(
-                isinstance(node, python.Return) and not _is_none(node) for node in python.walk(frame.node)
-            ):
-                self.answers = (Answer("out", None),)
+            self._return_none(statement, span)
         else:
             self._answer(statement, value, span)
         if not tail:
@@ -510,29 +615,13 @@ class Statements(Expressions):
         for answer, item, array in zip(self.answers, items, arrays, strict=True):
             if array is None:
                 self.assign(ast.Name(answer.name, span), item, span)
-            else:
-                self._give(answer, array, span)
+        self._mark(tuple(arrays), span)
 
     def _returned_list(self, item: python.expr, span: Span) -> Array | None:
         array = self.array(item)
         if array is None and isinstance(item, python.List | python.ListComp | python.BinOp):
             array = self._list("list", item, span)
         return array
-
-    def _give(self, answer: Answer, array: Array, span: Span) -> None:
-        """The list is the answer: itself, if it is always that one, else its elements are copied."""
-        assert answer.array is not None
-        if answer.array is array and not array.is_input:
-            return
-        if array.length != answer.array.length or array.grows:
-            raise self.module.wrong(span, "lists of different lengths are returned", "return lists of one length")
-        self.over(
-            Many(array.length, lambda offset: offset),
-            span,
-            lambda offset, _: self.emit(
-                ast.Assign(ast.Element(answer.name, offset, span), ast.Element(array.name, offset, span), span)
-            ),
-        )
 
     def _jump(self, statement: python.Break | python.Continue) -> None:
         if not self.around:
@@ -545,7 +634,7 @@ class Statements(Expressions):
             if loop.then:
                 self.block(loop.then, tail=False)
             else:
-                self.returns_none = self.returns_none or statement
+                self._return_none(statement, self.module.span(statement))
                 self.emit(ast.Exit(self.module.span(statement)))
             return
         if loop.flag is None:
@@ -590,9 +679,9 @@ class Statements(Expressions):
             self.ordinals[id(statement)] = _minus(offset, low, span)
         else:
             self.ordinals[id(statement)] = offset
-        for array in self.arrays:
-            if array.loop is statement:
-                array.length = many.length
+        appended = [array for array in self.arrays if array.loop is statement and array.loop_variable is None]
+        for array in appended:
+            array.length, array.loop_variable = many.length, variable
         with self._round(statement, many.length, loop) as inner:
             self.bind(statement.target, offset if direct else self._held(many.item(offset)))
             for name in sorted(names & _reassigned(self.frames[-1].node)):
@@ -601,6 +690,8 @@ class Statements(Expressions):
         for name in names:
             self.env.pop(name, None)
             self.gone.add(name)
+        for array in appended:
+            array.complete = not array.partial
         high = low.plus(many.length).plus(-1)
         body = self._stopping(tuple(inner), loop, span)
         self.emit(ast.For(variable, low.expression(span), high.expression(span), body, span))
@@ -952,6 +1043,28 @@ def _ends(body: Sequence[python.stmt]) -> bool:
 def _leaves(loop: python.For) -> bool:
     """Whether the loop may be left before its end."""
     return any(isinstance(node, python.Break | python.Return) for each in loop.body for node in python.walk(each))
+
+
+def _always_follows(body: Sequence[python.stmt], created: python.expr, loop: python.For) -> bool:
+    """Whether every path from the statement that holds `created` runs through `loop`, once."""
+    for statements in _blocks(body):
+        places = [
+            place for place, each in enumerate(statements) if isinstance(each, python.Assign) and each.value is created
+        ]
+        if places and loop in statements[places[0] :]:
+            between = statements[places[0] : statements.index(loop)]
+            jumps = (python.Return, python.Break, python.Continue)
+            return not any(isinstance(node, jumps) for each in between for node in python.walk(each))
+    return False
+
+
+def _blocks(body: Sequence[python.stmt]) -> Iterator[Sequence[python.stmt]]:
+    """The statements, and those of each block in them."""
+    yield body
+    for statement in body:
+        if not isinstance(statement, python.FunctionDef | python.AsyncFunctionDef | python.ClassDef):
+            for name in ("body", "orelse"):
+                yield from _blocks(getattr(statement, name, []))
 
 
 def _appends(

@@ -19,6 +19,9 @@ from dipc.text.diagnostic import Span
 #: Python's None where the language has a value of a domain: put in when the type is known. No name is spelled so.
 NONE = "None"
 
+#: The value of outputs where the whole answer is None: put in when the type is known. No name is spelled so.
+BLANK = "no answer"
+
 #: The names that stand for None, False and True where an answer is one of these three.
 NONE_NAME, FALSE_NAME, TRUE_NAME = "none", "no", "yes"
 
@@ -165,6 +168,24 @@ class Kind:
         if self.base == "range":
             return self.ends[0].plus(-1).expression(span)
         return _value(self.all_values[0], span)
+
+    def blank(self, span: Span) -> ast.Expr:
+        """A value that the variable has where nothing is told by it."""
+        if self.none:
+            return self.none_value(span)
+        match self.base:
+            case "bool":
+                return ast.Truth(False, span)
+            case "range":
+                return self.ends[0].expression(span)
+            case "names" | "listed":
+                return _value(self.values[0], span)
+        return number(0, span)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether all values are numbers, besides None."""
+        return self.base in ("range", "listed", "int", "real")
 
     @property
     def is_three_valued(self) -> bool:
