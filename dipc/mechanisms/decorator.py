@@ -234,7 +234,7 @@ def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> obje
     for name, value in output.items():
         plain = truths.get(value, value) if isinstance(value, str) else value
         numeric = isinstance(plain, str) and plain.lstrip("-").replace("/", "", 1).isdigit()
-        answer[name] = Fraction(plain) if numeric else plain  # type: ignore[arg-type]
+        answer[name] = Fraction(str(plain)) if numeric else plain
     reading = mechanism._reading  # noqa: SLF001 - the same class
     return python_answer(reading.parts, reading.together, answer, program.constants, reading.told)
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from dipc.mechanisms.module import BAD_NOISE, UNKNOWN_TYPE, Module, literal, rational
+from dipc.mechanisms.module import BAD_NOISE, UNKNOWN_TYPE, Module, literal, names_stored, owned_names, rational
 from dipc.mechanisms.types import FALSE_NAME, NONE, NONE_NAME, TRUE_NAME, Bound, Kind, bound_of
 from dipc.noise.laws import law_of
 from dipc.text import ast
@@ -81,8 +81,8 @@ class Alias:
 class Array:
     """A list: an array of the program with indices from 0 on. One that grows by `append` has a `counter` of its
     elements, unless the loop around says which is next. `initial` is what all elements begin as; `partial` that some
-    may be missing in the end; `complete` that the loop has ended and none is missing; `loop_variable` is the variable of
-    this loop."""
+    may be missing in the end; `complete` that the loop has ended and none is missing; `loop_variable` is the variable
+    of this loop."""
 
     name: str
     length: Bound
@@ -128,10 +128,23 @@ class Frame:
     scalars: dict[str, Scalar] = field(default_factory=dict)
     #: The functions that are defined in it.
     functions: dict[str, python.FunctionDef] = field(default_factory=dict)
+    #: Its loop variables whose loop has ended.
+    gone: set[str] = field(default_factory=set)
+    #: The names that belong to it: its arguments, and all that it assigns anywhere.
+    names: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        self.names = owned_names(self.node)
+
+    def takes(self, name: str) -> bool:
+        """Whether the function has an argument of this name, which it does not assign."""
+        arguments = (*self.node.args.args, *self.node.args.kwonlyargs)
+        assigned = any(name == stored for stored, _ in names_stored(self.node.body))
+        return not assigned and any(each.arg == name for each in arguments)
 
     @property
     def lexical(self) -> Iterator[Frame]:
-        """It, and those that its text stands in, from the inside out."""
+        """This frame and those of the enclosing functions, innermost first."""
         yield self
         if self.around is not None:
             yield from self.around.lexical
@@ -160,6 +173,8 @@ class Expressions:
         self.loops: list[Bound] = []
         self.branches = 0
         self.gone: set[str] = set()
+        #: What the names of each comprehension and lambda around meant outside of it, the innermost last.
+        self.scopes: list[dict[str, Binding | None]] = []
         #: What names stand for that are the greatest or least of a list, as `max(xs)`.
         self.extremes: dict[str, python.expr] = {}
 
@@ -169,12 +184,56 @@ class Expressions:
 
     # --- names ------------------------------------------------------------------------------------
 
+    def owner(self, name: str) -> Frame | None:
+        """The function that a name belongs to here; None for a name of the file."""
+        if not self.frames:
+            return None
+        return next((frame for frame in self.frames[-1].lexical if name in frame.names), None)
+
     def function(self, name: str) -> python.FunctionDef | None:
         """The function that a name means here: one of the functions around, or one of the file."""
-        for frame in self.frames[-1].lexical:
-            if name in frame.functions:
-                return frame.functions[name]
-        return self.module.functions.get(name)
+        if name in self.env:
+            return None
+        frame = self.owner(name)
+        return self.module.functions.get(name) if frame is None else frame.functions.get(name)
+
+    def called(self, node: python.expr) -> str | None:
+        """The module, or the member of a module, that an expression means here: `dipc.laplace`; None for others."""
+        root = node
+        while isinstance(root, python.Attribute):
+            root = root.value
+        if isinstance(root, python.Name) and (root.id in self.env or self.owner(root.id) is not None):
+            return None
+        return self.module.called(node)
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """The scope of a comprehension or a lambda: names that are bound inside of it are restored at its end."""
+        self.scopes.append({})
+        yield
+        for name, bound in self.scopes.pop().items():
+            self._restore(self.env, name, bound)
+
+    def let(self, name: str, bound: Binding) -> None:
+        """Bind a name, for as long as the scope around it lasts."""
+        if self.scopes:
+            self.scopes[-1].setdefault(name, self.env.get(name))
+        self.env[name] = bound
+
+    def env_of_function(self) -> dict[str, Binding]:
+        """What the names of the function itself mean here, without comprehensions and lambdas around."""
+        env = dict(self.env)
+        for scope in reversed(self.scopes):
+            for name, bound in scope.items():
+                self._restore(env, name, bound)
+        return env
+
+    @staticmethod
+    def _restore(env: dict[str, Binding], name: str, bound: Binding | None) -> None:
+        if bound is None:
+            env.pop(name, None)
+        else:
+            env[name] = bound
 
     def fresh(self, wanted: str, spelling: str | None = None) -> str:
         """A name for a variable that nothing else has."""
@@ -301,6 +360,18 @@ class Expressions:
 
     def _name(self, node: python.expr, name: str, span: Span) -> ast.Expr:
         bound = self.env.get(name)
+        frame = self.owner(name)
+        if bound is None and frame is not None and name in self.constants and frame.takes(name):
+            return self.frozen_constant(node, name, span)
+        if bound is None and frame is not None and frame is not self.frames[-1] and name not in frame.gone:
+            # The function around assigns it, and may have done so by now: closures read the variable.
+            if name in frame.functions:
+                raise self.module.wrong(
+                    node, f"the function `{name}` is used where a number is expected", f"call it: `{name}(…)`"
+                )
+            if name not in frame.scalars:
+                frame.scalars[name] = Scalar(self.fresh(name))
+            bound = frame.env.setdefault(name, frame.scalars[name])
         match bound:
             case Scalar(own):
                 return ast.Name(own, span)
@@ -312,11 +383,11 @@ class Expressions:
                     f"the list `{name}` is used where a number or a truth value is expected",
                     f"write an element, `{name}[0]`, or `sum({name})`, `max({name})`, `len({name})`",
                 )
-        if name in self.gone:
+        if name in self.gone or (frame is not None and name in frame.gone):
             raise self.module.wrong(
                 node, f"`{name}` is used after its loop", "copy what you need into another variable inside the loop"
             )
-        if name in self.stores and self.function(name) is None:
+        if frame is not None and name not in frame.functions and frame is self.frames[-1]:
             # It is assigned further down: a loop may have come by there.
             return ast.Name(self.scalar(name).name, span)
         return self.frozen_constant(node, name, span)
@@ -390,7 +461,7 @@ class Expressions:
                 )
 
     def _attribute(self, node: python.Attribute) -> None:
-        called = self.module.called(node)
+        called = self.called(node)
         if called in ("math.inf", "math.pi", "math.e"):
             raise self.module.wrong(
                 node, f"`{self.module.text(node)}` is not an exact rational number", "write a Fraction"
@@ -602,7 +673,7 @@ class Expressions:
             self.emit(ast.Sample(target, distribution, span))
             return target
         function = node.func
-        called = self.module.called(function)
+        called = self.called(function)
         if called in ("math.exp", "dipc.exp"):
             return ast.Call("exp", (self._single(node),), span)
         written = rational(self.module, node)
@@ -748,10 +819,10 @@ class Expressions:
                 raise self.module.wrong(node, f"`{name}` needs numbers or truth values")
             return item
 
-        kept = dict(self.env)
         if start is None:
             offset = number(0, span)
-            self.emit(ast.Assign(total, value(many.item(offset)), span))
+            with self.scope():
+                self.emit(ast.Assign(total, value(many.item(offset)), span))
         else:
             self.emit(ast.Assign(total, start, span))
 
@@ -777,8 +848,8 @@ class Expressions:
                 written = (ast.If(test, written, (), span),)
             self.out.extend(written)
 
-        self.over(many, span, step, first=1 if start is None else 0)
-        self.env = kept
+        with self.scope():
+            self.over(many, span, step, first=1 if start is None else 0)
         return total
 
     def _index_of(self, node: python.Call, value: python.expr, span: Span) -> ast.Expr:
@@ -803,18 +874,16 @@ class Expressions:
     def _best_by(self, node: python.Call, name: str, over: python.expr, key: python.expr, span: Span) -> ast.Expr:
         """`max(range(m), key=lambda i: scores[i])`."""
         many = self.many(over)
-        if many is None or not isinstance(key, python.Lambda) or len(key.args.args) != 1:
+        if many is None or not isinstance(key, python.Lambda) or not _takes_one(key):
             raise self.module.wrong(node, f"`{name}` with a key needs a list or a range, and a `lambda i: …`")
-        kept = dict(self.env)
 
         def score(item: Item) -> Item:
-            self.env[key.args.args[0].arg] = _bound_to(item)
+            self.let(key.args.args[0].arg, _bound_to(item))
             return self.expr(key.body)
 
         item = many.item
-        best = self._arg_best(name, many, score, lambda offset: _plain(item(offset)), span)
-        self.env = kept
-        return best
+        with self.scope():
+            return self._arg_best(name, many, score, lambda offset: _plain(item(offset)), span)
 
     def _arg_best(
         self, name: str, many: Many, score: Callable[[Item], Item], answer: Callable[[ast.Expr], ast.Expr], span: Span
@@ -838,7 +907,7 @@ class Expressions:
         """Let the names of a pattern stand for an item of a loop."""
         match pattern:
             case python.Name(id=name):
-                self.env[name] = _bound_to(item)
+                self.let(name, _bound_to(item))
             case python.Tuple(elts=patterns) if isinstance(item, tuple) and len(patterns) == len(item):
                 for inner, each in zip(patterns, item, strict=True):
                     self.bind(inner, each)
@@ -851,7 +920,7 @@ class Expressions:
         """What a call of noise draws from; None for anything else."""
         if not isinstance(node, python.Call):
             return None
-        called = self.module.called(node.func) or ""
+        called = self.called(node.func) or ""
         span = self.module.span(node)
         if called in NOISES:
             return self._noise(node, called, span)
@@ -940,24 +1009,22 @@ class Expressions:
         domain = self._candidates(candidates)
         variable = self.fresh("candidate")
         here = ast.Name(variable, span)
-        kept = dict(self.env)
-        with self.before() as written:
+        with self.before() as written, self.scope():
             match score:
-                case python.Lambda(args=python.arguments(args=[python.arg(arg=name)]), body=body):
-                    self.env[name] = Alias(here)
+                case python.Lambda(args=python.arguments(args=[python.arg(arg=name)]), body=body) if _takes_one(score):
+                    self.let(name, Alias(here))
                     value = self.expr(body)
                 case python.Name(id=name) if isinstance(self.env.get(name), Array):
                     array = self.env[name]
                     assert isinstance(array, Array)
                     value = ast.Element(array.name, here, self.module.span(score))
                 case python.Name(id=name) if (own := self.function(name)) is not None:
-                    self.env[_CANDIDATE] = Alias(here)
+                    self.let(_CANDIDATE, Alias(here))
                     value = self.inline(_call_of(score), own)
                 case _:
                     raise self.module.wrong(
                         score, "a score must be a `lambda`, a list or a function", f"write {example}", code=BAD_NOISE
                     )
-        self.env = kept
         if written:
             value = self._scored(candidates, score, here, written)
         return ast.ExponentialMechanism(self.expr(given["rate"]), variable, domain, value, span)
@@ -1019,6 +1086,13 @@ class Expressions:
 
 #: The name of a candidate that a score is called with.
 _CANDIDATE = "_candidate_"
+
+
+def _takes_one(score: python.Lambda) -> bool:
+    """Whether the lambda has one argument and no others."""
+    arguments = score.args
+    others = (*arguments.posonlyargs, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    return len(arguments.args) == 1 and not any(others)
 
 
 def _call_of(score: python.expr) -> python.Call:

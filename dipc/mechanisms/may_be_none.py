@@ -70,7 +70,9 @@ class Facts:
         before = ast.Binary(BinaryOp.SUBTRACT, here, ast.Number(Fraction(1), "1"))
 
         def shifted(facts: frozenset[ast.Expr]) -> frozenset[ast.Expr]:
-            moved = {ast.Element(fact.name, before) for fact in facts if _is_at(fact, here) and isinstance(fact, ast.Element)}
+            moved = {
+                ast.Element(fact.name, before) for fact in facts if _is_at(fact, here) and isinstance(fact, ast.Element)
+            }
             return frozenset(fact for fact in facts if not ast.mentions(fact, variable)) | moved
 
         truths = frozenset((fact, value) for fact, value in self.truths if not ast.mentions(fact, variable))
@@ -187,7 +189,11 @@ class MissingValues:
         if ended.reached and first is not None:
             here, number = ast.Name(variable), ast.number(first, statement.span)
             at_first = [
-                frozenset(ast.Element(fact.name, number) for fact in known if _is_at(fact, here) and isinstance(fact, ast.Element))
+                frozenset(
+                    ast.Element(fact.name, number)
+                    for fact in known
+                    if _is_at(fact, here) and isinstance(fact, ast.Element)
+                )
                 for known in (ended.present, ended.numbers)
             ]
             ended = ended.added(Facts(present=at_first[0], numbers=at_first[1]))
@@ -357,17 +363,17 @@ def _truth(condition: ast.Expr, facts: Facts, rounds: Mapping[str, _Round]) -> b
             if decided in (one, two):
                 return decided
             return None if None in (one, two) else not decided
-        case ast.Compare(op=op, left=ast.Name(name=name), right=ast.Number(value=value)) if name in rounds:
+        case ast.Compare(op=relation, left=ast.Name(name=name), right=ast.Number(value=number)) if name in rounds:
             first, is_first = rounds[name]
             if first is None:
                 return None
             if is_first:
-                return bool(ast.COMPARED[op](first, value))
+                return bool(ast.COMPARED[relation](first, number))
             # Every later value is at least first + 1.
-            if first + 1 > value:
-                return {CompareOp.GT: True, CompareOp.GE: True, CompareOp.NE: True}.get(op, False)
-            if first + 1 == value:
-                return {CompareOp.GE: True, CompareOp.LT: False}.get(op)
+            if first + 1 > number:
+                return relation in (CompareOp.GT, CompareOp.GE, CompareOp.NE)
+            if first + 1 == number:
+                return {CompareOp.GE: True, CompareOp.LT: False}.get(relation)
     return None
 
 

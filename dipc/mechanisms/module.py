@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast as python
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -127,17 +128,21 @@ def parsed(source: Source, imported: Mapping[str, str] | None = None) -> Module:
         if len(meanings[name]) > 1:
             changing[name] = node
             aliases.pop(name, None)
-    for node in python.walk(tree):
-        match node:
-            case python.Global(names=changed) | python.Nonlocal(names=changed):
-                changing |= dict.fromkeys(changed, node)
+    for changed, node in _rebindings(tree, aliases):
+        if changed is None:
+            changing |= dict.fromkeys((*BUILTINS, *meanings, *aliases), node)
+        elif changed in meanings or changed in BUILTINS:
+            star = isinstance(node, python.ImportFrom)
+            changing[changed] = node
+            if not star or meanings.get(changed, set()) != {f"{node.module}.{changed}"}:  # type: ignore[attr-defined]
+                aliases.pop(changed, None)
     starts = [0]
     starts += [position + 1 for position, letter in enumerate(source.text) if letter == "\n"]
     return Module(source, tree, aliases, functions, constants, changing, frozenset(meanings), starts)
 
 
 def _meanings(tree: python.Module) -> Iterator[tuple[str, object, python.AST]]:
-    """The names of the file with what they are given to mean, and where: equal for imports of the same thing only."""
+    """Yield each name of the file with a meaning, and where: meanings are equal for imports of the same thing only."""
     for node in own_nodes(tree.body):
         match node:
             case python.Import(names=names):
@@ -146,28 +151,110 @@ def _meanings(tree: python.Module) -> Iterator[tuple[str, object, python.AST]]:
             case python.ImportFrom(module=module, names=names):
                 for each in names:
                     yield (each.asname or each.name), f"{module}.{each.name}", node
-            case python.FunctionDef(name=name) | python.AsyncFunctionDef(name=name) | python.ClassDef(name=name):
-                yield name, node, node
-            case python.Name(id=name, ctx=python.Store()) | python.ExceptHandler(name=str(name)):
-                yield name, node, node
             case python.AugAssign(target=python.Name(id=name)) | python.Delete(targets=[python.Name(id=name)]):
                 yield name, (node, 1), node
                 yield name, (node, 2), node
+    for name, node in names_stored(tree.body):
+        if not isinstance(node, python.Import | python.ImportFrom):
+            yield name, node, node
+
+
+#: Names by which a file may change what its own names mean.
+_DYNAMIC = frozenset(
+    (
+        "globals",
+        "locals",
+        "vars",
+        "exec",
+        "eval",
+        "setattr",
+        "delattr",
+        "__builtins__",
+        "__import__",
+        "__dict__",
+        "modules",
+    )
+)
+
+
+def _rebindings(tree: python.Module, aliases: Mapping[str, str]) -> Iterator[tuple[str | None, python.AST]]:
+    """Yield what else may give a name of the file another meaning; None stands for all names."""
+    for node in python.walk(tree):
+        match node:
+            case python.Global(names=names):
+                yield from ((name, node) for name in names)
+            case python.Name(id=name) | python.Attribute(attr=name) if name in _DYNAMIC:
+                yield None, node
+            case python.Import(names=names) if any(each.name in ("builtins", "importlib") for each in names):
+                yield None, node
+            case python.ImportFrom(module="builtins" | "importlib"):
+                yield None, node
+            case python.ImportFrom(module=module, names=[python.alias(name="*")]):
+                if module in _STARS:
+                    yield from ((name, node) for name in _STARS[module])
+                else:
+                    yield None, node
+            case python.Attribute(ctx=python.Store() | python.Del(), value=value):
+                while isinstance(value, python.Attribute):
+                    value = value.value
+                if isinstance(value, python.Name) and value.id in aliases:
+                    yield value.id, node
+
+
+#: What `from MODULE import *` brings, of modules of the standard library.
+_STARS: Mapping[str | None, Sequence[str]] = {
+    "math": [name for name in dir(math) if not name.startswith("_")],
+    "fractions": ["Fraction"],
+    "__future__": [],
+}
 
 
 def own_nodes(body: Sequence[python.stmt]) -> Iterator[python.AST]:
-    """What is in the text of a function or a file, without what has names of its own: functions, classes and
-    comprehensions in it."""
+    """Yield the nodes that Python evaluates in the scope of `body`.
+
+    The bodies of functions, classes and comprehensions in it have names of their own and are left out; their
+    decorators, defaults and bases belong to this scope, as the targets of `:=` in a comprehension do.
+    """
     nodes: list[python.AST] = list(body)
     for node in nodes:
         yield node
         match node:
-            case python.FunctionDef() | python.AsyncFunctionDef() | python.ClassDef() | python.Lambda():
-                pass
+            case python.FunctionDef() | python.AsyncFunctionDef() | python.Lambda():
+                nodes += getattr(node, "decorator_list", [])
+                nodes += [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
+            case python.ClassDef():
+                nodes += [*node.decorator_list, *node.bases, *(each.value for each in node.keywords)]
             case python.ListComp() | python.SetComp() | python.DictComp() | python.GeneratorExp():
-                pass
+                nodes.append(node.generators[0].iter)
+                nodes += [each.target for each in python.walk(node) if isinstance(each, python.NamedExpr)]
             case _:
                 nodes.extend(python.iter_child_nodes(node))
+
+
+def names_stored(body: Sequence[python.stmt]) -> Iterator[tuple[str, python.AST]]:
+    """Yield each name that a scope gives a meaning to, with the node that does so."""
+    for node in own_nodes(body):
+        match node:
+            case python.Name(id=name, ctx=python.Store() | python.Del()) | python.ExceptHandler(name=str(name)):
+                yield name, node
+            case python.FunctionDef(name=name) | python.AsyncFunctionDef(name=name) | python.ClassDef(name=name):
+                yield name, node
+            case (
+                python.MatchAs(name=str(name)) | python.MatchStar(name=str(name)) | python.MatchMapping(rest=str(name))
+            ):
+                yield name, node
+            case python.Import(names=names) | python.ImportFrom(names=names):
+                for each in names:
+                    yield (each.asname or each.name.split(".")[0]), node
+
+
+def owned_names(function: python.FunctionDef) -> frozenset[str]:
+    """The names that belong to the function: its arguments, and all that it assigns anywhere."""
+    arguments = function.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+    return frozenset(
+        (*(each.arg for each in every if each is not None), *(name for name, _ in names_stored(function.body)))
+    )
 
 
 def _no_python(source: Source, error: Exception) -> Diagnostic:

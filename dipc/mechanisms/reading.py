@@ -69,8 +69,8 @@ class Part:
 @dataclass(frozen=True)
 class Reading:
     """A mechanism that was read: its program, the names of its inputs by the arguments that give them, and what its
-    outputs mean in Python. `together`: the parts are a tuple. `told` is the output, if there is one, that is false where
-    the whole answer is None."""
+    outputs mean in Python. `together`: the parts are a tuple. `told` is the output, if there is one, that is false
+    where the whole answer is None."""
 
     source: Source
     arguments: Mapping[str, str]
@@ -450,7 +450,11 @@ class _Final:
         self.node = header.node
         self.written = written
         #: The output that tells an answer from None, where answers are lists or tuples.
-        self.told = like.told if like is not None else written.fresh("answered") if written.may_be_untold else None
+        self.told: str | None
+        if like is not None:
+            self.told = like.told
+        else:
+            self.told = written.fresh("answered") if written.may_be_untold else None
         body = written.outputs_written(body, self.told)
         self.answers: tuple[Answer, ...] = written.answers or ()
         self.together = written.together
@@ -596,7 +600,7 @@ class _Final:
 
     def variables(self) -> Iterator[ast.VariableDecl]:
         taken = {answer.name for answer in self.answers} | set(self.known_names) | {self.told}
-        taken |= {self.given[name] for name in taken & set(self.given)}
+        taken |= {flag for name, flag in self.given.items() if name in taken}
         span = self.module.head(self.node)
         for name, kind in self.kinds.items():
             if name not in taken:
@@ -688,11 +692,15 @@ class _Final:
             yield ast.Assign(target, kind.blank(span), span)
             return
         leaf = value if isinstance(value, ast.Name | ast.Element) else None
+        missing_leaf = self._is_missing(leaf) if leaf is not None and self._has_none_value(leaf) else None
         if target.name in self.given:
-            if leaf is not None and self._has_none_value(leaf):
+            if leaf is not None and missing_leaf is not None:
                 without = tuple(self._assigned(target, ast.Name(NONE, span), span))
-                number_of = (ast.Assign(self._flag(target), ast.Truth(True, span), span), ast.Assign(target, leaf, span))
-                yield ast.If(self._is_missing(leaf), without, number_of, span)
+                number_of = (
+                    ast.Assign(self._flag(target), ast.Truth(True, span), span),
+                    ast.Assign(target, leaf, span),
+                )
+                yield ast.If(missing_leaf, without, number_of, span)
                 return
             flag: ast.Expr = ast.Truth(True, span)
             if is_none(value):
@@ -702,12 +710,12 @@ class _Final:
             yield ast.Assign(self._flag(target), flag, span)
             yield ast.Assign(target, value, span)
             return
-        if leaf is not None and kind.none and self._has_none_value(leaf):
+        if leaf is not None and kind.none and missing_leaf is not None:
             missing = kind.none_value(span)
             if missing != self.kinds[leaf.name].none_value(span):
                 # Another value stands for None in the other variable.
                 then, otherwise = ast.Assign(target, missing, span), ast.Assign(target, leaf, span)
-                yield ast.If(self._is_missing(leaf), (then,), (otherwise,), span)
+                yield ast.If(missing_leaf, (then,), (otherwise,), span)
                 return
         plain = self._value(kind, value)
         own = leaf is not None and self.kinds.get(leaf.name) == kind
@@ -742,7 +750,7 @@ class _Final:
             there = each.operand if isinstance(each, ast.Unary) else ast.Unary(UnaryOp.NOT, each, node.span)
             equal = ast.Binary(BinaryOp.AND, there, equal, node.span)
         if len(missing) == 2:
-            both = ast.Binary(BinaryOp.AND, *missing, node.span)
+            both = ast.Binary(BinaryOp.AND, missing[0], missing[1], node.span)
             equal = ast.Binary(BinaryOp.OR, both, equal, node.span)
         return equal if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, equal, node.span)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.mechanisms.expressions import Alias, Array, Binding, Expressions, Frame, Item, Many, Scalar, _plain
-from dipc.mechanisms.module import BAD_HEADER, BUILTINS, names_in, own_nodes, rational
+from dipc.mechanisms.module import BAD_HEADER, BUILTINS, names_in, names_stored, own_nodes, rational
 from dipc.mechanisms.types import BLANK, NONE, Bound, Kind, bound_of
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, number
@@ -23,6 +23,12 @@ _RETURNED = "answer returned"
 
 #: Functions inside of functions, and statements that are written more than once because of early exits.
 _MOST_DEEP, _MOST_STATEMENTS = 20, 20_000
+
+
+#: A function without names: what stands in it means what it means in the file.
+_OF_THE_FILE = python.FunctionDef(
+    "defaults", python.arguments([], [], None, [], [], None, []), [], [], lineno=1, col_offset=0
+)
 
 
 @dataclass(frozen=True)
@@ -179,14 +185,21 @@ class Statements(Expressions):
         self._mark(None, span)
 
     def _require_builtins(self, function: python.FunctionDef) -> None:
-        """Refuse names of Python's functions that mean something else."""
-        inside = {node.name for node in python.walk(function) if isinstance(node, python.FunctionDef)} - {function.name}
-        known = BUILTINS | self.module.aliases.keys()
+        """Refuse names of Python's functions, and of modules, that mean something else."""
+        module = self.module
+        own = {name for node in python.walk(function) for name in _bound_by(node)} - {function.name}
+        called = {id(node.func) for node in python.walk(function) if isinstance(node, python.Call)}
+        called |= {id(node.value) for node in python.walk(function) if isinstance(node, python.Attribute)}
         for node in python.walk(function):
             if isinstance(node, python.Name) and isinstance(node.ctx, python.Load):
-                changed = node.id in BUILTINS and node.id in self.module.names
-                if changed or (node.id in known and node.id in inside):
-                    raise self.module.wrong(node, f"`{node.id}` means something else in this file", "rename that")
+                name = node.id
+                changed = name in BUILTINS and (name in module.names or name in module.changing)
+                inside = name in own and (name in BUILTINS or name in module.aliases) and id(node) in called
+                if changed or inside:
+                    where = [(module.changing[name], "here")] if name in module.changing else []
+                    raise module.wrong(
+                        node, f"`{name}` means something else in this file", "rename that", related=where
+                    )
 
     def made(self, array: Array) -> None:
         self.arrays.append(array)
@@ -391,7 +404,8 @@ class Statements(Expressions):
                 )
             self.env[name] = array
             return True
-        if self.stores.get(name, 0) == 1 and name not in self.env and len(self.frames) == 1 and not self.branches:
+        once = self.stores.get(name, 0) == 1 and name not in self.env and name not in self.frames[-1].scalars
+        if once and len(self.frames) == 1 and not self.branches:
             with self.before() as written:
                 value_of = self._constant_of(value)
             if value_of is not None and not written:
@@ -412,7 +426,7 @@ class Statements(Expressions):
                         isinstance(bound, Alias) and not _mentions_variables(bound.value, self.constants)
                     ):
                         return None
-                case python.Call(func=function) if self.module.called(function) not in (
+                case python.Call(func=function) if self.called(function) not in (
                     "math.exp",
                     "dipc.exp",
                     "fractions.Fraction",
@@ -468,14 +482,13 @@ class Statements(Expressions):
                         generator.iter, "this cannot be looped over", "write `for x in q` or `range(m)`"
                     )
                 array = Array(self.fresh(name), many.length)
-                kept = dict(self.env)
 
                 def fill(k: ast.Expr, item: Item) -> None:
                     self.bind(generator.target, item)
                     self.assign(ast.Element(array.name, k, span), element, span)
 
-                self.over(many, span, fill)
-                self.env = kept
+                with self.scope():
+                    self.over(many, span, fill)
             case python.ListComp():
                 raise self.module.wrong(value, "a list needs a fixed length here", "write the loop, and use `append`")
             case python.Call(func=python.Name(id="list"), args=[inner]):
@@ -567,7 +580,12 @@ class Statements(Expressions):
                 raise self.module.wrong(
                     statement, f"`{name}` is another list in each branch", "make the list once, and change its elements"
                 )
+        open_ways = [env for env, way in ((after, then), (self.env, otherwise)) if not _ends(way)]
         self.env = {**after, **self.env} if not _ends(otherwise) else {**self.env, **after}
+        for name, bound in list(self.env.items()):
+            if isinstance(bound, Array) and name not in kept and not all(name in env for env in open_ways):
+                # Where the other way was taken, there is no list.
+                del self.env[name]
         if first or second:
             if not first:
                 condition, first, second = _negated(condition), second, first
@@ -707,6 +725,14 @@ class Statements(Expressions):
             yield inner
         self.around.pop()
         self.loops.pop()
+        leaves = any(
+            isinstance(node, python.Break | python.Continue | python.Return) for node in python.walk(statement)
+        )
+        if leaves or isinstance(statement, python.While) or times.value < 1 or times.terms:
+            for name, bound in list(self.env.items()):
+                if isinstance(bound, Array) and name not in before:
+                    # There may have been no round that makes the list.
+                    del self.env[name]
         for name in self.stores:
             if name in before and self.env.get(name) is not before[name]:
                 raise self.module.wrong(
@@ -784,12 +810,12 @@ class Statements(Expressions):
             next((each for each in caller.lexical if each.functions.get(function.name) is function), None),
         )
         env = self._arguments(node, frame)
-        caller.env = self.env
-        kept, stores, gone = self.env, self.stores, self.gone
-        self.env, self.stores, self.gone = {}, _stores(function), set()
+        caller.env, caller.gone = self.env_of_function(), self.gone
+        kept, stores, gone, scopes = self.env, self.stores, self.gone, self.scopes
+        self.env, self.stores, self.gone, self.scopes = {}, _stores(function), set(), []
         if frame.around is not None:
             # What it does not assign itself is that of the function around it.
-            self.env = {name: bound for name, bound in frame.around.env.items() if name not in self.stores}
+            self.env = {name: bound for name, bound in frame.around.env.items() if name not in frame.names}
         around, self.around = self.around, []
         self.frames.append(frame)
         try:
@@ -812,7 +838,7 @@ class Statements(Expressions):
             return frame.result
         finally:
             self.frames.pop()
-            self.env, self.stores, self.gone, self.around = kept, stores, gone, around
+            self.env, self.stores, self.gone, self.around, self.scopes = kept, stores, gone, around, scopes
 
     def _arguments(self, node: python.Call, frame: Frame) -> dict[str, Binding]:
         """The arguments of a call, by the names that the function has for them."""
@@ -875,11 +901,12 @@ class Statements(Expressions):
                 f"`{self.module.text(default)}` is what it was where `{frame.node.name}` was defined",
                 "give it as an argument",
             )
-        kept, stores, self.env, self.stores = self.env, self.stores, {}, {}
-        self.frames.append(frame)
+        kept, self.env = (self.env, self.stores, self.scopes), {}
+        self.stores, self.scopes = {}, []
+        self.frames.append(Frame(_OF_THE_FILE))
         value = self.expr(default)
         self.frames.pop()
-        self.env, self.stores = kept, stores
+        self.env, self.stores, self.scopes = kept
         return value
 
     def kind(self, annotation: python.expr) -> Kind:
@@ -972,14 +999,13 @@ def _copying(inner: python.expr) -> python.ListComp:
 
 
 def _stores(function: python.FunctionDef) -> dict[str, int]:
-    """How often each name is assigned in the text of the function. These names are its own, as its arguments are."""
+    """Count how often each name is assigned in the text of the function."""
     stores: dict[str, int] = {}
+    for name, _ in names_stored(function.body):
+        stores[name] = stores.get(name, 0) + 1
     for node in own_nodes(function.body):
-        match node:
-            case python.Name(id=name, ctx=python.Store()) | python.AugAssign(target=python.Name(id=name)):
-                stores[name] = stores.get(name, 0) + 1
-            case python.FunctionDef(name=name):
-                stores[name] = stores.get(name, 0) + 1
+        if isinstance(node, python.AugAssign) and isinstance(node.target, python.Name):
+            stores[node.target.id] += 1
     return stores
 
 
@@ -1004,6 +1030,13 @@ def _names_given(value: python.expr, target: python.expr) -> set[str]:
     return {
         side.id for pair in pairs if isinstance(pair[0], python.Name) for side in pair if isinstance(side, python.Name)
     }
+
+
+def _bound_by(node: python.AST) -> Iterator[str]:
+    """The names that a node gives a meaning to, in any scope."""
+    match node:
+        case python.Name(id=name, ctx=python.Store()) | python.FunctionDef(name=name) | python.arg(arg=name):
+            yield name
 
 
 def _is_docstring(statement: python.stmt) -> bool:

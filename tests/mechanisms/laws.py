@@ -70,7 +70,11 @@ def inputs(mechanism: Mechanism) -> Iterator[list[Any]]:
     values = []
     for slot in core.inputs:
         kind = core.slots[slot].type
-        values.append([int(v) if isinstance(v, Fraction) else v for v in kind.values] if isinstance(kind, DomType) else [False, True])
+        values.append(
+            [int(v) if isinstance(v, Fraction) else v for v in kind.values]
+            if isinstance(kind, DomType)
+            else [False, True]
+        )
     yield from (list(each) for each in product(*values))
 
 
