@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dipc.mechanisms.module import BAD_NOISE, UNKNOWN_TYPE, Module, literal, names_stored, owned_names, rational
+from dipc.mechanisms.rounding import Decimal, ExactDivision, exact_number, floats_in
 from dipc.mechanisms.types import FALSE_NAME, NONE, NONE_NAME, TRUE_NAME, Bound, Kind, bound_of
 from dipc.noise.laws import law_of
 from dipc.text import ast
@@ -163,7 +164,7 @@ class Expressions:
         self.frames: list[Frame] = []
         #: How often each name is assigned by the function that is translated.
         self.stores: Mapping[str, int] = {}
-        self.frozen: dict[str, tuple[ast.Expr, python.AST]] = {}
+        self.frozen: dict[str, tuple[ast.Expr, python.expr]] = {}
         self.env: dict[str, Binding] = {}
         self.out: list[ast.Statement] = []
         self.taken: set[str] = {*RESERVED, *constants, "out", *(f"out_{place}" for place in range(10))}
@@ -354,9 +355,9 @@ class Expressions:
         value_of = literal(self.module, node)
         if value_of is None:
             raise self.module.wrong(node, f"`{self.module.text(node)}` is not a number, string or truth value")
-        if value_of.denominator == 1 or isinstance(value, int):
+        if isinstance(value, int):
             return number(value_of, span)
-        return ast.Number(value_of, self.module.source.text[span.start : span.end].replace("_", ""), span)
+        return Decimal(value_of, self.module.source.text[span.start : span.end].replace("_", ""), span)
 
     def _name(self, node: python.expr, name: str, span: Span) -> ast.Expr:
         bound = self.env.get(name)
@@ -568,6 +569,7 @@ class Expressions:
     def index(self, array: Array, node: python.expr) -> ast.Expr:
         """The index; a negative number counts from the end."""
         span = self.module.span(node)
+        self._require_int(node, "an index")
         back = rational(self.module, node)
         if back is not None and back < 0:
             if array.grows:
@@ -577,8 +579,19 @@ class Expressions:
             return array.length.plus(int(back)).expression(span)
         return self.expr(node)
 
+    def _require_int(self, node: python.expr, what: str) -> None:
+        if floats_in(node):
+            raise self.module.wrong(
+                node,
+                f"{what} must be an int: Python raises a TypeError for `{self.module.text(node)}`",
+                "write an int, or divide by `//`",
+                code=UNKNOWN_TYPE,
+            )
+
     def length(self, node: python.expr) -> Bound:
         """A number of times that is known before anything runs: a constant, `len(q)`, sums of such."""
+        if self.frames:
+            self._require_int(node, "a number of times")
         with self.before() as written:
             bound = bound_of(self.expr(node), self.constants)
         if bound is None or written:
@@ -615,6 +628,7 @@ class Expressions:
                 item = enumerated.item
                 return Many(enumerated.length, lambda offset: (plus(offset, start, self.constants, span), item(offset)))
             case python.Call(func=python.Name(id="zip"), args=[_, *_] as arguments):
+                strict = self._zip_is_strict(node)
                 sequences = [self.many(each) for each in arguments]
                 if any(sequence is None for sequence in sequences):
                     return None
@@ -623,6 +637,10 @@ class Expressions:
                 if any(sequence.length.minus(least).terms for sequence in together):
                     raise self.module.wrong(
                         node, "which of these is the shortest depends on a constant", "let all have the same length"
+                    )
+                if strict and any(sequence.length.value != least.value for sequence in together):
+                    raise self.module.wrong(
+                        node, "these have different lengths: Python raises a ValueError", "leave `strict` out"
                     )
                 return Many(least, lambda offset: tuple(sequence.item(offset) for sequence in together))
             case python.List(elts=[_, *_] as elements) | python.Tuple(elts=[_, *_] as elements):
@@ -634,6 +652,14 @@ class Expressions:
                 self.made(made)
                 return Many(made.length, lambda offset: ast.Element(name, offset, span))
         return None
+
+    def _zip_is_strict(self, node: python.Call) -> bool:
+        match node.keywords:
+            case []:
+                return False
+            case [python.keyword(arg="strict", value=python.Constant(value=bool() as strict))]:
+                return strict
+        raise self.module.wrong(node, "`zip` takes only `strict` by name", "write `zip(p, q)`")
 
     @abstractmethod
     def made(self, array: Array) -> None:
@@ -678,7 +704,9 @@ class Expressions:
             return ast.Call("exp", (self._single(node),), span)
         written = rational(self.module, node)
         if written is not None:
-            return number(written, span)
+            return exact_number(written, span)
+        if called == "fractions.Fraction":
+            return self._fraction(node, span)
         match function:
             case python.Name(id=name) if (own := self.function(name)) is not None:
                 return self.inline(node, own)
@@ -700,6 +728,17 @@ class Expressions:
             case python.Attribute(value=value, attr="index") if self.array(value) is not None:
                 return self._index_of(node, value, span)
         raise self._not_called(node, called)
+
+    def _fraction(self, node: python.Call, span: Span) -> ast.Expr:
+        """`Fraction(n, 4)`, of whole numbers."""
+        if node.keywords or not 1 <= len(node.args) <= 2 or any(map(floats_in, node.args)):
+            raise self.module.wrong(
+                node,
+                f"`{self.module.text(node)}` is the fraction of a float, which is only near the decimal",
+                "write whole numbers, `Fraction(1, 10)`, or a text, `Fraction('0.1')`",
+            )
+        parts = [self.expr(each) for each in node.args]
+        return parts[0] if len(parts) == 1 else ExactDivision(BinaryOp.DIVIDE, parts[0], parts[1], span)
 
     def _not_called(self, node: python.Call, called: str | None) -> DiagnosticError:
         written = self.module.text(node.func)
@@ -808,6 +847,8 @@ class Expressions:
             "any": ast.Truth(False, span),
             "all": ast.Truth(True, span),
         }.get(name)
+        if start is None:
+            self._require_some(node, name, many)
         if start is None and conditions:
             raise self.module.wrong(node, f"`{name}` may get nothing to choose from", "write the loop as statements")
 
@@ -852,6 +893,12 @@ class Expressions:
             self.over(many, span, step, first=1 if start is None else 0)
         return total
 
+    def _require_some(self, node: python.expr, name: str, many: Many) -> None:
+        if many.length.value <= 0:
+            raise self.module.wrong(
+                node, f"`{name}` of nothing has no value: Python raises a ValueError", "give it at least one value"
+            )
+
     def _index_of(self, node: python.Call, value: python.expr, span: Span) -> ast.Expr:
         """`xs.index(max(xs))`, or `xs.index(best)` after `best = max(xs)`."""
         match [self._extreme_meant(each) for each in node.args]:
@@ -876,6 +923,8 @@ class Expressions:
         many = self.many(over)
         if many is None or not isinstance(key, python.Lambda) or not _takes_one(key):
             raise self.module.wrong(node, f"`{name}` with a key needs a list or a range, and a `lambda i: …`")
+
+        self._require_some(node, name, many)
 
         def score(item: Item) -> Item:
             self.let(key.args.args[0].arg, _bound_to(item))

@@ -335,11 +335,25 @@ def rational(module: Module, node: python.expr) -> Fraction | None:
                     return Fraction(arguments[0].value) if len(arguments) == 1 else None
                 except (ValueError, ZeroDivisionError):
                     return None
+            if any(_has_float(each) for each in arguments):
+                return None
             values = [rational(module, each) for each in arguments]
             if any(value is None for value in values) or (len(values) == 2 and not values[1]):
                 return None
             return Fraction(*values)  # type: ignore[arg-type]
     return None
+
+
+def _has_float(node: python.expr) -> bool:
+    """Whether Python computes the expression as a float: `Fraction(0.1)` is not a tenth."""
+    match node:
+        case python.Constant(value=value):
+            return isinstance(value, float)
+        case python.UnaryOp(operand=operand):
+            return _has_float(operand)
+        case python.BinOp(op=python.Div()):
+            return True
+    return False
 
 
 def names_in(node: python.AST) -> Iterator[str]:

@@ -16,6 +16,7 @@ from dipc.mechanisms.expressions import RESERVED, Alias, Array, Scalar
 from dipc.mechanisms.may_be_none import MissingValues, is_none, variables_assigned
 from dipc.mechanisms.module import (
     BAD_HEADER,
+    BAD_NOISE,
     UNKNOWN_TYPE,
     Module,
     decorator_name,
@@ -24,12 +25,14 @@ from dipc.mechanisms.module import (
     parsed,
     rational,
 )
+from dipc.mechanisms.rounding import Rounding, form_of_constant, unmarked
 from dipc.mechanisms.statements import Answer, Statements
 from dipc.mechanisms.types import (
     BLANK,
     BOOL,
     FALSE_NAME,
     NONE,
+    NONE_NAME,
     ONLY_NONE,
     TRUE_NAME,
     Bound,
@@ -41,7 +44,7 @@ from dipc.mechanisms.types import (
 )
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, number
-from dipc.text.diagnostic import Source, Span, did_you_mean
+from dipc.text.diagnostic import DiagnosticError, Source, Span, did_you_mean
 from dipc.text.parser import parse_at
 from dipc.text.printer import print_program
 from dipc.text.rewriting import with_noiseless_ideal
@@ -100,6 +103,7 @@ class _Header:
         self.node = node
         self.constants: dict[str, Fraction] = {}
         self.written: dict[str, ast.Expr] = {}
+        self.constants_written: dict[str, python.expr] = {}
         self.claim: python.expr | None = None
         self.ideal: python.FunctionDef | None = None
         self.ideal_written: python.expr | None = None
@@ -157,6 +161,7 @@ class _Header:
                 value, f"`{name}` is a word of dipc", "call the constant something else", code=BAD_HEADER
             )
         self.constants[name] = exact
+        self.constants_written[name] = value
         self.written[name] = number(exact, self.module.span(value))
 
     def _ideal_of(self, value: python.expr) -> None:
@@ -201,7 +206,7 @@ class _Header:
         declarations += self._right_answer(final, outputs, known)
         name = node.name if node.name not in RESERVED else f"{node.name}_"
         tree = ast.Program(name, tuple(declarations), statements_of, module.span(node))
-        tree = with_noiseless_ideal(tree, module.source)
+        tree = with_noiseless_ideal(unmarked(tree), module.source)
         arguments = {arg: each.name for arg, (each, _, _) in zip(self._arguments(), inputs, strict=True)}
         accepted = Accepted(module, node, self.ideal, arguments, tuple(final.parts()), statements.together, final.told)
         source = replace(module.source, tree=tree, program_text=print_program(tree), accepted=accepted)
@@ -244,6 +249,8 @@ class _Header:
                         code=BAD_HEADER,
                     )
                 self.constants[argument.arg] = value
+                assert default is not None
+                self.constants_written[argument.arg] = default
                 self.written[argument.arg] = number(value, module.span(argument))
         statements.constants.update(self.constants)
         statements.taken.update(self.constants)
@@ -509,6 +516,14 @@ class _Final:
                     "use another word or number in place of None",
                     code=UNKNOWN_TYPE,
                 )
+            if NONE_NAME in kind.values and kind.none:
+                place = written.strings[NONE_NAME]
+                raise self.module.wrong(
+                    place,
+                    'the string "none" and None would be the same answer in the program',
+                    'write another word, such as "nothing"',
+                    code=UNKNOWN_TYPE,
+                )
         self.given = self._flags(like)
         outputs = {self.told, *(answer.name for answer in self.answers)}
         MissingValues(
@@ -521,7 +536,61 @@ class _Final:
             self._is_nonempty,
             written.constants,
         ).check(body)
+        forms = {name: form_of_constant(self.module, value) for name, value in header.constants_written.items()}
+        forms |= {name: form_of_constant(self.module, value) for name, (_, value) in written.frozen.items()}
+        Rounding(
+            self.module,
+            lambda name: spelling.get(name, name),
+            self.constants,
+            forms,
+            self.kinds,
+            list(known),
+            [answer.name for answer in self.answers],
+        ).check(body)
+        self._check_keys(body, inference)
+        self._check_junctions(body)
         self.statements = tuple(self._completed(body))
+
+    def _check_keys(self, body: Sequence[ast.Statement], inference: Inference) -> None:
+        """Raise DiagnosticError for keys of a `choice` that may be equal: a dict keeps only the last of them."""
+        for node in ast.walk(tuple(body)):
+            if isinstance(node, ast.Choose):
+                keys = [key for key, _ in node.arms]
+                for place, one in enumerate(keys):
+                    for two in keys[:place]:
+                        if not inference.differ(two, one, self.kinds):
+                            raise self._equal_keys(two, one)
+
+    def _equal_keys(self, one: ast.Expr, two: ast.Expr) -> DiagnosticError:
+        first, second = (self.module.source.text[each.span.start : each.span.end] for each in (one, two))
+        return self.module.wrong(
+            two.span,
+            f"the keys `{first}` and `{second}` may be equal, and Python keeps only the last of two equal keys",
+            "draw a number for each value first, `k = dipc.choice({0: …, 1: …})`, and use "
+            f"`{first} if k == 0 else {second}`",
+            code=BAD_NOISE,
+        )
+
+    def _check_junctions(self, body: Sequence[ast.Statement]) -> None:
+        """Raise DiagnosticError for a value `a and b` where `a` may be None: Python gives None, not False."""
+        for node in ast.walk(tuple(body)):
+            match node:
+                case ast.Assign(value=value):
+                    values = [value]
+                case ast.Compare(left=left, right=right):
+                    values = [left, right]
+                case _:
+                    continue
+            for each in values:
+                for leaf in _operands(each):
+                    if isinstance(leaf, ast.Name | ast.Element) and self.kinds.get(leaf.name, BOOL).none:
+                        written = self.module.source.text[leaf.span.start : leaf.span.end]
+                        raise self.module.wrong(
+                            leaf.span,
+                            f"`{written}` may be None here, and `and` or `or` would give None",
+                            f"write `{written} is True`",
+                            code=UNKNOWN_TYPE,
+                        )
 
     def _is_nonempty(self, low: ast.Expr, high: ast.Expr) -> bool:
         """Whether a loop from `low` to `high` has a round for all constants: as many as an input has elements, or a
@@ -794,6 +863,14 @@ class _Final:
             return None
 
         return ast.rewritten(tree, change) if not isinstance(tree, ast.Name | ast.Element) else tree
+
+
+def _operands(tree: ast.Expr) -> Iterator[ast.Expr]:
+    """The operands of `and` and `or`; nothing for other expressions."""
+    if isinstance(tree, ast.Binary) and tree.op in (BinaryOp.AND, BinaryOp.OR):
+        for side in (tree.left, tree.right):
+            yield side
+            yield from _operands(side)
 
 
 def _expression(text: str, position: python.expr) -> python.expr:

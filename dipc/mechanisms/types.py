@@ -115,6 +115,31 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> Bound | None:
     return None
 
 
+def _affine(tree: ast.Expr, constants: Mapping[str, Fraction]) -> dict[ast.Expr | None, Fraction] | None:
+    """The coefficients of variables, elements and constants in a sum, and its constant part under None; None for any
+    other expression."""
+    match tree:
+        case ast.Number(value=value):
+            return {None: value} if value else {}
+        case ast.Name() | ast.Element():
+            return {tree: Fraction(1)}
+        case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
+            inner = _affine(operand, constants)
+            return None if inner is None else {key: -value for key, value in inner.items()}
+        case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):
+            one, two = _affine(left, constants), _affine(right, constants)
+            if one is None or two is None:
+                return None
+            sign = 1 if op is BinaryOp.ADD else -1
+            total = {key: one.get(key, Fraction(0)) + sign * two.get(key, Fraction(0)) for key in {*one, *two}}
+            return {key: value for key, value in total.items() if value}
+        case ast.Binary(op=BinaryOp.MULTIPLY | BinaryOp.DIVIDE):
+            bound = bound_of(tree, constants)
+            if bound is not None and not bound.terms:
+                return {None: bound.value} if bound.value else {}
+    return None
+
+
 # --- types --------------------------------------------------------------------------------------------
 
 
@@ -341,6 +366,31 @@ class Inference:
                     pass
                 case _:
                     assert_never(statement)
+
+    def differ(self, one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
+        """True only if the values of two expressions are never equal."""
+        if isinstance(one, ast.Truth) and isinstance(two, ast.Truth):
+            return one.value is not two.value
+        for each, other in ((one, two), (two, one)):
+            if isinstance(each, ast.Unary) and each.op is UnaryOp.NOT and each.operand == other:
+                return True
+        first, second = _affine(one, self.constants), _affine(two, self.constants)
+        difference = _affine(ast.Binary(BinaryOp.SUBTRACT, one, two), self.constants)
+        if first is not None and second is not None and difference is not None and set(difference) <= {None}:
+            return bool(difference.get(None))
+        kind_one, kind_two = self._of(one, kinds, {}), self._of(two, kinds, {})
+        if kind_one is None or kind_two is None or (kind_one.none and kind_two.none):
+            return False
+        if ONLY_NONE in (kind_one, kind_two):
+            return True
+        bases = {kind_one.base, kind_two.base}
+        if bases == {"range"}:
+            (low, high), (other_low, other_high) = kind_one.ends, kind_two.ends
+            fixed = not any(end.terms for end in (low, high, other_low, other_high))
+            return fixed and (high.value < other_low.value or other_high.value < low.value)
+        if bases == {"names"} or bases == {"listed"}:
+            return not {*kind_one.values} & {*kind_two.values}
+        return False
 
     def _of_domain(self, domain: ast.DomainExpr) -> Kind:
         match domain:
