@@ -184,7 +184,7 @@ def test_calls_conform_to_the_exact_law(name: str) -> None:
     for _ in range(calls):
         found[flat(mechanism(*arguments, eps=eps), len(theirs.outputs))] += 1
     expected = {
-        key: float(outcome.probability.at(dipc_fraction(eps))[0])
+        key: float(outcome.probability.enclosure(dipc_fraction(eps))[0])
         for outcome in theirs.outcomes(dict(zip(theirs.inputs, about.input, strict=True)))
         for key in [tuple(outcome.output.values())]
     }

@@ -168,7 +168,9 @@ def _law(reading: Reading, program: Program, given: Mapping[str, Value]) -> dict
     law: dict[str, Fraction] = {}
     for each in program.outcomes(given):
         outputs = {name: _value(program, name, value) for name, value in each.output.items()}
-        answer = repr(plain(python_answer(reading.parts, reading.together, outputs, program.core.constants)))
+        answer = repr(
+            plain(python_answer(reading.parts, reading.together, outputs, program.core.constants, reading.told))
+        )
         law[answer] = law.get(answer, Fraction(0)) + Fraction(str(each.probability))
     return {answer: weight for answer, weight in law.items() if weight}
 
@@ -200,7 +202,9 @@ def _by_draws(
             outputs = run.run(values, Replayed(holder.draws))
         except ProgramFault:
             return "refused", "a run goes wrong"
-        found = repr(plain(python_answer(reading.parts, reading.together, outputs, program.core.constants)))
+        found = repr(
+            plain(python_answer(reading.parts, reading.together, outputs, program.core.constants, reading.told))
+        )
         if found != expected:
             return "wrong", f"at {given}, draws {holder.draws.drawn}: Python {expected}, the program {found}"
     return "read", None
