@@ -76,6 +76,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
             return sealed(_OfClosedForms(question, report).of_an_event(_as_event(question, report), tool))
         return _with_a_delta(question, report, tool)
     if not isinstance(pairs, Pairs) and report.verdict is PrivacyVerdict.PRIVATE:
+        if not (question.finite_outputs or claim.is_pure) and report.proof is None:
+            return _with_a_delta(question, report, tool)
         return sealed(_aligned(question, report, tool))
     if report.counterexample is not None and report.counterexample.balls:
         return sealed(_OfClosedForms(question, report).of_an_event(report.counterexample, tool))
@@ -106,7 +108,8 @@ def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -
             if check_text(text).complete:
                 return text
     raise Uncertified(
-        "a delta for real outputs has one only where a single Laplace noise moves, and delta covers what it loses"
+        "a delta for real or int outputs has one only where a single Laplace noise moves, and delta covers what it "
+        "loses"
     )
 
 

@@ -157,7 +157,10 @@ def _known_line(answer: PrivacyAnswer) -> str:
             values = f"{_enclosed(first.value)} to {_enclosed(last.value)}"
             return f"largest Rényi divergences of orders {first.order} to {last.order}: {values} at eps = {first.eps}"
         case profiles.BudgetAt():
-            return f"least budget for delta {answer.delta}: {_enclosed(answer.value)} at eps = {answer.eps}"
+            line = f"least budget for delta {answer.delta}: {_enclosed(answer.value)} at eps = {answer.eps}"
+            if answer.limit is None:
+                return line
+            return f"{line}, as delta is at least {_enclosed(answer.limit)} for every budget"
         case profiles.Profile():
             most = answer.points[-1]
             return (

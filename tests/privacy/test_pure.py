@@ -38,7 +38,7 @@ def violation(program: dipc.Program, pairs, factor: Fraction, delta: Fraction = 
             excess = Fraction(0)
             for answer, form in law(one).items():
                 low, _ = form.enclosure(eps, 40)
-                high = law(two)[answer].at(eps, 40)[1] if answer in law(two) else Fraction(0)
+                high = law(two)[answer].enclosure(eps, 40)[1] if answer in law(two) else Fraction(0)
                 excess += max(Fraction(0), low - scale[1] * high)
             if excess > delta + Fraction(1, 10**30):
                 return True

@@ -33,6 +33,7 @@ from dipc.questions.privacy.constant import (
     bounds_by_shifts,
     bounds_for_every_pair,
     bounds_of_runs,
+    few_pairs,
 )
 from dipc.questions.privacy.densities import RealOutputs, worst_pairs
 from dipc.questions.privacy.laws import ASK_PAIRS, Laws, LeastDelta, ShiftLaws, Subject, TableLaws
@@ -301,11 +302,30 @@ class PrivacyQuestion:
             return
         yield self._shifts.decide(claim)
         if self.real_outputs and not claim.is_pure:
-            yield self._dense.decide(claim)
-        elif self._is_listed:
+            with suppress(Undecided) if self._tried is not None else ExitStack():
+                yield self._dense.decide(claim)
+        elif self._is_listed or (not claim.is_pure and isinstance(self._worst, Pairs)):
             # Int outputs: those far out are one answer, and all of these can be listed.
             with suppress(Undecided):
                 yield self.laws().decide(claim)
+        if self._tried is not None:
+            with suppress(Undecided):
+                answer = self._laws_at(self._tried).decide(claim)
+                if isinstance(answer, PrivacyCounterexample):
+                    yield answer
+        if self.real_outputs and not claim.is_pure and isinstance(self._worst, Undecided):
+            # The reason that is told: no pair is known to be the worst.
+            self._dense.decide(claim)
+
+    @cached_property
+    def _tried(self) -> Pairs | None:
+        """Some of infinitely many pairs, where no pair is known to be the worst: a claim may fail at one of them."""
+        if not isinstance(self.pairs, EveryPair) or not isinstance(self._worst, Undecided) or self.runs > 1:
+            return None
+        return few_pairs(self.program, self.pairs.adjacency)
+
+    def _laws_at(self, pairs: Pairs) -> Laws:
+        return RealOutputs(self.subject, pairs) if self.real_outputs else self.table(pairs)
 
     @property
     def _is_listed(self) -> bool:
@@ -361,6 +381,11 @@ class PrivacyQuestion:
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
         """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
         self.require_meaning(eps)
+        if self.runs > 1 and len(self.parts) == 1 and not self.finite_outputs:
+            # Divergences of independent runs add up, and one pair is the worst for each run.
+            one = self.single().divergence(order, eps, digits)
+            value = None if one.value is None else (one.value[0] * self.runs, one.value[1] * self.runs)
+            return replace(one, value=value, moment=None)
         return self.laws().divergence(order, eps, digits)
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:

@@ -414,6 +414,23 @@ def _grid_pairs(program: Program, within: Within) -> Pairs | None:
     return None
 
 
+def few_pairs(program: Program, within: Within) -> Pairs | None:
+    """Adjacent inputs of a small grid, with all values of the finite inputs; None where the grid would be large."""
+    step = _STEP if within.distance is Distance.HAMMING else within.radius
+    values: list[Sequence[Value]] = []
+    for slot in program.core.input_slots:
+        if not slot.is_symbolic:
+            values.append(finite_values(slot))
+        else:
+            size = Fraction(floor(step)) if isinstance(slot.type, IntType) else step
+            values.append((_ZERO, size))
+    if prod(map(len, values)) > _GRID:
+        return None
+    points = list(product(*values))
+    ordered = [(one, two) for one in points for two in points if one != two and within.relates(one, two)]
+    return Pairs.of(ordered) if ordered else None
+
+
 def _at_guards(program: Program, within: Within) -> Iterator[Pairs]:
     """Pairs on both sides of each comparison of real inputs without noise, and on it, where the others hold."""
     core = program.core

@@ -19,14 +19,16 @@ has more, p <= e^{K·eps + w·eps}·p': what the half-space leaves out has an ex
 probability. On a short interval of eps the same numbers r and r + w do for all of it, and what is left out lies between
 two half-spaces: with w·eps times the probability of that the sum is a closed form, and at least the delta.
 
-**All real inputs.** Let the program be one exit without comparisons whose outputs are c_i(u) + N_i with log-concave
-symmetric noises. Then what is true of a pair depends on the moves v_i of the c_i alone, and all divergences grow with
-each |v_i|: by log-concavity likelihood ratios of N_i and N_i + v are monotone, so the best tests are thresholds, whose
-errors fall as |v| grows; so a greater move is the better experiment, and so it is beside independent others
+**All real or int inputs.** Let the program be one exit without comparisons whose outputs are c_i(u) + N_i with
+log-concave noises, symmetric ones if several c_i move; an int c_i moves by integers, and so do the thresholds, at which
+tests may toss a coin. Then what is true of a pair depends on the moves v_i of the c_i alone, and all divergences grow
+with each |v_i|: by log-concavity likelihood ratios of N_i and N_i + v are monotone, so the best tests are thresholds,
+whose errors fall as |v| grows; so a greater move is the better experiment, and so it is beside independent others
 (Blackwell). A pair that moves every c_i as far as any is the worst.
 
-By L1 several c_i may move a little each. Let all N_i be of one law but for their scales, let each input be part of one
-c_i alone, and let w_i be |v_i| by the scale of N_i. To tell N from N + w for one noise of the law is the better
+By L1 several c_i may move a little each. Let all N_i be of one law, but for their scales where these may be any
+numbers, let each input be part of one c_i alone, and let w_i be |v_i| by the scale of N_i. To tell N from N + w for one
+noise of the law is the better
 experiment than to tell all N_i from all N_i + w_i, where w is the sum: go from the one to the other in two steps, w_1
 and then w_2. By the data of one step a test of the size α has at most the power f_1(α), and so by both at most
 f_2(f_1(α)), whatever else is observed; for a single noise that is its power for w_1 + w_2, for the best tests of all
@@ -38,7 +40,7 @@ cells, each with one law: a pair for each two cells with adjacent inputs stands 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -60,7 +62,7 @@ from dipc.linear.program import Infeasible, cells, solution
 from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
+from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within, every_input
 from dipc.questions.privacy.alignment import convex_moves
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import (
@@ -278,6 +280,20 @@ class RealOutputs(Laws):
         laws, left = self._excesses(PrivacyClaim(budget, ClosedForm.convert(0), (_point(eps),)))
         low, high = laws.delta_at(budget, eps, digits)
         return low, high + left
+
+    def limit_of_delta(self, eps: Fraction, digits: int) -> Ends:
+        low = high = _ZERO
+        for i, j in self._pairs.ordered:
+            products = [
+                density.mass(self._program, cell.box, None)
+                for alike in self._alike(self._pairs.inputs[i], self._pairs.inputs[j])
+                for cell in alike.cells()
+                if cell.theirs is None
+                for density in alike.ours
+            ]
+            ends = _sum_of_products(products).enclosure(eps, 2 * digits)
+            low, high = max(low, ends[0]), max(high, ends[1])
+        return low, high
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
         try:
@@ -835,14 +851,15 @@ def _halves(cell: Interval) -> tuple[Interval, Interval]:
 
 
 def worst_pairs(program: Program, within: Within) -> Pairs:
-    """Pairs of adjacent real inputs, in both orders, one of which is the worst for losses, divergences and
+    """Pairs of adjacent real or int inputs, in both orders, one of which is the worst for losses, divergences and
     deltas. Raises OutsideFragment where none are known to be, LimitReached."""
     core = program.core
-    refused = OutsideFragment("no pair of real inputs is known to be the worst")
-    if not core.inputs or not all(isinstance(slot.type, RealType) for slot in core.input_slots):
+    refused = OutsideFragment(f"no pair of {_kinds_of_inputs(program)} inputs is known to be the worst")
+    if not core.inputs or not all(isinstance(slot.type, RealType | IntType) for slot in core.input_slots):
         raise refused
+    whole = frozenset(slot for slot in core.inputs if isinstance(core.slots[slot].type, IntType))
     states = program.exits({}).states
-    if not any(_inputs_of(state) for state in states):
+    if not whole and not any(_inputs_of(state) for state in states):
         return _pairs_of_cells(states, program, within)
     state = states[0]
     if len(states) > 1 or state.guards.items or state.constraints.items or within.distance is Distance.HAMMING:
@@ -860,15 +877,26 @@ def worst_pairs(program: Program, within: Within) -> Pairs:
         ((noise, factor),) = value.noises
         used.add(noise)
         law = drawn[noise].law
-        if not (law.log_concave and law.symmetric):
+        if not law.log_concave or (law.whole and abs(factor) != 1):
             raise refused
         centers.append(replace(value, noises=()) + drawn[noise].mean.scaled(factor))
         laws.append((law, drawn[noise].rate / abs(factor)))
-    move = _greatest_move([dict(center.inputs) for center in centers], laws, within)
+    moving = [law for center, (law, _) in zip(centers, laws, strict=True) if center.inputs]
+    if len(moving) > 1 and not all(law.symmetric for law in moving):
+        raise refused
+    move = _greatest_move([dict(center.inputs) for center in centers], laws, within, whole)
     if not move:
         raise refused
     points = tuple(tuple(move.get(slot, _ZERO) if side else _ZERO for slot in core.inputs) for side in (0, 1))
-    return Pairs(points, ((0, 1), (1, 0)), "all real inputs")
+    return Pairs(points, ((0, 1), (1, 0)), every_input(core))
+
+
+def _kinds_of_inputs(program: Program) -> str:
+    slots = program.core.input_slots
+    kinds = [
+        name for name, kind in (("real", RealType), ("int", IntType)) if any(isinstance(s.type, kind) for s in slots)
+    ]
+    return " or ".join(kinds)
 
 
 def _inputs_of(state: ExitState) -> bool:
@@ -903,23 +931,34 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Withi
 
 
 def _greatest_move(
-    centers: Sequence[Mapping[int, Fraction]], laws: Sequence[tuple[Law, Fraction]], within: Within
+    centers: Sequence[Mapping[int, Fraction]],
+    laws: Sequence[tuple[Law, Fraction]],
+    within: Within,
+    whole: Set[int],
 ) -> dict[int, Fraction] | None:
     """A move of the inputs that moves every center as far as any does, or one of them so far that this tells more;
-    None where none is seen to. The centers are those of noises with these laws and rates."""
+    None where none is seen to. The centers are those of noises with these laws and rates; the inputs in `whole` move
+    by integers."""
     moved = [center for center in centers if center]
     if within.distance is Distance.L1:
+        if whole and within.radius.denominator != 1:
+            return None
         apart = {
             slot: abs(c) * rate for center, (_, rate) in zip(centers, laws, strict=True) for slot, c in center.items()
         }
-        kinds = {law for center, (law, _) in zip(centers, laws, strict=True) if center}
-        alike = len(kinds) == 1 and all(law.scales for law in kinds) and len(apart) == sum(map(len, moved))
+        moving = [pair for pair, center in zip(laws, centers, strict=True) if center]
+        kinds = {law for law, _ in moving}
+        one_law = len(set(moving)) == 1 or (len(kinds) == 1 and all(law.scales for law in kinds))
+        alike = one_law and len(apart) == sum(map(len, moved))
         if len(moved) > 1 and not alike:
             return None
         return dict.fromkeys([max(apart, key=lambda slot: apart[slot])], within.radius) if apart else {}
     move: dict[int, Fraction] = {}
     for center in moved:
-        own = {slot: within.radius if c > 0 else -within.radius for slot, c in center.items()}
+        own = {
+            slot: (1 if c > 0 else -1) * (Fraction(floor(within.radius)) if slot in whole else within.radius)
+            for slot, c in center.items()
+        }
         agree = {move[slot] == own[slot] for slot in own if slot in move}
         if len(agree) > 1:
             return None

@@ -28,6 +28,7 @@ does for each k. How it depends on eps else is not said: it is decided at one ep
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import floor
@@ -59,6 +60,7 @@ from dipc.questions.privacy.outcome import (
     Where,
 )
 from dipc.sign.interval import Interval
+from dipc.text.core import IntType
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -245,7 +247,14 @@ class GaussianLaws(Laws):
         return Renyi(*self.subject.asked, order, eps, value, None, self.where.input, self.where.adjacent)
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        value, end, attained = self.supremum(claim)
+        try:
+            value, end, attained = self.supremum(claim)
+        except OutsideFragment:
+            at_one = () if point is None else (Interval(point, point, True, True),)
+            if not at_one or claim.intervals == at_one:
+                raise
+            # The delta of discrete noise is known at one eps.
+            return self.least_delta(replace(claim, intervals=at_one), point, digits)
         there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
         place = "inf" if end is None else (end, end)
         about = *self.subject.asked, claim.budget_text, claim.eps_text
@@ -408,7 +417,8 @@ def _numbers(point: Sequence[object]) -> tuple[Fraction, ...]:
 
 
 def _vertices(program: Program, adjacency: Within, count: int, used: Sequence[int]) -> Iterator[tuple[Fraction, ...]]:
-    radius = adjacency.radius
+    whole = [isinstance(slot.type, IntType) for slot in program.core.input_slots]
+    radii = [Fraction(floor(adjacency.radius)) if each else adjacency.radius for each in whole]
     match adjacency.distance:
         case Distance.HAMMING if used:
             raise OutsideFragment(
@@ -419,7 +429,7 @@ def _vertices(program: Program, adjacency: Within, count: int, used: Sequence[in
                 raise LimitReached("vertices", f"{len(used)} inputs may each move up or down")
             for signs in product((1, -1), repeat=max(0, len(used) - 1)):
                 moved = dict(zip(used, (1, *signs), strict=False))
-                yield tuple([radius * moved.get(index, 1) for index in range(count)])
+                yield tuple([radii[index] * moved.get(index, 1) for index in range(count)])
         case _:
             for position in used or [0]:
-                yield tuple([radius if position == place else _ZERO for place in range(count)])
+                yield tuple([radii[place] if position == place else _ZERO for place in range(count)])

@@ -25,7 +25,18 @@ from dipc.measure.measure import EnclosedForm, Probability
 from dipc.program.program import Program, Progress
 from dipc.questions.privacy.adjacency import EveryPair, Pairs
 from dipc.questions.privacy.constant import ConstantEnds, LossBounds, constant_of_candidates, of_table, refuted_up_to
-from dipc.questions.privacy.loss import LawTable, Loss, Moment, Renyi, Rho, at_most, couples, different_pairs, sign_of
+from dipc.questions.privacy.loss import (
+    IMPOSSIBLE,
+    LawTable,
+    Loss,
+    Moment,
+    Renyi,
+    Rho,
+    at_most,
+    couples,
+    different_pairs,
+    sign_of,
+)
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
@@ -132,6 +143,11 @@ class Laws(ABC):
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
         """An enclosure of the least delta of the budget·eps at one eps, apart by some 10^-digits."""
 
+    def limit_of_delta(self, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
+        """An enclosure of the least delta's limit at an eps as the budget grows: at least the probability, at some
+        pair, of the outputs that are impossible at the adjacent input. Where this is not known the lower end is 0."""
+        return _ZERO, _ONE
+
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
         """The least budget, a number, of a delta > 0 at an eps, enclosed; None is infinity. The delta of a budget falls
         as that grows, so that it is bisected."""
@@ -141,6 +157,8 @@ class Laws(ABC):
 
         if needed(_ZERO)[1] <= delta:
             return _ZERO, _ZERO
+        if self.limit_of_delta(eps, digits)[0] > delta:
+            return None
         low, high = _ZERO, _ONE
         while needed(high)[1] > delta:
             low, high = high, 2 * high
@@ -304,6 +322,15 @@ class TableLaws(Laws):
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
         return self.greatest(budget, eps, digits).value
+
+    def limit_of_delta(self, eps: Fraction, digits: int) -> Ends:
+        low = high = _ZERO
+        for pair in different_pairs(self.table, self.pairs):
+            numbers = [ours for ours, theirs in self.table.at_pair(pair) if theirs == IMPOSSIBLE]
+            ends = [self.value(number, eps, 8 * digits) for number in numbers]
+            low = max(low, sum((end for end, _ in ends), _ZERO))
+            high = max(high, sum((end for _, end in ends), _ZERO))
+        return low, high
 
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
         """Sets with the greatest p/p' give a bound from below, whatever was guessed; one from above is checked by

@@ -55,16 +55,20 @@ _MOST_VALUES, _FINEST = 20_000, Fraction(1, 10_000)
 @frozen
 class BudgetAt(PrivacyAnswer):
     """The least budget b such that (b, delta)-privacy holds at `eps`, over all pairs: `value` encloses it, None is
-    infinity. It is a number, no multiple of eps."""
+    infinity. It is a number, not a multiple of eps. Where it is infinite, `limit` encloses the least delta's limit as
+    the budget grows."""
 
     delta: Fraction
     eps: Fraction
     value: Ends | None
     theorems: Theorems | None = None
+    limit: Ends | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The whole JSON object."""
-        said = {"delta": str(self.delta), "value": ends_json(self.value)}
+        said: dict[str, Any] = {"delta": str(self.delta), "value": ends_json(self.value)}
+        if self.limit is not None:
+            said["delta_at_least"] = ends_json(self.limit)
         if self.theorems is not None:
             said |= self.theorems.as_json(self.delta)
         return {**self.head, "pairs": self.pairs, "eps": str(self.eps), "least_budget": said}
@@ -230,7 +234,9 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
     question.require_meaning(eps)
     laws = question.laws()
     value = laws.budget(delta, eps, digits) if delta else laws.loss(eps, digits).value
-    return BudgetAt(*question.asked, delta, eps, value, theorems_of(question, eps))
+    limit = outward(*laws.limit_of_delta(eps, digits), digits) if value is None else None
+    limit = None if limit is None or not limit[0] else limit
+    return BudgetAt(*question.asked, delta, eps, value, theorems_of(question, eps), limit)
 
 
 def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digits: int = DIGITS) -> Profile:
