@@ -31,7 +31,7 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.normal import Enclosed, Probability, Sum, complementary, same
-from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step, must_be_derived
+from dipc.verifier.reading import EXPRESSION, Budget, NotDerived, Rejected, in_step, must_be_derived
 from dipc.verifier.reals import Number, monomial
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, nodes, read_expression
 
@@ -141,7 +141,7 @@ def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget) 
 
 def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Value:
     """The value as the least of the greatest of some forms. NotOneForm for expressions that are none."""
-    return _Evaluation(names, budget).value(parsed(expression, budget))
+    return _Evaluation(names, budget.part(EXPRESSION)).value(parsed(expression, budget))
 
 
 def _of(form: Form) -> Value:

@@ -282,6 +282,10 @@ _PARTS = {
     Question.LEAST: (*_ALWAYS, "sought", "enclosed", "proved", "refuted"),
 }
 
+#: The fields of a claim about accuracy, and of one about privacy.
+_ACCURACY_CLAIM = ("alpha", "beta", "gamma", "eps")
+_PRIVACY_CLAIM = ("budget", "delta", "eps")
+
 #: Parts that a document may have besides.
 _OPTIONAL = {Question.ROWS: ("product",)}
 
@@ -423,6 +427,7 @@ def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
     for name, reader in (("tool", read.text), ("claim", _object)):
         with in_step(name):
             reader(data[name])
+    _require_claim(question, data)
     if question is Question.LEAST:
         documents = [None if data[name] is None else _document(data[name], size, whole=False) for name in _ENDS]
         first = next((one for one in documents if one is not None), None)
@@ -434,6 +439,24 @@ def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
     with in_step("table"):
         table = Table.read(data["table"]) if question is Question.ROWS else None
     return Document(question, data, program, table, size)
+
+
+def _require_claim(question: Question, data: Mapping[str, Any]) -> None:
+    """Raise Unreadable unless the `claim` has exactly the fields of its `question`: each of them has a meaning, and
+    none a default."""
+    match question:
+        case Question.ROWS | Question.ALL_INPUTS:
+            wanted = _ACCURACY_CLAIM
+        case Question.LEAST:
+            wanted = _PRIVACY_CLAIM if data["sought"] == "budget" else _ACCURACY_CLAIM
+        case _:
+            wanted = _PRIVACY_CLAIM
+    for name in wanted:
+        if name not in data["claim"]:
+            raise Unreadable(f"its `claim` has no `{name}`")
+    for name in data["claim"]:
+        if name not in wanted:
+            raise Unreadable(f"its `claim` has `{plain(name)[:40]}`, which is not known here")
 
 
 def digest(rest: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from math import lcm
 from typing import TypeVar
 
 from dipc.verifier import reading as read
-from dipc.verifier.reading import Budget, Rejected
+from dipc.verifier.reading import Budget, Exhausted, Rejected
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ Ring = dict[tuple[int, Fraction], Fraction]
 #: numerator/denominator; the denominator is {(0, 0): 1} for what lies in the ring.
 Closed = tuple[Ring, Ring]
 
-#: The highest power of eps and the longest function that are read.
+#: The highest power of eps that is read, and the most terms of a function that is read or computed.
 MOST_POWER = 10_000
 MOST_TERMS = 200_000
 
@@ -70,6 +70,12 @@ MOST_QUOTIENT_BITS = 8_192
 #: The most terms with the same hash, and bits of exponents so short that they have different ones.
 MOST_ALIKE = 20
 SHORT_BITS = 20
+
+#: Bits of integers that are their own hash, so that no two of them share it.
+SHORT_INTEGER_BITS = 60
+
+#: Steps that one term of a product takes, beside the pairs that it comes from: two rational numbers, and their memory.
+_STEPS_OF_A_TERM = 8
 
 ZERO = Fraction(0)
 ONE: Ring = {(0, ZERO): Fraction(1)}
@@ -87,9 +93,9 @@ class Spread:
     __slots__ = ("_alike",)
 
     def __init__(self) -> None:
-        self._alike: dict[int, list[tuple[int, Fraction]]] = {}
+        self._alike: dict[int, list[tuple[int, Fraction | int]]] = {}
 
-    def check(self, key: tuple[int, Fraction]) -> None:
+    def check(self, key: tuple[int, Fraction | int]) -> None:
         """To be called before the key is used."""
         if not is_long(key[1]):
             return
@@ -100,7 +106,7 @@ class Spread:
             raise Rejected("its exponents are chosen to be slow to tell apart")
 
 
-def is_long(q: Fraction) -> bool:
+def is_long(q: Fraction | int) -> bool:
     """Whether an exponent could be one of many with the same hash."""
     return max(q.numerator.bit_length(), q.denominator.bit_length()) > SHORT_BITS
 
@@ -164,16 +170,25 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
         (c.bit_length() for c in right.values()), default=0
     )
     budget.spend(2 * len(f) * len(g) + 4 * (len(f) + len(g)), bits + unit.bit_length() + other.bit_length())
-    sums: dict[tuple[int, Fraction], int] = {}
-    spread = Spread() if any(is_long(q) for h in (f, g) for _, q in h) else None
-    for (k, q), c in left.items():
-        for (j, p), d in right.items():
+    scale = common_multiple((q.denominator for h in (f, g) for _, q in h), budget)
+    budget.spend(len(f) + len(g), scale.bit_length())
+    first, second = (
+        [((k, q.numerator * (scale // q.denominator)), c) for (k, q), c in h.items()] for h in (left, right)
+    )
+    # Integers are far faster to add up and to look up than fractions.
+    sums: dict[tuple[int, int], int] = {}
+    spread = Spread() if any(q.bit_length() >= SHORT_INTEGER_BITS for h in (first, second) for (_, q), _ in h) else None
+    for (k, q), c in first:
+        for (j, p), d in second:
             key = (k + j, q + p)
             if spread is not None:
                 spread.check(key)
             sums[key] = sums.get(key, 0) + c * d
+        if len(sums) > MOST_TERMS:
+            raise Exhausted(f"it takes functions of more than {MOST_TERMS} terms")
     unit *= other
-    return {key: Fraction(c, unit) for key, c in sums.items() if c}
+    budget.spend(_STEPS_OF_A_TERM * len(sums), unit.bit_length())
+    return {(k, Fraction(q, scale)): Fraction(c, unit) for (k, q), c in sums.items() if c}
 
 
 def _whole(f: Ring, budget: Budget) -> tuple[int, dict[tuple[int, Fraction], int]]:

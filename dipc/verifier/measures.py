@@ -43,6 +43,9 @@ MOST_NEIGHBOURS = 5
 #: Steps of a budget that the making of one term takes, without poles and with them.
 _STEPS, _WHOLE_STEPS = 5, 15
 
+#: Steps that one choice of remainders takes at least, and the making of one half-space.
+_STEPS_OF_A_SPLIT, _STEPS_OF_A_ROW = 10, 15
+
 _ZERO = Fraction(0)
 
 #: Y^n·e^{l·Y} as (variable, n, l), sorted, without those that are 1.
@@ -203,6 +206,9 @@ class _Elimination:
                     {i for cell in pieces for form, _ in cell if v in dict(form) for i, _ in form if i != v}
                 )
                 rest = {factor for known in about.values() for factor in known} - {*mine}
+                # Each choice of remainders takes some steps, and `product` keeps them all at once.
+                self.budget.spend(_STEPS_OF_A_SPLIT * unit * max(1, len(others)))
+                self.budget.spend(_STEPS_OF_A_SPLIT * unit ** len(others))
                 sums: _Terms = {}
                 for remainders in product(range(unit), repeat=len(others)):
                     moved = [_Factor(frozenset({v, *near[v]}), pieces), *rest]
@@ -315,6 +321,7 @@ class _Elimination:
                 (lows if size > 0 else highs)[line] = None
             grown = self._primitive(f, v)
             for (low, below), (high, above) in product(self._extreme(lows, 1), self._extreme(highs, -1)):
+                self.budget.spend(_STEPS_OF_A_ROW + len(rest) + len(below) + len(above))
                 limits = [*rest, *below, *above]
                 if low is not None and high is not None:
                     limits.append(self._least(high, low, 0))
@@ -329,7 +336,7 @@ class _Elimination:
         if not listed:
             yield None, []
         for number, one in enumerate(listed):
-            self.budget.spend(10 * len(listed))
+            self.budget.spend(_STEPS_OF_A_ROW * len(listed))
             yield (
                 one,
                 [
@@ -367,7 +374,7 @@ class _Elimination:
             for power, shift, factor, more in self._integrals(n, l):
                 key = (k, q + shift, _with(others, v, power, l), _joined_poles(poles, more))
                 _increase(result, key, c * factor)
-        self._spend(len(result) + len(f))
+        self._spend(len(result) + len(f), _bits(f), _rationals(f))
         return result
 
     def _integrals(self, n: int, l: Number) -> Iterator[tuple[int, Number, Number, _Poles]]:
@@ -390,6 +397,7 @@ class _Elimination:
         result: _Pieces = {}
         for cell, f in pieces.items():
             rows: list[_Row] = []
+            self.budget.spend(_STEPS_OF_A_ROW * len(cell))
             for form, constant in cell:
                 terms: dict[int, Number] = {i: a for i, a in form if i != v}
                 size = next((a for i, a in form if i == v), 0)
@@ -405,9 +413,11 @@ class _Elimination:
 
     def _substitute(self, f: _Terms, v: int, line: _Line, sign: int, result: _Terms) -> None:
         """Add sign·f with the line in place of Y_v to the result."""
+        rationals = _rationals(f) + sum(type(number) is not int for number in (line[1], *(d for _, d in line[0])))
         for (k, q, monomial, poles), c in f.items():
             n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
-            self._spend(2 + (comb(n + len(line[0]), n) if n else 0))
+            bits = c.numerator.bit_length() + c.denominator.bit_length()
+            self._spend(2 + (comb(n + len(line[0]), n) if n else 0), bits, rationals)
             others = tuple([other for other in monomial if other[0] != v])
             moved = q + plain(l * line[1]) if l else q
             signed = c if sign > 0 else -c
@@ -423,7 +433,7 @@ class _Elimination:
     def _times(self, f: _Terms, g: _Terms) -> _Terms:
         if g == _ONE[_EVERYWHERE]:
             return f
-        self._spend(len(f) * len(g), _bits(f) + _bits(g))
+        self._spend(len(f) * len(g), _bits(f) + _bits(g), _rationals(f) + _rationals(g))
         # Sums of integers are far faster than those of fractions.
         units = [lcm(*{c.denominator for c in each.values()}) for each in (f, g)]
         left, right = (
@@ -440,9 +450,10 @@ class _Elimination:
                 sums[key] = sums.get(key, 0) + c * d
         return {key: Fraction(c, units[0] * units[1]) for key, c in sums.items() if c}
 
-    def _spend(self, terms: int, bits: int = 0) -> None:
-        """Count the making of this many terms."""
-        self.budget.spend((_WHOLE_STEPS if self.whole else _STEPS) * terms, bits)
+    def _spend(self, terms: int, bits: int = 0, rationals: int = 0) -> None:
+        """Count the making of `terms` terms, with coefficients of `bits` bits and `rationals` exponents that are no
+        integers, which take several times as long to look up."""
+        self.budget.spend((_WHOLE_STEPS if self.whole else _STEPS) * terms * (3 + 2 * rationals) // 3, bits)
 
 
 def _with(monomial: _Monomial, v: int, power: int, slope: Number) -> _Monomial:
@@ -504,6 +515,19 @@ def _joined_poles(left: _Poles, right: _Poles) -> _Poles:
     for d, m in right:
         powers[d] = powers.get(d, 0) + m
     return tuple(sorted(powers.items()))
+
+
+def _rationals(f: _Terms) -> int:
+    """The most numbers of one key of `f` that are no plain integers."""
+    return max(
+        (
+            (type(q) is not int)
+            + sum(type(l) is not int for _, _, l in monomial)
+            + sum(type(d) is not int for d, _ in poles)
+            for _, q, monomial, poles in f
+        ),
+        default=0,
+    )
 
 
 def _bits(f: _Terms) -> int:

@@ -509,8 +509,8 @@ def cell_value(slot: Slot, cell: str) -> Value:
     elif isinstance(slot.type, frozenset) and cell in slot.type:
         return cell
     else:
-        with suppress(ValueError):
-            return read.decimal(cell)
+        with suppress(Rejected):
+            return read.rational(cell)
     raise Rejected(f"`{cell[:40]}` is not a value of `{slot.name}`")
 
 

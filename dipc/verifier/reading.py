@@ -109,6 +109,9 @@ STEPS = 120_000_000
 #: Bits of any number that is computed with.
 BITS = 400_000
 
+#: The part that evaluating one expression of a claim may take.
+EXPRESSION = Fraction(1, 6)
+
 #: The parts that deriving may take: of probabilities, of what the `ideal` says, and of what is said of all inputs.
 PROBABILITIES = Fraction(1, 6)
 DISTANCES = Fraction(1, 6)
@@ -150,7 +153,8 @@ class Budget:
         cost = operations * (1 + bits // 256 + (bits * bits >> 22))
         self.left -= cost
         if self.whole is not None:
-            self.whole.left -= cost
+            # A part that refuses the work before it is done takes no more from the whole than it has.
+            self.whole.left -= min(cost, self.steps)
         for one in (self.whole, self):
             if one is not None and one.left < 0:
                 raise Exhausted(f"checking takes more than the {one.steps} steps that are permitted")
@@ -186,6 +190,9 @@ MOST_EXPONENT = 1_000
 
 #: Digits that Python converts whatever its limit is set to.
 _SAFE_DIGITS = 600
+
+#: Sign, digits before and behind the point, denominator, exponent.
+_DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*)|/([0-9]+))?(?:[eE]([+-]?[0-9]{1,5}))?", re.ASCII)
 
 _RATIONAL = re.compile(r"(-?)(0|[1-9][0-9]*)(?:/([1-9][0-9]*))?", re.ASCII)
 
@@ -310,14 +317,25 @@ def decimal_integer(digits: str) -> int:
 
 
 def decimal(cell: str) -> Fraction:
-    """The number written like 1/3, 0.25 or 1e-23. Raises ValueError for anything else, and for too long ones."""
-    mantissa, _, exponent = cell.lower().partition("e")
-    if len(mantissa) > MOST_CELL or len(exponent) > 6 or abs(int(exponent or 0)) > MOST_EXPONENT:
+    """The number that a person writes in a table, a program or an option: `1/3`, `0.25` or `1e-23`, in ASCII.
+
+    Raises ValueError for any other text, and for one of more than MOST_CELL digits or with a larger exponent than
+    MOST_EXPONENT. A certificate writes its own numbers in one way alone: `rational` reads these.
+    """
+    match = _DECIMAL.fullmatch(cell) if len(cell) <= MOST_CELL else None
+    if match is None:
         raise ValueError(cell)
-    try:
-        return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
-    except ZeroDivisionError:
-        raise ValueError(cell) from None
+    minus, whole, part, below, exponent = match.groups(default="")
+    shift = int(exponent or 0)
+    if abs(shift) > MOST_EXPONENT or (not whole and not part):
+        raise ValueError(cell)
+    number = Fraction(decimal_integer((whole + part) or "0"), 10 ** len(part))
+    if below:
+        divisor = decimal_integer(below)
+        if not divisor:
+            raise ValueError(cell)
+        number /= divisor
+    return (-number if minus == "-" else number) * Fraction(10) ** shift
 
 
 # --- readers made of readers -------------------------------------------------------------------------
