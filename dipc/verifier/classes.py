@@ -159,7 +159,9 @@ def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> t
     # Whatever the order of the intervals.
     uppers = [interval.upper for interval in claim.intervals if interval.upper is not None]
     all_bounded = len(uppers) == len(claim.intervals)
-    if greatest is None or greatest <= 0 or wanted.gamma[1] > 0 == wanted.alpha[1] or not all_bounded:
+    # The bound is one on alpha: where gamma alone is left open, the variable is gamma*eps, which it does not bound.
+    only_gamma_is_open = wanted.gamma[1] > 0 and wanted.alpha[1] == 0
+    if greatest is None or greatest <= 0 or only_gamma_is_open or not all_bounded:
         return (Interval(ZERO, None, False, False),)
     upper = max(uppers)
     closed = any(interval.upper == upper and interval.upper_closed for interval in claim.intervals)

@@ -283,8 +283,8 @@ _PARTS = {
 }
 
 #: The fields of a claim about accuracy, and of one about privacy.
-_ACCURACY_CLAIM = ("alpha", "beta", "gamma", "eps")
-_PRIVACY_CLAIM = ("budget", "delta", "eps")
+_ACCURACY_CLAIM: tuple[str, ...] = ("alpha", "beta", "gamma", "eps")
+_PRIVACY_CLAIM: tuple[str, ...] = ("budget", "delta", "eps")
 
 #: Parts that a document may have besides.
 _OPTIONAL = {Question.ROWS: ("product",)}
@@ -693,11 +693,16 @@ def check_text(source: str, budget: Budget | None = None) -> Accepted:
 
 @contextmanager
 def within_bounds() -> Iterator[None]:
-    """Raises Exhausted where what is done inside is nested too deeply, or fills the memory."""
+    """Raise Exhausted where the block is nested too deeply, fills the memory, or writes a number that is too long."""
     try:
         yield
     except (RecursionError, MemoryError) as error:
         raise Exhausted(why_it_ends(error), "certificate") from None
+    except ValueError as error:
+        # Python does not write integers of more digits than `sys.get_int_max_str_digits`.
+        if not str(error).startswith("Exceeds the limit"):
+            raise
+        raise Exhausted("a number has too many digits to be written", "certificate") from None
 
 
 def theorem_of(document: Document, tree: Program, machine: Machine, budget: Budget) -> Theorem:

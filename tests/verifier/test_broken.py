@@ -124,6 +124,15 @@ def test_each_value_of_each_question_may_be_any_other(
             capsys.readouterr()
 
 
+def test_a_number_that_python_does_not_write_is_no_traceback(tmp_path: Path, written: Callable[[str], str]) -> None:
+    data = json.loads(written("all inputs"))
+    for part in data["cases"][0]["classes"]:
+        for halfspace in part["halfspaces"]:
+            halfspace["constant"] = "1/" + "7" * 5_000
+    data["claim"]["eps"] = [f"(0, {'7' * 5_000}]"]
+    assert exit_code(broken.seal(data), tmp_path) in CODES
+
+
 # --- numbers are written in one way ----------------------------------------------------------------
 
 
