@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from dipc.questions.report import Interrupted, Report, RowResult
     from dipc.simulation.compare import simulate
     from dipc.simulation.conform import Conformance, conform
-    from dipc.text.diagnostic import DiagnosticError
+    from dipc.text.diagnostic import DefectError, DiagnosticError
     from dipc.verifier.command import verify
     from dipc.verifier.document import Accepted
     from dipc.verifier.reading import Exhausted, Rejected, Unreadable
@@ -88,6 +88,7 @@ __all__ = [
     "Const",
     "Counterexample",
     "Decision",
+    "DefectError",
     "DiagnosticError",
     "Eps",
     "Exhausted",
@@ -165,7 +166,7 @@ _NAMES = {
     "dipc.questions.report": "Interrupted Report RowResult",
     "dipc.simulation.compare": "simulate",
     "dipc.simulation.conform": "conform Conformance",
-    "dipc.text.diagnostic": "DiagnosticError",
+    "dipc.text.diagnostic": "DefectError DiagnosticError",
     "dipc.verifier.command": "verify",
     "dipc.verifier.document": "Accepted",
     "dipc.verifier.reading": "Exhausted Rejected Unreadable",

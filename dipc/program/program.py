@@ -39,7 +39,7 @@ from dipc.program.exits import FEW_RUNS, Exits, Laws, ManyRuns, exits, many_runs
 from dipc.program.weights import Choices, check_choices
 from dipc.sign.interval import Interval
 from dipc.text.core import Value, show_value
-from dipc.text.diagnostic import DefectError, Diagnostic, DiagnosticError, Source, read_source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, read_source
 from dipc.text.parser import parse
 from dipc.text.program import CoreMetric, CoreProgram
 from dipc.text.sampling import asked_ranges
@@ -676,8 +676,6 @@ def validate_source(source: Source, constants: Mapping[str, Fraction] | None = N
         return
     try:
         load_source(source, constants or {})
-    except DefectError:
-        raise
     except DiagnosticError:
         load_source(source, constants or {}, Fraction(1))  # a rate or a constant may have a meaning at one eps only
 

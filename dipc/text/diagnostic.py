@@ -110,8 +110,8 @@ class DipcWarning(UserWarning):
     """A warning that does not change the answer, but that a user should know."""
 
 
-class DiagnosticError(Exception):
-    """Bad input, with at least one diagnostic.
+class DiagnosedError(Exception):
+    """An error with at least one diagnostic.
 
     `str()` is the text that the command line prints: all diagnostics, each with its code, its place, a caret and the
     correction.
@@ -130,8 +130,12 @@ class DiagnosticError(Exception):
         return render(self.diagnostics, color=color)
 
 
-class DefectError(DiagnosticError):
-    """Raised where dipc itself is found to be wrong: the command line ends with exit code 70, and gives no verdict."""
+class DiagnosticError(DiagnosedError):
+    """Bad input, with at least one diagnostic."""
+
+
+class DefectError(DiagnosedError):
+    """A defect of dipc itself, with at least one diagnostic. The command line ends with exit code 70 and no verdict."""
 
 
 # --- Names the user may have meant ------------------------------------------------------------------------------------

@@ -134,6 +134,7 @@ class Writer:
                 lambda: f"twice({self.int(depth + 1)})",
                 lambda: f"shifted({self.int(depth + 1)})",
                 lambda: f"{self.int(depth + 1)} * {self.pick('2', 'K', '-1')}",
+                lambda: f"{self.int(depth + 1)} {self.pick('*', '+')} T" if self.chance(0.1) else self.int(depth + 1),
                 "K",
                 "BIG",
             ]
@@ -190,7 +191,11 @@ class Writer:
                         f"{self.pick('any', 'all')}(y {self.pick('>', '==')} {self.small()} "
                         f"for y in {self.random.choice(list(self.scope.lists))})"
                     ),
-                    lambda: f"{self.int(depth + 1)} in {self.random.choice(list(self.scope.lists))}",
+                    lambda: (
+                        f"{self.int(depth + 1)} in {self.random.choice(list(self.scope.lists))}"
+                        if self.chance(0.1)
+                        else self.bool(depth + 1)
+                    ),
                 ]
         return self.pick(*options)
 
@@ -359,7 +364,7 @@ class Writer:
         return False
 
     def closure(self, deep: int) -> bool:
-        if deep > 1:
+        if deep > 0 and self.chance(0.95):
             return False
         name, argument = self.name("g"), self.name("a")
         outer = self.scope
@@ -453,7 +458,7 @@ class Writer:
         return False
 
     def matching(self, deep: int) -> bool:
-        if not self.chance(0.3):
+        if not self.chance(0.05):
             return False
         with self.block(f"match {self.int(1)}:"):
             for value in self.random.sample(range(4), 2):

@@ -230,6 +230,22 @@ def test_constants_asked_about_are_those_of_the_run() -> None:
         load_source(wrong, {"T": Fraction(5)})
 
 
+def test_a_number_left_open_is_validated_for_several(tmp_path: Path) -> None:
+    """A translator that counts to the m of the file is right there, and wrong for other m."""
+
+    def fixed(node: object) -> Any:
+        return replace(node, high=ast.number(Fraction(2), node.span)) if isinstance(node, ast.For) else None
+
+    source = source_of(
+        "@dipc.mechanism(m=3)\ndef f(q: dipc.Reals['m'], eps):\n"
+        "    noisy = [dipc.laplace(x, scale=2 / eps) for x in q]\n    return sum(noisy) > 0\n"
+    )
+    load_source(source, {}).validate_numbers("m")
+    wrong = load_source(mutated(source, fixed), {})
+    with pytest.raises(DefectError, match="q\\[4\\]"):
+        wrong.validate_numbers("m")
+
+
 # --- mutations of instructions at random -----------------------------------------------------------------------
 
 
@@ -345,9 +361,21 @@ def test_a_wrong_reading_ends_with_exit_70_and_no_verdict(
     with pytest.raises(DefectError):
         dipc.load(f"{file}::f")
     values = [f"--input=q[{place}]=0" for place in range(3)]
-    commands = (["prob", *values], ["check", "--inputs", "all"], ["run", "--eps", "1", *values], ["fmt"])
-    for command, *given in commands:
-        assert run([command, f"{file}::f", *given]) == 70
+    claims = tmp_path / "claims.toml"
+    claims.write_text(f'[[claim]]\nprogram = "{file}::f"\ninputs = "all"\nalpha = "dd"\nbeta = "1"\n', encoding="utf-8")
+    one = f"{file}::f"
+    commands = (
+        ["prob", one, *values],
+        ["check", one, "--inputs", "all"],
+        ["check", one, "--for-all", "m", "--inputs", "all"],
+        ["privacy", one, "--adjacent", "linf:1", "--inputs", "all"],
+        ["solve", one, "--for", "T", "--inputs", "all"],
+        ["run", one, "--eps", "1", *values],
+        ["fmt", one],
+        ["test", str(claims)],
+    )
+    for command in commands:
+        assert run(command) == 70
         shown = capsys.readouterr()
         assert shown.out == ""
         assert "error[E1907]: Python gives [" in shown.err
