@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast as python
+import builtins
 import inspect
 import linecache
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, update_wrapper
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, overload
 
 from dipc.above import above, service
 from dipc.mechanisms import words
-from dipc.mechanisms.module import BAD_CALL, NOT_FOUND, Module, decorator_name
+from dipc.mechanisms.alone import Accepted
+from dipc.mechanisms.module import BAD_CALL, BUILTINS, NOT_FOUND, Module, decorator_name, rational
 from dipc.mechanisms.reading import Part, Reading, read_mechanism
 from dipc.mechanisms.types import Bound
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
@@ -75,7 +78,10 @@ class Mechanism:
             message = f"the source of `{function.__name__}` cannot be read"
             notes = ("a mechanism is read from its file: save it in one, or in a cell of a notebook, and import it",)
             raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
-        return read_mechanism(Source(file, self._text), function.__name__, self._node, self._imported())
+        reading = read_mechanism(Source(file, self._text), function.__name__, self._node, self._imported())
+        accepted: Accepted = reading.source.accepted
+        _Globals(accepted, function.__globals__, self._imported()).compare(function, accepted.node)
+        return reading
 
     def _imported(self) -> dict[str, str]:
         """The modules, and words of dipc, that names around the function mean: a notebook imports them elsewhere."""
@@ -202,6 +208,78 @@ class Mechanism:
         return DiagnosticError(
             Diagnostic(BAD_CALL, f"`{self._function.__name__}` is not run: {message}", notes=(note,))
         )
+
+
+#: Python's functions as they are where this file is imported.
+_PYTHONS = {name: getattr(builtins, name) for name in BUILTINS}
+
+
+@dataclass
+class _Globals:
+    """Compares the names that a function uses with what they mean where it is defined.
+
+    A file may change them while it is imported, or a test may: then the program that was read is not the function.
+    """
+
+    accepted: Accepted
+    names: Mapping[str, object]
+    imported: Mapping[str, str]
+    _compared: set[str] = field(default_factory=set)
+
+    def compare(self, function: FunctionType, node: python.FunctionDef) -> None:
+        """Raise DiagnosticError for a name with another meaning than the file gives it."""
+        for name in _names_of(function.__code__):
+            if name not in self._compared:
+                self._compared.add(name)
+                self._compare(name, node)
+        ideal = self.accepted.ideal
+        if ideal is not None and ideal.name not in self._compared and ideal.name in self.accepted.module.functions:
+            self._compared.add(ideal.name)
+            self._compare(ideal.name, node)
+
+    def _compare(self, name: str, node: python.FunctionDef) -> None:
+        module, value = self.accepted.module, self.names.get(name)
+        if name in BUILTINS and (name in self.names or getattr(builtins, name) is not _PYTHONS[name]):
+            raise self._differs(name, node)
+        if name in module.functions:
+            own = module.functions[name]
+            if (
+                isinstance(value, FunctionType)
+                and value.__code__.co_firstlineno == own.lineno
+                and _is_plain(value, own)
+            ):
+                self.compare(value, own)
+            elif not own.decorator_list:
+                raise self._differs(name, node)
+        elif name in module.constants and name in self.names:
+            written = rational(module, module.constants[name])
+            exact = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+            if written is not None and not (exact and (value == written or value == float(written))):
+                raise self._differs(name, node)
+        elif name in module.aliases and name in self.names:
+            qualified = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
+            if module.aliases[name] not in (self.imported.get(name), qualified):
+                raise self._differs(name, node)
+
+    def _differs(self, name: str, node: python.FunctionDef) -> DiagnosticError:
+        return self.accepted.module.wrong(
+            node,
+            f"`{name}` means something else now than in the file of `{node.name}`",
+            f"leave `{name}` as the file has it, or give what you need as a constant, `@dipc.mechanism(k=3)`",
+        )
+
+
+def _is_plain(function: FunctionType, node: python.FunctionDef) -> bool:
+    """Whether the function has the name and the number of defaults that the file gives it."""
+    return function.__name__ == node.name and len(function.__defaults__ or ()) == len(node.args.defaults)
+
+
+def _names_of(code: CodeType) -> Iterator[str]:
+    """The global names of a function, and of the functions in it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_of(constant)
 
 
 def _exact_of(constants: Mapping[str, Any]) -> dict[str, Fraction]:

@@ -400,11 +400,13 @@ class Expressions:
             self._require_meant(node, name)
             return ast.Name(name, span)
         if name in module.changing and name in module.constants:
+            changed = module.changing[name]
+            again = isinstance(changed, python.Name)
             raise module.wrong(
                 node,
-                f"`{name}` is assigned more than once in this file",
+                f"`{name}` is assigned more than once in this file" if again else f"`{name}` may change in this file",
                 "a mechanism takes only what never changes from the file: make it a constant, `@dipc.mechanism(k=3)`",
-                related=[(module.changing[name], "assigned again here")],
+                related=[(changed, "assigned again here" if again else "changed here")],
             )
         if name in module.constants:
             value = rational(module, module.constants[name])
