@@ -185,7 +185,12 @@ class _Reader(Interpreter[Token, list[str]]):
 
     def _output_name(self, name: str) -> str:
         """The output that a returned variable is: an input that is returned needs one of its own."""
-        return f"{name}_out" if name in self.inputs else name
+        if name not in self.inputs:
+            return name
+        output = f"{name}_out"
+        while output in self.words:
+            output += "_"
+        return output
 
     # --- statements --------------------------------------------------------------------------------
 
@@ -243,6 +248,8 @@ class _Reader(Interpreter[Token, list[str]]):
     def chance(self, weight: Token, statement: Tree[Token]) -> list[str]:
         self.coins += 1
         coin = f"coin_{self.coins}"
+        while coin in self.words:
+            coin += "_"
         self.types[coin] = "bool"
         w = self._weight(weight.removeprefix("Prob")[1:-1], weight)
         inner = self.visit(statement)
