@@ -20,6 +20,8 @@ from functools import partial
 from pathlib import Path
 from sys import float_info
 
+from dipc.algebra.exppoly import ClosedForm
+from dipc.algebra.limits import OutsideFragment
 from dipc.algebra.numbers import exact_confidence, exact_eps, log_enclosure
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells
@@ -29,6 +31,7 @@ from dipc.program.program import Program, ProgramGiven, within
 from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.densities import RealOutputs
 from dipc.questions.privacy.laws import Subject
+from dipc.questions.privacy.loss import IMPOSSIBLE, integer_table
 from dipc.simulation.compare import lower_end, upper_end
 from dipc.simulation.conform import Observed, given_observed, is_path, read_observed
 from dipc.text.core import IntType, RealType, Value, show_value
@@ -113,7 +116,8 @@ def audit(
     """A certified lower bound of the loss of an implementation of `program` between two inputs, each with the outputs
     that were observed there, or a CSV file of them.
 
-    Raises DiagnosticError for what does not fit the program and for int outputs, ValueError for numbers
+    Raises DiagnosticError for what does not fit the program and for int outputs that are not an input and one discrete
+    Laplace noise, ValueError for numbers
     that make no sense, Undecided where an exact probability is not known.
     """
     point, level = exact_eps(eps), exact_confidence(confidence)
@@ -144,17 +148,12 @@ def judge_loss(
     """What `audit` gives, from what it was given."""
     core = program.core
     core.require_meaning(eps)
-    slots = core.output_slots
-    endless = [slot.name for slot in slots if isinstance(slot.type, IntType)]
-    if endless:
-        note = "audit a finite result computed from it, such as whether it is above a threshold"
-        raise DiagnosticError(Diagnostic("E0801", f"`{endless[0]}` has infinitely many values", notes=(note,)))
     if values[0] == values[1]:
         note = "a loss compares two different inputs: change one of them"
         raise DiagnosticError(Diagnostic("E0801", "both inputs are the same", notes=(note,)))
     runs = observed[0].total, observed[1].total
     error = float((1 - confidence) / 4)
-    laws = _RealLaws(program, values, eps) if _has_real(program) else _FiniteLaws(program, values, eps)
+    laws = _laws_of(program, values, eps)
     exact, claimed = laws.exact()
     tests = []
     for first, other in ((0, 1), (1, 0)):
@@ -168,6 +167,21 @@ def judge_loss(
         tests.append(Tested(first, chosen.outputs, (here, there), (runs[first], runs[other]), least, most))
     written = [{name: show_value(value) for name, value in each.items()} for each in values]
     return Audit(program.name, (written[0], written[1]), eps, confidence, (tests[0], tests[1]), exact, claimed)
+
+
+def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> _RealLaws | _FiniteLaws:
+    """The exact laws at two inputs. Raises Undecided, and DiagnosticError for int outputs whose far values have no
+    common ratio."""
+    if _has_real(program):
+        return _RealLaws(program, values, eps)
+    whole = [slot.name for slot in program.core.output_slots if isinstance(slot.type, IntType)]
+    if not whole:
+        return _FiniteLaws(program, values, eps)
+    try:
+        return _IntLaws(program, values, eps)
+    except OutsideFragment as outside:
+        notes = (outside.reason, "audit a finite result computed from it, such as whether it is above a threshold")
+        raise DiagnosticError(Diagnostic("E0801", f"`{whole[0]}` has infinitely many values", notes=notes)) from None
 
 
 def _has_real(program: Program) -> bool:
@@ -207,6 +221,9 @@ class _FiniteLaws:
             for each in values
         ]
 
+    def _holds(self, chosen: frozenset[_Answer]) -> Callable[[Sequence[Value | None]], bool]:
+        return partial(_is_one_of, chosen)
+
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
         """The largest loss of either order, and in closed form."""
         ratios: list[tuple[Fraction, Fraction, str]] = []
@@ -241,8 +258,40 @@ class _FiniteLaws:
             chosen = rated[:count]
             outputs = tuple([dict(zip(self._names, answer, strict=True)) for answer in chosen])
             here, there = (sum(shares[answer][k] for answer in chosen) for k in (0, 1))
-            result.append(_Set(outputs, here, there, (partial(_is_one_of, frozenset(chosen)),)))
+            result.append(_Set(outputs, here, there, (self._holds(frozenset(chosen)),)))
         return result
+
+
+class _IntLaws(_FiniteLaws):
+    """The laws of int outputs at two inputs: the values beyond a number on each side are one answer."""
+
+    def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
+        self._names, self._eps = program.outputs, eps
+        table = integer_table(program, [tuple([each[name] for name in program.inputs]) for each in values])
+        answers = [tuple([show_value(value) for value in answer if value is not None]) for answer in table.answers]
+        self._laws = [
+            {
+                answer: ClosedForm(table.closed(number))
+                for answer, number in zip(answers, row, strict=True)
+                if number != IMPOSSIBLE
+            }
+            for row in table.rows
+        ]
+        #: For each output what a value is called that is beyond the numbers that are answers of their own.
+        self._far: list[list[str]] = [
+            [text for text in dict.fromkeys(texts) if " or " in text] for texts in zip(*answers, strict=True)
+        ]
+
+    def _holds(self, chosen: frozenset[_Answer]) -> Callable[[Sequence[Value | None]], bool]:
+        return lambda values: _is_one_of(chosen, [self._named(place, value) for place, value in enumerate(values)])
+
+    def _named(self, place: int, value: Value | None) -> Value | None:
+        if isinstance(value, Fraction):
+            for text in self._far[place]:
+                end, _, side = text.split()
+                if (value >= int(end)) if side == "more" else (value <= int(end)):
+                    return text
+        return value
 
 
 def _is_one_of(chosen: frozenset[_Answer], values: Sequence[Value | None]) -> bool:

@@ -115,3 +115,45 @@ def test_inputs_are_called_what_they_are() -> None:
     k <- DLap(eps, n); if k >= 0 then y <- k else y <- 0 end"""
     with pytest.raises(DiagnosticError, match="no pair of int inputs is known"):
         question(text, "linf:1").least_delta(read_claim(dipc.load(text), None, None, None))
+
+
+def test_far_values_of_an_int_output_are_one_answer_of_an_audit() -> None:
+    """The outputs of the set that is tested are counted by hand, those far out too."""
+    at_zero = [*[0] * 50, *[-1] * 20, *[-2] * 10, *[-40] * 5, 3, 17]
+    at_one = [*[1] * 50, *[2] * 20, *[0] * 10, -1, -40, 60]
+    samples = [({"n": 0}, [(value,) for value in at_zero]), ({"n": 1}, [(value,) for value in at_one])]
+    found = dipc.audit(COUNT, samples, 1)
+    assert found.exact is not None
+    assert float(found.exact[0]) == pytest.approx(1, abs=1e-15)
+
+    def among(value: int, texts: set[str | None]) -> bool:
+        ends = [text.split() for text in texts if text is not None and " or " in text]
+        far = [value >= int(end) if side == "more" else value <= int(end) for end, _, side in ends]
+        return str(value) in texts or any(far)
+
+    for test in found.tests:
+        texts = {output["y"] for output in test.outputs}
+        ordered = (at_zero, at_one) if test.first == 0 else (at_one, at_zero)
+        assert test.counts == tuple(sum(among(value, texts) for value in values) for values in ordered)
+        assert any(" or " in text for text in texts if text is not None)
+    other = "program d; input n : int; output y : int; var k : int; k <- DLap(eps, n); y <- 2*k"
+    with pytest.raises(DiagnosticError, match="infinitely many values"):
+        dipc.audit(other, samples, 1)
+
+
+@pytest.mark.parametrize(
+    ("delta", "verdict"),
+    [
+        ("exp(-4)/2", PrivacyVerdict.PRIVATE),
+        ("exp(-3 - eps)/2", PrivacyVerdict.PRIVATE),
+        ("min(exp(-4)/2, 1)", PrivacyVerdict.PRIVATE),
+        ("exp(-eps)*exp(-3)/2 - 1/10^30", PrivacyVerdict.NOT_PRIVATE),
+        ("exp(-4)/2 - exp(-100)", PrivacyVerdict.NOT_PRIVATE),
+    ],
+)
+def test_powers_of_e_in_a_delta_are_exact_at_one_eps(delta: str, verdict: PrivacyVerdict) -> None:
+    text = """program st; input x : {0, 1}; output y : {0, 1};
+    y <- choose { 1 : x*exp(-4*eps)/2, 0 : 1 - x*exp(-4*eps)/2 }"""
+    report = dipc.check_privacy(dipc.load(text), "linf:1", budget="eps", delta=delta, eps="[1, 1]")
+    assert report.verdict is verdict
+    assert report["delta"] == delta or "min" in delta

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ from dipc.program.program import Program
 from dipc.sign.chart import Fails, Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
+from dipc.text import ast
+from dipc.text.ast import number, rewritten
 from dipc.text.diagnostic import DiagnosticError
 
 if TYPE_CHECKING:
@@ -91,9 +94,9 @@ class PrivacyClaim:
     @property
     def with_more(self) -> PrivacyClaim | None:
         """The claim with the greater delta of a transcendental one: what refutes it refutes this one."""
-        return (
-            None if self.transcendental is None else PrivacyClaim(self.budget, self.transcendental[1], self.intervals)
-        )
+        if self.transcendental is None or self.transcendental[1] == self.delta:
+            return None
+        return PrivacyClaim(self.budget, self.transcendental[1], self.intervals)
 
     @property
     def eps_text(self) -> str:
@@ -123,14 +126,42 @@ def read_claim(program: Program, budget: Given, delta: Given, eps: GivenEps, opt
     factor = Fraction(1) if budget is None else read_budget(program, expression_text(budget, option), option)
     text = "0" if delta is None else expression_text(delta, "delta")
     expression = ClaimExpression.parse("delta", text, "<--delta>")
+    one_eps = the_one_eps(intervals)
+    if one_eps is not None:
+        exact = _with_powers_of_eps(expression, constants, one_eps)
+        if exact.tree != expression.tree and not is_transcendental(exact.tree):
+            value = exact.value(constants, intervals)
+            if not isinstance(value, Parametric):
+                return _in_pieces(factor, exact, PiecewiseForm(value), intervals)
+            form = _delta(exact, constants, intervals)
+            return PrivacyClaim(factor, form, intervals, (text.strip(), form))
     if not is_transcendental(expression.tree):
         value = expression.value(constants, intervals)
         if not isinstance(value, Parametric):
             return _in_pieces(factor, expression, PiecewiseForm(value), intervals)
         return PrivacyClaim(factor, _delta(expression, constants, intervals), intervals)
-    ends = transcendental.enclosed_expression(expression, program.core.constants, the_one_eps(intervals))
+    ends = transcendental.enclosed_expression(expression, program.core.constants, one_eps)
     low, high = (_delta(end, constants, intervals) for end in ends)
     return PrivacyClaim(factor, low, intervals, None if low == high else (text.strip(), high))
+
+
+def _with_powers_of_eps(
+    expression: ClaimExpression, constants: Mapping[str, Parametric], eps: Fraction
+) -> ClaimExpression:
+    """The expression with `exp(q*eps)`, q rational, in place of each `exp` whose argument is rational at `eps` and not
+    a multiple of eps: both have the same value there. At eps = 1/2 `exp(-4)` is `exp(-8*eps)`, which is exact."""
+
+    def power_of_eps(node: ast.Expr) -> ast.Expr | None:
+        match node:
+            case ast.Call(function="exp", arguments=(argument,)) if not is_transcendental(argument):
+                value, twice = (replace(expression, tree=argument).rational_at(k * eps, constants) for k in (1, 2))
+                if value is not None and value and twice != 2 * value:
+                    factor = number(value / eps, node.span)
+                    product = ast.Binary(ast.BinaryOp.MULTIPLY, factor, ast.Eps(node.span), node.span)
+                    return replace(node, arguments=(product,))
+        return None
+
+    return replace(expression, tree=rewritten(expression.tree, power_of_eps))
 
 
 def read_budget(program: Program, text: str, what: str) -> Fraction:
