@@ -7,15 +7,19 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
+from dipc.verifier.document import check_text
 from tests.patience import SECONDS
 from tests.verifier import samples
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SOURCES = sorted((ROOT / "dipc" / "verifier").rglob("*.py"))
+VERIFIER = ROOT / "dipc" / "verifier"
+SOURCES = sorted(VERIFIER.rglob("*.py"))
 
 
 def imported(path: Path) -> set[str]:
@@ -132,4 +136,70 @@ def test_the_page_says_of_each_file_what_it_is_for() -> None:
     assert set(re.findall(r"`(\w+\.py)`", guide)) == files
     first = set(re.findall(r"`(\w+\.py)`", guide[: guide.index("Begin with")]))
     assert len(first) == 9
-    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in SOURCES if file.name in first) < 5_000
+
+
+def _imported(files: Iterable[str]) -> set[str]:
+    """The files of the checker that these import, themselves, and those that these import."""
+    found, left = set[str](), list(files)
+    while left:
+        name = left.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for node in ast.walk(ast.parse((VERIFIER / name).read_text(encoding="utf-8"))):
+            match node:
+                case ast.ImportFrom(module="dipc.verifier", names=names):
+                    left += [f"{each.name}.py" for each in names]
+                case ast.ImportFrom(module=str(module)) if module.startswith("dipc.verifier."):
+                    left.append(f"{module.removeprefix('dipc.verifier.')}.py")
+    return found
+
+
+#: Where the check of each question begins, as `document.py` calls it.
+BEGINNINGS = {
+    '`"rows"`': ["rows.py", "exchange.py"],
+    '`"all inputs"`': ["inputs.py"],
+    '`"pairs"`': ["privacy.py"],
+    '`"all pairs"`, and for every number': ["shifts.py"],
+}
+
+
+def test_the_page_says_on_which_files_a_proof_relies() -> None:
+    page = (ROOT / "dipc" / "certificate" / "FORMAT.md").read_text(encoding="utf-8")
+    section = page[page.index("**Which files a proof relies on.**") : page.index("**Which file is which rule.**")]
+    words, table = section.split("| question |")[0], section.split("| question |")[1]
+    common = set(re.findall(r"`(\w+\.py)`", words)) - {"document.py", "command.py"}
+    assert f"these {len(common)} common ones" in words
+    assert common == set.intersection(*map(_imported, BEGINNINGS.values()))
+    rows = {cells[1].strip(): cells for line in table.splitlines() if len(cells := line.split("|")) == 6}
+    for question, files in BEGINNINGS.items():
+        imported = _imported(files)
+        _, _, besides, stated, *_ = rows[question]
+        assert set(re.findall(r"`(\w+\.py)`", besides)) == imported - common
+        lines = sum(len((VERIFIER / name).read_text(encoding="utf-8").splitlines()) for name in imported)
+        assert 0.9 < lines / int(stated.replace(" ", "")) < 1.1, (question, lines)
+    # What begins elsewhere is in a line of the table, too: `document.py` calls nothing else that checks.
+    checks = _imported(["document.py"]) - {"document.py"}
+    assert checks == set.union(*map(_imported, BEGINNINGS.values()))
+
+
+def test_what_normal_noise_needs_is_not_called_without_it() -> None:
+    files = {"trees.py", "messages.py", "kinked.py", "summed.py", "taylor.py"}
+    called = set[str]()
+
+    def watch(frame: FrameType, event: str, _argument: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        # What stands outside of functions runs when a file is imported.
+        if event == "call" and path.parent == VERIFIER and frame.f_code.co_name not in ("<module>", "<lambda>"):
+            called.add(path.name)
+
+    texts = [samples.sparse(), samples.marked(), samples.geometric()]
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        for text in texts:
+            assert check_text(text).complete
+    finally:
+        sys.setprofile(before)
+    assert called >= {"probability.py", "measures.py", "rows.py", "exchange.py"}
+    assert not called & files
