@@ -311,8 +311,8 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
             return _bracket(
                 "gamma", solution.question, low, high, lambda gamma: {"gamma": str(gamma)}, {"gamma": None}, tool
             )
-        case EpsSolution(from_there_on=True) if solution.at is not None:
-            low, high = _apart(solution.at, solution.digits)
+        case EpsSolution(from_there_on=True) if solution.eps_answer is not None:
+            low, high = _apart(solution.eps_answer, solution.digits)
             return _of_eps(solution, low, high, tool)
         case EpsSolution():
             raise Uncertified(
@@ -368,10 +368,10 @@ def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
 def _of_eps(solution: EpsSolution, low: Fraction, high: Fraction, tool: str) -> str:
     question = solution.question
     whole = question.source().intervals
-    proved = _proof(question.asking(eps=_texts(_from(whole, high))), Verdict.ACCURATE, tool)
+    proved = _proof(question.with_claim(eps=_texts(_from(whole, high))), Verdict.ACCURATE, tool)
     refuted = None
     if any(low in interval for interval in whole):
-        refuted = _proof(question.asking(eps=_texts([Interval(low, low, True, True)])), Verdict.INACCURATE, tool)
+        refuted = _proof(question.with_claim(eps=_texts([Interval(low, low, True, True)])), Verdict.INACCURATE, tool)
     claim = {**proved["claim"], "eps": [str(interval) for interval in whole]}
     return _whole("eps", claim, None if refuted is None else low, high, proved, refuted, tool)
 
@@ -407,7 +407,7 @@ def _bracket(
     tool: str,
 ) -> str:
     def proof(number: Fraction, verdict: Verdict) -> dict[str, Any]:
-        certified = _proof(question.asking(**put(number)), verdict, tool)
+        certified = _proof(question.with_claim(**put(number)), verdict, tool)
         if sought != "factor":
             return certified
         # As the claim that is asked about says it.

@@ -29,11 +29,11 @@ from dipc.cli.options import (
 from dipc.cli.output import later
 from dipc.cli.terminal import ExitCode
 from dipc.inverse.question import DIGITS, Wanted
-from dipc.inverse.question import asked as question_of
-from dipc.inverse.solve import intervals, solved
+from dipc.inverse.question import read_question as question_of
+from dipc.inverse.solve import release_intervals, solve_question
 from dipc.inverse.solve_constant import ConstantGrid, solve_constant
 from dipc.inverse.tighten import Tightest, tightest
-from dipc.inverse.tune import tuned
+from dipc.inverse.tune import tune_options
 from dipc.outcome import solve as solutions
 from dipc.outcome import tighten as factors
 from dipc.outcome.outcome import Outcome
@@ -181,7 +181,7 @@ def tune(**given: Any) -> ExitCode:
         inputs = asked.options.inputs or (None if asked.table else "all")
         options = replace(asked.options, progress=progress, inputs=inputs)
         try:
-            best = tuned(program, asked.table, options)
+            best = tune_options(program, asked.table, options)
         except ValueError as error:
             message = f"`--tolerance`: {error}"
             raise DiagnosticError(Diagnostic("E1028", message, notes=("write for example 1% or 1/100",))) from None
@@ -232,7 +232,9 @@ def interval(**given: Any) -> ExitCode:
         program = work.program()
         progress.stage(f"looking for intervals of {program.name}")
         try:
-            answer = intervals(program, asked.table, replace(asked.options, progress=progress), work.engine(program))
+            answer = release_intervals(
+                program, asked.table, replace(asked.options, progress=progress), work.engine(program)
+            )
         except ValueError as error:
             message = f"`--confidence`: {error}"
             raise DiagnosticError(Diagnostic("E1031", message, notes=("write for example 95% or 19/20",))) from None
@@ -315,5 +317,7 @@ def solve(**given: Any) -> ExitCode:
     with progress:
         question = question_of(program, asked.table, options, engine)
         progress.stage(f"solving {program.name} for {wanted}")
-        solution = solved(question, Wanted("beta" if wanted == "error" else wanted), options.digits or DIGITS, progress)
+        solution = solve_question(
+            question, Wanted("beta" if wanted == "error" else wanted), options.digits or DIGITS, progress
+        )
     return output.deliver(solutions.outcome(solution, asked), lambda: (*asked.command("solve"), "--for", wanted))

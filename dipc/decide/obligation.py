@@ -642,7 +642,7 @@ def _unwritable(eps: Fraction) -> LimitReached:
 
 
 @frozen
-class Saying:
+class ClaimScope:
     """The values at which beta < 1, as maximal intervals; where that was not decided, none, and the `reason`."""
 
     where: tuple[FailureInterval, ...]
@@ -658,7 +658,7 @@ class Saying:
         return None if self.reason is not None else [failing.as_json() for failing in self.where]
 
 
-def saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> Saying:
+def saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
     """Where in the intervals beta < 1.
 
     For all eps > 0 it is computed once for all betas that are one function of scale·eps, such as those of a claim in
@@ -684,30 +684,30 @@ def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
 
 
 @lru_cache(maxsize=4096)
-def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> Saying:
+def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
     if not beta.has_cells:
         assert isinstance(beta, normals.NormalBeta)
         low, high = beta.enclosure(intervals[0].inner_point)
         if beta.sum.is_number and low >= 1:
-            return Saying(())
+            return ClaimScope(())
         if beta.sum.is_number and high < 1:
             ends = [
                 (EndPoint(i.lower, i.lower, i.lower_closed), EndPoint(i.upper or i.lower, i.upper, i.upper_closed))
                 for i in intervals
             ]
-            return Saying(tuple([FailureInterval(*both) for both in ends]))
-        return Saying((), "beta has functions of the normal distribution")
+            return ClaimScope(tuple([FailureInterval(*both) for both in ends]))
+        return ClaimScope((), "beta has functions of the normal distribution")
     where: list[FailureInterval] = []
     try:
         for interval in intervals:
             regions = failing_regions(ClosedForm(ExpPoly.ZERO), beta, interval, limits)
             where += failure_intervals(regions, limits)
     except Undecided as undecided:
-        return Saying((), undecided.reason)
-    return Saying(tuple(where))
+        return ClaimScope((), undecided.reason)
+    return ClaimScope(tuple(where))
 
 
-def together(all_of: Iterable[Saying]) -> Saying:
+def together(all_of: Iterable[ClaimScope]) -> ClaimScope:
     """Where at least one of them says something. Ends that their enclosures do not tell apart count as one."""
     distinct = dict.fromkeys(all_of)
     reason = next((saying.reason for saying in distinct if saying.reason is not None), None)
@@ -721,7 +721,7 @@ def together(all_of: Iterable[Saying]) -> Saying:
             before = merged.pop()
             failing = FailureInterval(_earlier(before.start, failing.start), _later(before.end, failing.end))
         merged.append(failing)
-    return Saying(tuple(merged), reason)
+    return ClaimScope(tuple(merged), reason)
 
 
 def _meet(end: EndPoint, start: EndPoint) -> bool:

@@ -1,1 +1,1 @@
-"""From verdicts to answers: which beta is the tightest, and for which eps, alpha, gamma or beta a claim holds."""
+"""Inverse questions: the tightest beta, and the eps, alpha, gamma or beta for which a claim holds."""

@@ -1,28 +1,34 @@
-"""How little the objective of `dipc tune` may be at all: bounds over cells of the constants that vary.
+"""Lower bounds of the objective of `dipc tune`, over boxes of values of the constants that vary.
 
-The objective at the values s of some constants is f(s) = K(s)·t(s), or t(s) alone: t is the least t = alpha·eps, or
-eps, for which the claim holds, K the least constant of privacy. The constants occur in rates of noise alone, which are
-affine functions a_i(s) of them.
+The objective at the values s of the constants is f(s) = K(s)·t(s), or t(s) alone. Here t is the least t = alpha·eps, or
+eps, for which the claim holds, and K is the least constant of privacy. The constants occur in rates of noise alone,
+which are affine functions a_i(s) of them.
 
 **Lemma (rates).** *Let a_i <= b_i be rates, and c = Π a_i/b_i. Then t for the rates a_i is at least t for the rates b_i
-with beta/c in place of beta.* A Laplace density, one-sided or discrete noise of rate a <= b is at least a/b times that
-of rate b at every point: (a/b)·e^{(b-a)·|x|} >= a/b, and tanh(a·eps/2)/tanh(b·eps/2) >= a/b, as tanh(x)/x falls. A
-noise is drawn at most once on a path. So every event is at least c times as likely as with the rates b_i, and where
-with these an answer is wrong with more than beta/c at some input of a distance, it is with more than beta. Of one input
-only the noises need be counted in c on which it depends whether its answer is wrong. ∎
+with beta/c in place of beta.*
 
-**Lemma (cells).** *Let a cell be the convex hull of its corners v, κ_v > 0 such that Σ λ_v·κ_v <= K(s) for each s = Σ
-λ_v·v of it, b_i at least the greatest of the rates a_i(v)/κ_v, and c the least of the products Π_i a_i(v)/(κ_v·b_i).
-Then f is for no s of the cell less than t for the rates b_i with beta/c in place of beta.* Rates multiplied by a number
-divide t by it; so f(s) is at least t for the rates a_i(s)/Σ λ_v·κ_v, which are a convex combination of the vectors
-a(v)/κ_v. The logarithm of their product is concave, and least at a corner; use the lemma of rates. ∎
+Proof. A Laplace density, one-sided or discrete noise of rate a <= b is at least a/b times that of rate b at every
+point: (a/b)·e^{(b-a)·|x|} >= a/b, and tanh(a·eps/2)/tanh(b·eps/2) >= a/b, since tanh(x)/x decreases. A noise is drawn
+at most once on a path. So every event is at least c times as likely as with the rates b_i. If with the rates b_i an
+answer is wrong with probability above beta/c at some input of a distance, it is wrong with probability above beta with
+the rates a_i. ∎
 
-Numbers κ_v come from least costs; for t alone they are 1. In a cell at some of whose corners a rate is too small, only
-the part is meant where none is: there a_i is between its least and greatest value, κ is one number for the whole cell,
-and c the product of the quotients of these values.
+For one input, c need only count the noises that can make its answer wrong.
 
-**What t is at least** for given rates is seen at one input: at one that needs the most at some values of the constants
-the probability of the answer is known for all rates, as the event does not depend on them.
+**Lemma (cells).** *Let a cell be the convex hull of its corners v. Let κ_v > 0 be such that Σ λ_v·κ_v <= K(s) for each
+s = Σ λ_v·v of the cell. Let b_i be at least the greatest of the rates a_i(v)/κ_v, and c the least of the products Π_i
+a_i(v)/(κ_v·b_i). Then for every s of the cell f(s) is at least t for the rates b_i with beta/c in place of beta.*
+
+Proof. Rates multiplied by a number divide t by it. So f(s) is at least t for the rates a_i(s)/Σ λ_v·κ_v, which are a
+convex combination of the vectors a(v)/κ_v. The logarithm of their product is concave, and least at a corner. Use the
+lemma of rates. ∎
+
+The numbers κ_v come from least costs; for t alone they are 1. Where a rate is too small at some corner of a cell, the
+bound is for the part of the cell where no rate is. There a_i is between its least and greatest value, κ is one number
+for the whole cell, and c is the product of the quotients of these values.
+
+**Bounds of t** for given rates come from one input. For an input that is the hardest at some values of the constants,
+the probability of the answer is known for all rates, since its event does not depend on them.
 """
 
 from __future__ import annotations
@@ -55,45 +61,46 @@ from dipc.text.core import SampleNoise
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Values of the constants, in their order; and the rates of all noises, in the order of the instructions that draw.
+#: Values of the constants, in their order, and rates of all noises, in the order of the instructions that draw them.
 Values = tuple[Fraction, ...]
 Rates = tuple[Fraction, ...]
 
-#: By how much less than what is hoped for the bounds of parts of a cell are, and how many parts there are at most.
+#: The share of the expected gain that bounds of parts of a box reach, and the most parts of one box.
 _HOPE, _PARTS = 0.9, 16
 
-#: How near to the place where the claim begins to hold it is shown to fail, and bits of guesses.
+#: The relative distance below a threshold at which the claim is shown to fail, and the bits of guesses.
 _NEAR, _BITS = Fraction(1, 10**6), 192
 
-#: What may be seen to need the most needs this share of the most, at least, at the rates that were looked at last.
+#: Inequalities with at least this share of the greatest threshold, at the rates examined last, are examined for
+#: guesses.
 _LIKELY = Fraction(9, 10)
 
-#: Inequalities that are looked at for one cell, at most.
+#: The most inequalities that are examined for one box.
 _TRIED = 12
 
-#: A smaller share of the probability of a wrong answer is not looked at.
+#: Inequalities for which c is smaller than this are skipped.
 _FAR = Fraction(1, 10**6)
 
-#: Steps that a root is looked for in.
+#: The most steps of a search for a root.
 _STEPS = 60
 
-#: t that is looked for at most.
+#: The greatest t that is tried.
 _MOST = Fraction(2) ** 40
 
 
 class AffineRates:
-    """The rates of all noises as affine functions of the constants, known at values next to one another."""
+    """The rates of all noises as affine functions of the constants, known from neighboring values."""
 
     def __init__(self, known: Sequence[tuple[Values, Rates]]) -> None:
-        """The first values, and such that differ from them in one constant each."""
+        """Fit the functions to `known`: the first values, and values that differ from them in one constant each."""
         (self._base, self.own), *others = known
         self._slopes = [
             [(rate - own) / (values[n] - self._base[n]) for own, rate in zip(self.own, rates, strict=True)]
             for n, (values, rates) in enumerate(others)
         ]
 
-    def at(self, values: Values) -> Rates:
-        """The rates for these values of the constants, whatever their sign."""
+    def evaluate(self, values: Values) -> Rates:
+        """The rates for these values of the constants, even if some are not positive."""
         moves = [value - base for value, base in zip(values, self._base, strict=True)]
         return tuple(
             [
@@ -103,8 +110,8 @@ class AffineRates:
         )
 
     @property
-    def are_told_apart(self) -> bool:
-        """Whether noises of one rate have that for all values."""
+    def are_distinguishable(self) -> bool:
+        """Whether noises that have one rate at the first values have one rate for all values."""
         functions = set(zip(self.own, *self._slopes, strict=True))
         return len(functions) == len(set(self.own))
 
@@ -114,27 +121,30 @@ def rates_of(program: Program) -> Rates:
     return tuple([each.rate for each in program.core.instructions if isinstance(each, SampleNoise)])
 
 
-class Needed(Protocol):
-    """What t is at least, for all rates."""
+class ThresholdBounds(Protocol):
+    """Lower bounds of the threshold t for all rates. Every method raises Undecided where there is none."""
 
     def guess(self, rates: Rates) -> Fraction:
-        """About the least t. Raises Undecided."""
+        """The approximate least t."""
 
     def learn(self, rates: Rates) -> None:
-        """Is told of rates near which guesses will be asked for. Raises Undecided."""
+        """Prepare for guesses at rates near `rates`."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of t for all rates a_i = s_i·rates_i where log s is at least a convex combination of the
-        logarithms of `shares`, all at most 1. The search for a better one ends at `enough`. Raises Undecided.
+        """A lower bound of t for all rates s_i·rates_i with shares s_i between those of `shares`.
+
+        More precisely, log s is at least a convex combination of the logarithms of `shares`, which are all at most 1.
+        The search for a better bound ends at `enough`.
         """
 
 
 class Thresholds:
-    """Lower bounds of t, for all rates: the inequalities of a claim at hard inputs, with the rates left open."""
+    """Lower bounds of t from the inequalities of a claim at hard inputs, with the rates left open."""
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
-        """The question is about a program with rates that are told apart. Raises Undecided where nothing is known,
-        DiagnosticError for claims that make no sense.
+        """Collect the inequalities of `question`, about a program with distinguishable rates.
+
+        Raises Undecided where no inequality is known for all rates, DiagnosticError for claims that make no sense.
         """
         self._limits: Limits = question.program.limits
         self._bounds = BoundMeasurer(question.program.measurer)
@@ -152,19 +162,19 @@ class Thresholds:
             if (beta := one.obligation.beta).closed is not None and self._is_open(one)
         ]
         if not self._posed:
-            raise OutsideFragment("no single input is known to need the most for all splits")
-        #: By the number of an inequality the places of the rates of its noises, as often as there are such.
+            raise OutsideFragment("no single input is known to be the hardest for all values of the constants")
+        #: For each inequality, the indices of the rates of its noises, with repetitions.
         self._drawn = [
             [self._places[noise.rate] for share in bound.shares for event in share.events for noise in event.noises]
             for bound, _ in self._posed
         ]
-        #: By the number of an inequality where its claim began to hold last.
+        #: For each inequality, the threshold found last.
         self._last: dict[int, Fraction] = {}
-        #: Those that guesses look at; of none, all.
+        #: The inequalities that guesses examine; all, if there are none.
         self._chosen: set[int] = set()
 
     def _is_open(self, posed: Posed) -> bool:
-        """Whether the bound is known for all rates."""
+        """Whether the bound of `posed` is known for all rates."""
         obligation = posed.obligation
         noises = [noise for share in obligation.bound.shares for event in share.events for noise in event.noises]
         return (
@@ -174,24 +184,24 @@ class Thresholds:
         )
 
     def guess(self, rates: Rates) -> Fraction:
-        """About the least t, of all inequalities."""
+        """The approximate least t for all inequalities."""
         numbers = self._chosen or range(len(self._posed))
         return max(self._begin(number, self._form(number, rates), _ONE) for number in numbers)
 
     def learn(self, rates: Rates) -> None:
-        """Looks at all inequalities for these rates, so that guesses near them need to look at few."""
+        """Examine all inequalities at these rates, so that guesses near them can examine few."""
         begins = [self._begin(number, self._form(number, rates), _ONE) for number in range(len(self._posed))]
         self._chosen |= {number for number, begin in enumerate(begins) if begin >= max(begins) * _LIKELY}
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """As in `Needed`: only the noises count of which it depends whether an answer is wrong there."""
+        """The bound of `ThresholdBounds`, counting only the noises that can make the answer of an inequality wrong."""
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:
             drawn = self._drawn[number]
             least = min(prod((share[index] for index in drawn), start=_ONE) for share in shares)
             if least < _FAR:
                 continue
-            # A factor that is a little greater is as good, and shorter.
+            # A slightly greater factor is almost as good, and has fewer digits.
             factor = _rounded_up(1 / least) * (1 + _NEAR)
             form = self._form(number, rates)
             begin = round_to(self._begin(number, form, factor) * (1 - _NEAR))
@@ -202,10 +212,10 @@ class Thresholds:
         return best
 
     def _form(self, number: int, rates: Rates) -> ClosedForm:
-        """The probability of an inequality, with these rates."""
+        """The probability of inequality `number` with these rates."""
         bound = self._posed[number][0]
 
-        def moved(own: Fraction) -> Fraction:
+        def new_rate(own: Fraction) -> Fraction:
             return rates[self._places[own]]
 
         shares = [
@@ -213,7 +223,9 @@ class Thresholds:
                 share,
                 events=tuple(
                     [
-                        replace(event, noises=tuple([replace(noise, rate=moved(noise.rate)) for noise in event.noises]))
+                        replace(
+                            event, noises=tuple([replace(noise, rate=new_rate(noise.rate)) for noise in event.noises])
+                        )
                         for event in share.events
                     ]
                 ),
@@ -223,8 +235,8 @@ class Thresholds:
         return self._bounds.measure(Bound(tuple(shares), bound.constant))
 
     def _begin(self, number: int, form: ClosedForm, factor: Fraction) -> Fraction:
-        """About where Pr >= 1 - factor·beta begins to hold, if it does not before; a guess."""
-        missing = _Guessed([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
+        """A guess of the threshold from which on Pr >= 1 - factor·beta holds."""
+        missing = _Approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
         last = self._last.get(number, _ONE)
         low, high = last * Fraction(31, 32), last * Fraction(33, 32)
         while (at_high := missing(high)) > 0:
@@ -238,7 +250,7 @@ class Thresholds:
         for step in range(_STEPS):
             if high - low < high * _NEAR:
                 break
-            # The secant, and the middle now and then.
+            # Use the secant, and every third time the middle.
             share = Fraction(at_low / (at_low - at_high)) if step % 3 < 2 else Fraction(1, 2)
             middle = round_to(low + (high - low) * share)
             if not low < middle < high:
@@ -260,8 +272,8 @@ class Thresholds:
             return False
 
 
-class _Guessed:
-    """1 and some functions with factors, summed up: about, but more exactly than by floats, and soon."""
+class _Approximation:
+    """The sum of 1 and some functions times factors: more precise than floats, and fast, but without a proved error."""
 
     def __init__(self, summands: Sequence[tuple[Fraction, Closed]]) -> None:
         self._sums = []
@@ -288,7 +300,7 @@ def _sum(terms: Sequence[tuple[flint.arb, int, flint.arb]], eps: flint.arb) -> f
 
 
 def round_to(value: Fraction) -> Fraction:
-    """A short number that is a little less."""
+    """A number with few digits that is slightly less than `value`."""
     unit = Fraction(1)
     while unit > value / 10**7 and unit > Fraction(1, 10**30):
         unit /= 16
@@ -296,8 +308,8 @@ def round_to(value: Fraction) -> Fraction:
 
 
 @frozen
-class Cell:
-    """The values between two, in each constant."""
+class ConstantBox:
+    """The box of values between `low` and `high`, in each constant."""
 
     low: Values
     high: Values
@@ -310,23 +322,23 @@ class Cell:
     def middle(self) -> Values:
         return tuple([(low + high) / 2 for low, high in zip(self.low, self.high, strict=True)])
 
-    def parts(self, constant: int, count: int) -> Iterator[Cell]:
-        """Equal parts along one constant."""
+    def split(self, constant: int, count: int) -> Iterator[ConstantBox]:
+        """Split the box into `count` equal parts along one constant."""
         low, high = self.low[constant], self.high[constant]
         ends = [low + (high - low) * n / count for n in range(count + 1)]
         for one, two in pairwise(ends):
             start, end = list(self.low), list(self.high)
             start[constant], end[constant] = one, two
-            yield Cell(tuple(start), tuple(end))
+            yield ConstantBox(tuple(start), tuple(end))
 
 
 class Objective:
-    """The objective over all values of the constants, from below."""
+    """The objective over all values of the constants, bounded from below."""
 
     def __init__(
-        self, thresholds: Needed, rates: AffineRates, least: Sequence[Fraction], costs: LeastCosts | None
+        self, thresholds: ThresholdBounds, rates: AffineRates, least: Sequence[Fraction], costs: LeastCosts | None
     ) -> None:
-        """Where some rate is less than its `least` value nothing is meant; without `costs` privacy is nominal."""
+        """Bound the objective where every rate is at least its `least` value; without `costs` privacy is nominal."""
         self._thresholds = thresholds
         self._rates = rates
         self._least = least
@@ -335,18 +347,19 @@ class Objective:
         self._reached: dict[tuple[int, bool, Rates], Reached | None] = {}
 
     def learn(self, values: Values, candidate: Candidate | None) -> None:
-        """Looks at values near which guesses will be asked for, and a pair that needs the greatest constant there.
+        """Prepare for guesses at values near `values`, with the pair of inputs that needs the greatest constant there.
+
         Raises Undecided.
         """
-        self._thresholds.learn(self._rates.at(values))
+        self._thresholds.learn(self._rates.evaluate(values))
         if self._costs is not None and candidate is not None:
             same = (candidate.input, candidate.adjacent, candidate.output, candidate.balls)
             if all(same != (c.input, c.adjacent, c.output, c.balls) for c in self._candidates):
                 self._candidates.append(candidate)
 
     def guess(self, values: Values) -> float:
-        """About the objective, as far as the pairs that are known need it; infinite where a rate is too small."""
-        rates = self._rates.at(values)
+        """The approximate objective, from the known pairs; infinite where a rate is too small."""
+        rates = self._rates.evaluate(values)
         if any(rate < least for rate, least in zip(rates, self._least, strict=True)):
             return float("inf")
         try:
@@ -355,9 +368,12 @@ class Objective:
         except Undecided:
             return float("inf")
 
-    def at_least(self, cell: Cell, enough: Fraction | None = None) -> Fraction | None:
-        """What it is at least in a cell; None where no part of it is meant. Raises Undecided."""
-        corners = [self._rates.at(corner) for corner in cell.corners]
+    def at_least(self, cell: ConstantBox, enough: Fraction | None = None) -> Fraction | None:
+        """A lower bound of the objective in a box; None where some rate is too small everywhere in it.
+
+        Raises Undecided.
+        """
+        corners = [self._rates.evaluate(corner) for corner in cell.corners]
         most = [max(column) for column in zip(*corners, strict=True)]
         if any(rate <= least for rate, least in zip(most, self._least, strict=True)) and len(corners) > 1:
             return None
@@ -366,7 +382,7 @@ class Objective:
         ]
         whole = all(rate >= least for rates in corners for rate, least in zip(rates, self._least, strict=True))
         if whole:
-            kappas = self._constants(corners, corners, self._rates.at(cell.middle))
+            kappas = self._constants(corners, corners, self._rates.evaluate(cell.middle))
         else:
             kappas = self._constants([tuple(lowest)], [tuple(most)], tuple(most))
             corners = [tuple(most)]
@@ -376,7 +392,7 @@ class Objective:
                 continue
             scaled = [tuple([rate / k for rate in rates]) for rates, k in zip(corners, each, strict=True)]
             largest = tuple([max(column) for column in zip(*scaled, strict=True)])
-            # Rates that are a little greater are as good, and shorter.
+            # Slightly greater rates are almost as good, and have fewer digits.
             rates = tuple([_rounded_up(rate) for rate in largest])
             shares = scaled if whole else [tuple([low / each[0] for low in lowest])]
             quotients = [tuple(map(_quotient, share, rates)) for share in shares]
@@ -386,8 +402,10 @@ class Objective:
         return best
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
-        """Numbers κ for the corners, for each of the pairs: what the output costs at u' with the rates `far`, less what
-        noises cost at u with the rates `near`; these noises cost the least with the rates `center`, or with `near`.
+        """The numbers κ for the corners, one list for each known pair (u, u').
+
+        κ is the cost of the output at u' with the rates `far`, less the cost of noises at u with the rates `near`.
+        These noises cost the least with the rates `center`, or with a member of `near`.
         """
         if self._costs is None:
             return [[_ONE] * len(far)]
@@ -414,16 +432,16 @@ class Objective:
     def _by_own(self, rates: Rates) -> Mapping[Fraction, Fraction]:
         return dict(zip(self._rates.own, rates, strict=True))
 
-    def widest(self, cell: Cell) -> int:
-        """The constant along which rates change the most."""
-        middle = self._rates.at(cell.middle)
+    def widest(self, cell: ConstantBox) -> int:
+        """The constant along which rates change the most in the box."""
+        middle = self._rates.evaluate(cell.middle)
 
         def change(constant: int) -> Fraction:
             ends = []
             for side in (cell.low, cell.high):
                 values = list(cell.middle)
                 values[constant] = side[constant]
-                ends.append(self._rates.at(tuple(values)))
+                ends.append(self._rates.evaluate(tuple(values)))
             terms = zip(*ends, middle, self._least, strict=True)
             return sum((abs(high - low) / max(rate, least) for low, high, rate, least in terms), _ZERO)
 
@@ -435,32 +453,41 @@ def _quotient(one: Fraction, two: Fraction) -> Fraction:
 
 
 def _rounded_up(value: Fraction) -> Fraction:
-    """A short number that is at least as great, by a part of a million at most."""
+    """A number with few digits that is at least `value`, with a relative error of at most 2^-20."""
     unit = Fraction(1)
     while unit > value / 2**20:
         unit /= 2
     return ceil(value / unit) * unit
 
 
-class Cells:
-    """Cell after cell, the one with the least bound first, until all are bounded by what is asked for."""
+class BoxSearch:
+    """Splits boxes, the one with the least bound first, until all bounds reach the requested value.
 
-    def __init__(self, objective: Objective, whole: Cell) -> None:
+    Invariant: the open boxes contain all values where no rate is too small, and each has a proved lower bound of the
+    objective.
+    """
+
+    def __init__(self, objective: Objective, whole: ConstantBox) -> None:
         self._objective = objective
         self.looked_at = 0
-        self._heap: list[tuple[Fraction, int, Cell]] = [(_ZERO, 0, whole)]
+        self._heap: list[tuple[Fraction, int, ConstantBox]] = [(_ZERO, 0, whole)]
 
     @property
     def lower(self) -> Fraction:
-        """What the objective is at least everywhere, as far as is known."""
+        """The proved lower bound of the objective over all boxes."""
         return self._heap[0][0] if self._heap else _ZERO
 
-    def run(self, enough: Fraction, most: int) -> Iterator[int]:
-        """Tries cells until `lower` is enough, at most this many; yields how many were tried. Raises Undecided."""
+    def refine(self, enough: Fraction, most: int) -> Iterator[int]:
+        """Split boxes until `lower` is at least `enough` or `most` boxes were examined.
+
+        Yield the number examined so far.
+
+        Raises Undecided.
+        """
         while self._heap and self._heap[0][0] < enough and self.looked_at < most:
             bound, _, cell = self._heap[0]
             bounded = []
-            for smaller in cell.parts(self._objective.widest(cell), self._count(cell, float(bound), float(enough))):
+            for smaller in cell.split(self._objective.widest(cell), self._count(cell, float(bound), float(enough))):
                 self.looked_at += 1
                 yield self.looked_at
                 known = self._objective.at_least(smaller, enough)
@@ -470,8 +497,8 @@ class Cells:
             for one in bounded:
                 heappush(self._heap, one)
 
-    def _count(self, cell: Cell, bound: float, enough: float) -> int:
-        """Parts of a cell of which it is to be hoped that their bounds are enough."""
+    def _count(self, cell: ConstantBox, bound: float, enough: float) -> int:
+        """The number of parts of a box such that their bounds should reach `enough`."""
         middle = self._objective.guess(cell.middle)
         if not bound or isinf(middle):
             return 4

@@ -1,6 +1,6 @@
-"""A question of any kind, as services see it that look at all its obligations: it can be asked with another claim.
+"""Questions that can be asked again with another claim, for services that examine all their obligations.
 
-What they look at are the different inequalities that it comes to, measured, each with the cases that have it.
+A question comes to different inequalities, each measured once, with the cases that have it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from dipc.claims.table import Table, TableGiven
 from dipc.decide.crossings import Stretch, failing_stretches, stretches
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import (
+    ClaimScope,
     EndPoint,
     Obligation,
-    Saying,
     Verdict,
     failing_regions,
     holds_in_cells,
     saying,
     together,
 )
+from dipc.deprecated import former_method, former_property
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Probability
 from dipc.options import GivenQuestion, Options, asks_for_all
@@ -57,7 +58,7 @@ _NO_TABLE = Table("all inputs", (), frozenset(), {})
 
 
 class GivenInverse(GivenQuestion, total=False):
-    """What `dipc.tighten` and `dipc.solve` take, as keyword arguments."""
+    """The keyword arguments of `dipc.tighten` and `dipc.solve`."""
 
     error: Given
     moment: int
@@ -67,8 +68,10 @@ class GivenInverse(GivenQuestion, total=False):
 
 @frozen
 class Question:
-    """A question about the rows of `table`, or without a table about every real input, for every value of the constant
-    `parameter` from `least` on where one is left open. The `engine` measures its bounds.
+    """A question about the rows of `table`, or, without a table, about every real input.
+
+    With a `parameter` the question is for every value of this constant from `least` on. The `engine` measures its
+    bounds. The cases of a question come to inequalities (`Inequality`); all of them together are its `Claims`.
     """
 
     program: Program
@@ -77,7 +80,7 @@ class Question:
     table: Table | None = None
     parameter: str | None = None
     least: int | None = None
-    #: Whether multiples of beta are asked about, and not only beta itself.
+    #: Whether the question is about multiples of beta as well.
     scaled: bool = False
 
     @property
@@ -88,8 +91,8 @@ class Question:
         return "class" if self.parameter is None else "case"
 
     @property
-    def claimed(self) -> str:
-        """The name of the claim's function of eps."""
+    def claimed_name(self) -> str:
+        """The name of the function of eps that the claim bounds."""
         return "error" if isinstance(self.program, Erring) else "beta"
 
     @property
@@ -97,26 +100,29 @@ class Question:
         """Whether gamma is left open."""
         return is_free(self.program.core, self.options.gamma)
 
-    def asking(self, **changes: Any) -> Question:
-        """This question with other parts of the claim."""
+    def with_claim(self, **changes: Any) -> Question:
+        """The question with other parts of the claim."""
         return replace(self, options=replace(self.options, **changes))
 
     def claim(self) -> Claim:
-        """The claim about its table, about no rows where there is no table. Raises DiagnosticError."""
+        """The claim about the table, or about no rows without a table. Raises DiagnosticError."""
         table = _NO_TABLE if self.table is None else self.table
         return resolve_claim(self.program.core, table, replace(self.options, gamma="0") if self.free else self.options)
 
-    def first(self) -> int:
+    def least_value(self) -> int:
         """The least value of the constant that is left open."""
         assert self.parameter is not None
         return AllNumbers(self.program, self.parameter, self.least, self.options).least
 
     def undecided_row(self, number: int) -> RowResult:
-        """What the case with this number is about."""
+        """The row of a report for case `number`, without its answer."""
         return next(case for case in self.source().cases() if case.number == number).undecided_row()
 
     def source(self) -> Source:
-        """Its source; small values of a constant that is left open are cases of their own. Raises DiagnosticError."""
+        """The source of the question's cases; small values of an open constant are separate cases.
+
+        Raises DiagnosticError.
+        """
         o = self.options
         if self.table is not None:
             return about_table(
@@ -127,9 +133,13 @@ class Question:
         return AllNumbers(self.program, self.parameter, self.least, o, singly=MOST_TRIED)
 
 
-def asked(program: ProgramGiven, table: TableGiven | None, options: Options, engine: Engine | None = None) -> Question:
-    """The question about a table, finitely many inputs, every real input (`inputs` "all"), or these for every value of
-    a constant: `for_all` is its name, or such as "m >= 3". Raises DiagnosticError for one that makes no sense.
+def read_question(
+    program: ProgramGiven, table: TableGiven | None, options: Options, engine: Engine | None = None
+) -> Question:
+    """The question about a table, finitely many inputs, or every real input (`inputs` "all").
+
+    `for_all` extends the question to every value of a constant: its name, or a text such as "m >= 3". Raises
+    DiagnosticError for a question that makes no sense.
     """
     program = within(program, options.limits, options.eps)
     if options.error is not None:
@@ -152,19 +162,19 @@ def asked(program: ProgramGiven, table: TableGiven | None, options: Options, eng
     return Question(program, options.claim, engine, prepared(program, table, inputs, options.progress))
 
 
-#: Why a case is not known that was still to come when Ctrl-C was pressed.
+#: The reason of cases that were not examined before Ctrl-C was pressed.
 INTERRUPTED = "interrupted"
 
 #: Cases between two calls of a progress function.
 _PROGRESS_CASES = 256
 
-#: By how much a bound that does not hold falls short, at least.
+#: The least amount by which a failing bound counts as too small.
 _LEAST = Fraction(1, 10**9)
 _DIGITS = 8
 
 
 def holds(obligation: Obligation, engine: Engine) -> bool:
-    """Whether it holds. Raises Undecided."""
+    """Whether the obligation holds. Raises Undecided."""
     decision = engine.decide(obligation)
     if decision.verdict is Verdict.UNDECIDED:
         raise Undecided(decision.reason or "")
@@ -172,12 +182,12 @@ def holds(obligation: Obligation, engine: Engine) -> bool:
 
 
 @frozen(eq=False)
-class Claimed:
-    """`bound` >= 1 - `beta` for all values of `variable` in `intervals`, with the numbers of the cases that come to it,
-    in order.
+class Inequality:
+    """The inequality `bound` >= 1 - `beta` for all values of `variable` in `intervals`, with its cases `rows`.
 
-    `exact`: where it fails, the claim does. Otherwise the bound may be less than the probability, and only what it
-    proves is certain. `power`: of a union bound for every m it is the inequality of that power of m - `start`.
+    If `exact`, the claim fails where the inequality does. Otherwise `bound` may be less than the probability, and only
+    a proof counts. A union bound for every m is a polynomial in m - `start`; its inequalities carry the `power` of
+    their coefficient.
     """
 
     bound: Probability
@@ -188,13 +198,13 @@ class Claimed:
     rows: tuple[int, ...]
     power: int = 0
     start: int = 0
-    #: What is measured.
+    #: The bound before it was measured.
     stated: Bound | None = None
-    #: The beta of the claim, where another one is used.
+    #: The summand of the claim's beta, where `beta` is another one.
     summand: Summand | None = None
 
     def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
-        """Where in the interval it fails, increasing. Raises Undecided."""
+        """The parts of `interval` where the inequality fails, increasing. Raises Undecided."""
         if self._is_enclosed:
             assert self.stated is not None
             obligation = Obligation(self.stated, self.beta, (interval,))
@@ -202,7 +212,7 @@ class Claimed:
         return list(stretches(failing_regions(self.closed, self.beta, interval, engine.limits)))
 
     def holds(self, engine: Engine) -> bool:
-        """Whether it holds for all values. Raises Undecided."""
+        """Whether the inequality holds for all values. Raises Undecided."""
         if not self._is_enclosed:
             value = self.closed.value
             return all(holds_in_cells(value, self.beta, interval, engine.limits) for interval in self.intervals)
@@ -223,14 +233,14 @@ class Claimed:
 
 @frozen(eq=False)
 class UnknownCases:
-    """Cases whose answer is not known, and why."""
+    """Cases `rows` whose answer is not known, with the reason."""
 
     reason: str
     rows: tuple[int, ...]
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C stopped the search for a Tightest or a Solution; `found` is what was known then."""
+    """Ctrl-C stopped the search for a `Tightest` or a `Solution`; `found` is the result up to then."""
 
     def __init__(self, found: object) -> None:
         super().__init__("the search was stopped")
@@ -239,14 +249,15 @@ class Stopped(KeyboardInterrupt):
 
 @frozen(eq=False)
 class Claims:
-    """All that a question comes to: no two of `distinct` are the same; `unknown` are the cases past a limit; `vacuous`
-    says how many claim nothing, of all `cases`. `intervals` are the eps asked about, `warnings` say where the claim may
-    not mean what it seems to.
+    """The result of measuring a question: its `distinct` inequalities, and the `unknown` cases past a limit.
+
+    `vacuous` of all `cases` claim nothing. `intervals` are the eps of the claim. `warnings` point out where the claim
+    may not mean what it seems to.
     """
 
     question: Question
     intervals: tuple[Interval, ...]
-    distinct: tuple[Claimed, ...]
+    distinct: tuple[Inequality, ...]
     unknown: tuple[UnknownCases, ...]
     vacuous: int
     cases: int
@@ -254,7 +265,7 @@ class Claims:
     warnings: tuple[Diagnostic, ...] = ()
 
     def undecided_row(self, number: int) -> RowResult:
-        """What the case with this number is about."""
+        """The row of a report for case `number`, without its answer."""
         return self.every[number - 1].undecided_row()
 
     @property
@@ -263,28 +274,28 @@ class Claims:
         alpha = self.question.claim().alpha
         return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
 
-    def sayings(self, factor: Fraction = Fraction(1)) -> Mapping[str, Saying]:
-        """Where at least one of the claims says something with `factor`·beta, by their variables."""
-        by_variable: dict[str, list[Saying]] = {}
+    def sayings(self, factor: Fraction = Fraction(1)) -> Mapping[str, ClaimScope]:
+        """For each variable, the values at which at least one claim with `factor`·beta is not vacuous."""
+        by_variable: dict[str, list[ClaimScope]] = {}
         for claimed in self.distinct:
             if claimed.summand is not None:
                 by_variable.setdefault(str(Variable.EPS), []).append(self._saying_of(claimed.summand, factor))
             elif claimed.power == 0:
-                # A claim about an error always says something.
+                # A claim about an error is never vacuous.
                 beta = _NO_ERROR if isinstance(self.question.program, Erring) else _scaled(claimed.beta, factor)
                 says = saying(beta, claimed.intervals, self.question.program.limits)
                 by_variable.setdefault(str(claimed.variable), []).append(says)
         return {variable: together(all_of) for variable, all_of in by_variable.items()}
 
-    def _saying_of(self, summand: Summand, factor: Fraction) -> Saying:
-        """Where the claim says something of which the summand is a part."""
+    def _saying_of(self, summand: Summand, factor: Fraction) -> ClaimScope:
+        """The values at which the claim that `summand` is a part of is not vacuous."""
         if summand.least is None:
-            return Saying((), "it is not known where beta is the least")
+            return ClaimScope((), "it is not known where beta is the least")
         return saying(_scaled(summand.least, factor), self.intervals, self.question.program.limits)
 
-    def alike(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Claimed]]:
-        """The inequalities in eps, and those in products of eps, apart, by their ranges."""
-        groups: dict[tuple[Variable, tuple[Interval, ...]], list[Claimed]] = {}
+    def by_variable(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Inequality]]:
+        """The inequalities grouped by variable and intervals."""
+        groups: dict[tuple[Variable, tuple[Interval, ...]], list[Inequality]] = {}
         for claimed in self.distinct:
             groups.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
         return groups
@@ -293,19 +304,18 @@ class Claims:
 _NO_ERROR = PiecewiseForm(ExpPoly.ZERO)
 
 
-def sayings_of(claim: Claim, limits: Limits) -> Mapping[str, Saying]:
-    """Where at least one row of the claim's table says something."""
+def sayings_of(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
+    """For eps, the values at which at least one row of the claim's table is not vacuous."""
     sayings = [saying(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
     return {str(Variable.EPS): together(sayings)} if sayings else {}
 
 
-def interrupted_before(rest: Sequence[Claimed]) -> UnknownCases:
-    """The cases of the inequalities that were still to be decided."""
+def interrupted_before(rest: Sequence[Inequality]) -> UnknownCases:
+    """The cases of the inequalities that were not decided before Ctrl-C."""
     return UnknownCases(INTERRUPTED, tuple(sorted({number for claimed in rest for number in claimed.rows})))
 
 
 def _scaled(beta: BetaForm, factor: Fraction) -> BetaForm:
-    """`factor`·beta."""
     if factor == 1:
         return beta
     value = beta.value
@@ -319,8 +329,8 @@ def claims_of(
 ) -> Claims:
     """The inequalities of the question, or of its cases with the numbers `among`.
 
-    Where the first rule gives a mere bound, which may not suffice, a case takes the `best` bounds of all rules, and the
-    claim at some of its inputs. Raises DiagnosticError for a claim that makes no sense, before anything is measured.
+    Where the first rule gives a bound that is not exact, a case takes the `best` bounds of all rules, and the claim at
+    some of its inputs. Raises DiagnosticError for a claim that makes no sense, before anything is measured.
     """
     source = question.source()
     engine = question.engine
@@ -343,7 +353,7 @@ def claims_of(
             continue
         vacuous += not inequalities
         posed += [(case.number, one) for one in inequalities]
-    distinct, unknown = measured(posed, engine, progress)
+    distinct, unknown = measure_inequalities(posed, engine, progress)
     for reason, numbers in unknown.items():
         reasons.setdefault(reason, []).extend(numbers)
     return Claims(
@@ -360,17 +370,17 @@ def claims_of(
 
 # --- the best of all rules ----------------------------------------------------------------------------
 
-#: Inputs of a class whose claims are looked at besides, and values of a variable at which bounds are compared.
+#: The most inputs of a class whose claims are added, and the values of a variable at which bounds are compared.
 _MOST_INPUTS = 4
 _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 
 
 def _best_posed(case: ClassCase, first: Sequence[Posed], engine: Engine) -> Sequence[Posed]:
-    """What the rules pose that are nearest to proving the claim, and the claim at some inputs. Raises Undecided."""
+    """The rules' bounds that come nearest to proving the claim, and the claim at some inputs. Raises Undecided."""
 
     def needed(proof: Proof) -> Fraction | None:
         missing = _shortfall(proof, engine)
-        # An answer in another variable counts only where there is none in this one, or where it holds.
+        # A proof in another variable counts only where there is none in this one, or where it holds.
         return missing if not missing or case.is_comparable(proof.posed) else None
 
     choice = case.least_needing(needed, Fraction(0))
@@ -385,7 +395,7 @@ def _best_posed(case: ClassCase, first: Sequence[Posed], engine: Engine) -> Sequ
 
 
 def _shortfall(proof: Proof, engine: Engine) -> Fraction:
-    """By how much the obligations fail, to compare proofs with: 0 only where they hold. Raises Undecided."""
+    """The amount by which the obligations fail, for comparisons; 0 only where they hold. Raises Undecided."""
     most = Fraction(0)
     for obligation in proof.obligations:
         bound = engine.probability(obligation.bound)
@@ -396,18 +406,24 @@ def _shortfall(proof: Proof, engine: Engine) -> Fraction:
 
 
 def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> Fraction:
-    """1 - beta less the bound at one value of the variable, about; 0 where that is negative, or none of the claim's."""
+    """The approximate amount by which the bound at `point` is below 1 - beta.
+
+    0 where it is not, or outside the claim.
+    """
     if not any(point in interval for interval in obligation.intervals):
         return Fraction(0)
     missing = 1 - obligation.beta.enclosure(point, _DIGITS)[0] - bound.enclosure(point, _DIGITS)[0]
     return max(Fraction(0), missing)
 
 
-def measured(
+def measure_inequalities(
     posed: Sequence[tuple[int, Posed]], engine: Engine, progress: Progress | None = None
-) -> tuple[tuple[Claimed, ...], Mapping[str, list[int]]]:
-    """The different inequalities of cases with these numbers, and why others are not known, with theirs."""
-    # All are asked for before the first is waited for: whoever measures may do many at a time.
+) -> tuple[tuple[Inequality, ...], Mapping[str, list[int]]]:
+    """The different inequalities of the numbered cases, and the numbers of the cases that could not be measured.
+
+    The latter are grouped by the reason.
+    """
+    # All bounds are requested before the first is awaited, since the engine may measure several at a time.
     pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
     rows: dict[_Inequality, tuple[list[int], Bound]] = {}
     reasons: dict[str, list[int]] = {}
@@ -429,13 +445,13 @@ def measured(
         if not numbers or numbers[-1] != number:
             numbers.append(number)
     distinct = [
-        Claimed(form, beta, intervals, variable, exact, tuple(numbers), power, start, stated, summand)
+        Inequality(form, beta, intervals, variable, exact, tuple(numbers), power, start, stated, summand)
         for (form, beta, intervals, variable, exact, power, start, summand), (numbers, stated) in rows.items()
     ]
     return tuple(distinct), reasons
 
 
-#: What tells two inequalities apart.
+#: The fields in which two different inequalities differ.
 _Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool, int, int, Summand | None]
 
 
@@ -445,12 +461,12 @@ _Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool,
 
 SCHEMA = "dipc.solve/1"
 
-#: Significant digits of an answer unless more are asked for.
+#: The default number of significant digits of an answer.
 DIGITS = 30
 
 
 class Wanted(StrEnum):
-    """What is asked for."""
+    """The quantity to solve for."""
 
     EPS = "eps"
     ALPHA = "alpha"
@@ -459,7 +475,7 @@ class Wanted(StrEnum):
 
 
 class Status(StrEnum):
-    """`solved` and `none` are proved; `undecided` has the reason."""
+    """The status of an answer: `solved` and `none` are proved; `undecided` comes with a reason."""
 
     SOLVED = "solved"
     NONE = "none"
@@ -468,9 +484,10 @@ class Status(StrEnum):
 
 @frozen
 class EpsSpan:
-    """A maximal interval of eps; a single point where both ends are the same. Ends that are not rational are cells: the
-    number cut off after the digits asked for, or after more where different ends would look the same, and one unit of
-    the last digit more.
+    """A maximal interval of eps; a single point where both ends are equal.
+
+    An irrational end is a cell: the number cut off after the requested digits, and one unit of the last digit more.
+    Ends get more digits where different ends would look equal.
     """
 
     start: EndPoint
@@ -486,14 +503,17 @@ class EpsSpan:
 
 @frozen(eq=False)
 class Solution:
-    """An answer for all cases of a question that claim something. `rows` are those that prevent a smaller answer, or
-    any; `undecided_row` says what a case with this number is about. `remark` is a sentence: what was proved besides,
-    or why nothing was. `eps` is what was asked about. `sayings`: where the claim, with the answer, says something.
-    `warnings`: where the claim may not mean what it seems to. `interrupted`: Ctrl-C stopped the search, and the answer
-    is what was known then.
+    """An answer for all cases of a question that claim something.
+
+    - `rows` prevent a smaller answer, or any answer; `undecided_row` describes a case by its number.
+    - `remark` is a sentence: an additional result, or the reason why nothing was proved.
+    - `eps` is the text of the intervals of the claim.
+    - `sayings` are the values at which the claim, with the answer, is not vacuous.
+    - `warnings` point out where the claim may not mean what it seems to.
+    - `interrupted` says that Ctrl-C stopped the search; the answer is the result up to then.
     """
 
-    #: What was asked for.
+    #: The quantity that was solved for.
     wanted: ClassVar[Wanted]
 
     question: Question
@@ -503,7 +523,7 @@ class Solution:
     status: Status
     rows: tuple[int, ...]
     remark: str
-    sayings: Mapping[str, Saying] = field(default_factory=dict, kw_only=True)
+    sayings: Mapping[str, ClaimScope] = field(default_factory=dict, kw_only=True)
     warnings: tuple[Diagnostic, ...] = field(default=(), kw_only=True)
     interrupted: bool = field(default=False, kw_only=True)
 
@@ -516,19 +536,23 @@ class Solution:
         raise TypeError("a solution has one of three outcomes and no truth value: look at its `status`")
 
     @property
-    def at(self) -> Cell | None:
-        """The eps, enclosed, that is the answer, where it is one."""
+    def eps_answer(self) -> Cell | None:
+        """An enclosure of the eps that is the answer, where the answer is an eps."""
         return None
 
-    def answered(self) -> Question | None:
-        """The question whose claim contains the answer; None without an answer, and where no claim says the same: a
-        claim is about inputs with dd(u) = alpha, the least alpha is not.
+    at = former_property("at", "eps_answer")
+    answered = former_method("answered", "with_answer")
+
+    def with_answer(self) -> Question | None:
+        """The question whose claim contains the answer; None without an answer, or where no claim states it.
+
+        A claim is about inputs with dd(u) = alpha, so no claim states the least alpha.
         """
         return None
 
     @property
     def claims_nothing(self) -> bool:
-        """Whether the claim, with the answer, says nothing: beta is at least 1 everywhere, or it is about no input."""
+        """Whether the claim, with the answer, is vacuous: beta is at least 1 everywhere, or there is no input."""
         return self.status is Status.SOLVED and all(says.nothing for says in self.sayings.values())
 
     @property
@@ -536,7 +560,7 @@ class Solution:
         return self.question.program.name
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object; every number is a text that is exact, and an enclosure is a pair of them."""
+        """The JSON object; every number is an exact text, and an enclosure is a pair of them."""
         return {
             "schema": SCHEMA,
             "program": self.program,
@@ -552,16 +576,16 @@ class Solution:
         }
 
     def details(self) -> dict[str, Any]:
-        """The keys that this kind of answer has."""
+        """The keys of the JSON object that only this kind of answer has."""
         return {}
 
 
 @frozen(eq=False)
 class EpsSolution(Solution):
-    """The claim holds, of the eps asked about, exactly on the union of `holds`.
+    """The claim holds exactly at the eps of the union of `holds`, among those of the question.
 
-    Undecided, it holds at most there, and at least on `proved`. `everywhere`: it holds for all eps asked about.
-    `from_there_on`: from the least eps on it holds for all that are asked about.
+    If undecided, it holds at most there, and at least on `proved`. `everywhere`: it holds for all eps of the question.
+    `from_there_on`: it holds for all eps of the question from the least one on.
     """
 
     wanted: ClassVar[Wanted] = Wanted.EPS
@@ -577,11 +601,11 @@ class EpsSolution(Solution):
         return self.holds[0].start if self.holds else None
 
     @property
-    def at(self) -> Cell | None:
+    def eps_answer(self) -> Cell | None:
         least = self.least
         return None if least is None or least.high is None or self.everywhere else (least.low, least.high)
 
-    def answered(self) -> Question | None:
+    def with_answer(self) -> Question | None:
         return self.question
 
     def details(self) -> dict[str, Any]:
@@ -595,10 +619,11 @@ class EpsSolution(Solution):
 
 @frozen(eq=False)
 class GammaSolution(Solution):
-    """Pr >= 1 - beta holds at all rows with gamma = `value[1]`, and not with gamma = `value[0]`, nor with any below;
-    both are the same where that is the least gamma exactly. None where there is no solution, or it is not known.
+    """The least gamma: the claim holds at all rows with gamma = `value[1]`, and with no gamma up to `value[0]`.
 
-    `product`, for every real input: the least k, as a cell, such that it holds with gamma = k/eps.
+    Both are equal where they are the least gamma exactly; then the claim holds with it. None where there is no solution
+    or it is not known. `product`, for every real input, is a cell of the least k such that the claim holds with gamma =
+    k/eps.
     """
 
     wanted: ClassVar[Wanted] = Wanted.GAMMA
@@ -610,8 +635,8 @@ class GammaSolution(Solution):
     def exact(self) -> bool:
         return self.value is not None and self.value[0] == self.value[1]
 
-    def answered(self) -> Question | None:
-        return None if self.value is None else self.question.asking(gamma=self.value[1])
+    def with_answer(self) -> Question | None:
+        return None if self.value is None else self.question.with_claim(gamma=self.value[1])
 
     def details(self) -> dict[str, Any]:
         return {
@@ -623,13 +648,15 @@ class GammaSolution(Solution):
 
 @frozen(eq=False)
 class AlphaSolution(Solution):
-    """`value` is the least alpha such that all rows with dd(u) > alpha hold; it is attained. `claims` is how many rows
-    that are.
+    """The least alpha: `value` is the least alpha such that all rows with dd(u) > alpha hold; it is attained.
 
-    For every real input `product` is the least t such that the claim holds with alpha = t/eps, enclosed by the ends of
-    a cell; where that is undecided, by a refuted and a proved t (None where there is none). `holds` are the t for which
-    it holds, or may hold, and `cell` encloses the least alpha where a single eps is asked about. A `cell` alone is as
-    the `value` of gamma: the claim is refuted with its lower end, and proved with its upper one.
+    `claims` counts the rows with dd(u) > alpha.
+
+    For every real input, `product` encloses the least t such that the claim holds with alpha = t/eps. The ends are
+    those of a cell or, where the answer is undecided, a refuted and a proved t (None where no t is proved). `holds` are
+    the t for which the claim holds, or may hold. `cell` encloses the least alpha where the claim is about a single eps.
+    A `cell` without a `product` is like the `value` of gamma: the claim is refuted with its lower end, and proved with
+    its upper end.
     """
 
     wanted: ClassVar[Wanted] = Wanted.ALPHA
@@ -653,9 +680,10 @@ class AlphaSolution(Solution):
 
 @frozen(eq=False)
 class EnvelopePiece:
-    """On `span`, 1 - Pr is largest at `rows`: there the least beta is this closed form, of the `variable`, which is
-    written `eps` in it; `value` is an enclosure where the span is a single eps. Unless `exact` the least beta is at
-    most this.
+    """The least beta on `span`, where 1 - Pr is largest at `rows`: the closed form `beta`.
+
+    The closed form is a function of `variable`, which is written `eps` in it. `value` is an enclosure where the span is
+    a single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
     """
 
     span: EpsSpan
@@ -679,9 +707,9 @@ class BetaSolution(Solution):
     def claims_nothing(self) -> bool:
         return self.status is Status.SOLVED and not self.pieces
 
-    def answered(self) -> Question | None:
+    def with_answer(self) -> Question | None:
         known = self.beta and all(piece.variable is Variable.EPS for piece in self.pieces)
-        return self.question.asking(beta=self.beta) if known else None
+        return self.question.with_claim(beta=self.beta) if known else None
 
     def details(self) -> dict[str, Any]:
         return {
@@ -701,17 +729,17 @@ class BetaSolution(Solution):
 
 
 def end_json(end: EndPoint) -> dict[str, Any]:
-    """An end as an enclosure, `inf` for infinity."""
+    """The JSON of an end: an enclosure, or `inf` for infinity."""
     eps = ["inf", "inf"] if end.high is None else [exact_text(end.low), exact_text(end.high)]
     return {"eps": eps, "included": end.included}
 
 
 # --- requests -------------------------------------------------------------------------------------
 #
-# Inverse questions as they are asked: what may be given along with what is asked for.
+# The parts of a claim that may be given together with the quantity to solve for.
 
 
-def checked(question: Question, wanted: Wanted) -> Question:
+def check_request(question: Question, wanted: Wanted) -> Question:
     """The question itself. Raises DiagnosticError for one that contradicts itself."""
     options = question.options
     given = {Wanted.ALPHA: options.alpha, Wanted.BETA: options.beta, Wanted.GAMMA: options.gamma}.get(wanted)
@@ -729,7 +757,7 @@ def checked(question: Question, wanted: Wanted) -> Question:
 
 
 def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> None:
-    """Raise DiagnosticError where another part of the claim mentions what is asked for."""
+    """Raise DiagnosticError where another part of the claim depends on the quantity to solve for."""
     expressions: list[ClaimExpression] = [
         claimed for claimed in (claim.alpha, claim.beta, claim.gamma) if claimed is not None
     ]

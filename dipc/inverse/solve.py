@@ -1,12 +1,13 @@
-"""Inverse questions: the least eps, alpha, beta or gamma for which a claim holds, whatever it is about.
+"""Inverse questions: the least eps, alpha, beta or gamma for which a claim holds, for every kind of question.
 
 **The least alpha.** A program is (alpha, beta, gamma)-accurate at u if Pr >= 1 - beta where dd(u) > alpha. Between two
-neighboring values of dd in a table the rows that claim something are the same, and 1 - beta never falls as alpha grows:
-so the alphas between them that are good, if there are any, begin at the lower of the two. The least good alpha is 0 or
-a value of dd, and it is attained.
+neighboring values of dd in a table the same rows claim something, and 1 - beta never decreases as alpha grows. So the
+good alphas between them, if there are any, begin at the lower one. The least good alpha is 0 or a value of dd, and it
+is attained.
 
-For every real input, the least probability of the inputs with dd(u) >= alpha and beta are functions of t = alpha·eps:
-the claim holds with alpha = t/eps for exactly the t at which the inequalities in t do, and for t -> 0 with alpha = 0.
+For every real input, the least probability of the inputs with dd(u) >= alpha and beta are functions of t = alpha·eps.
+The claim holds with alpha = t/eps exactly for the t at which the inequalities in t hold, and with alpha = 0 in the
+limit t -> 0.
 
 **The least beta** is a function of eps: the upper envelope of 1 - Pr over all rows.
 """
@@ -36,26 +37,26 @@ from dipc.inverse.question import (
     INTERRUPTED,
     AlphaSolution,
     BetaSolution,
-    Claimed,
     Claims,
     EnvelopePiece,
     EpsSpan,
     GammaSolution,
     GivenInverse,
+    Inequality,
     Question,
     Solution,
     Status,
     Stopped,
     UnknownCases,
     Wanted,
-    asked,
-    checked,
+    check_request,
     claims_of,
-    measured,
+    measure_inequalities,
+    read_question,
     sayings_of,
 )
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
-from dipc.inverse.solve_eps import failures_by_interval, outside, preventing, solve_eps, span_between
+from dipc.inverse.solve_eps import failures_by_interval, preventing, solve_eps, span_between, uncovered_parts
 from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, all_hold, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenQuestion, Options, takes
@@ -81,13 +82,13 @@ from dipc.text.printer import print_expression
 def solve_alpha(
     question: Question, claim: Claim | None, digits: int, progress: Progress | None = None
 ) -> AlphaSolution:
-    """The least alpha >= 0 such that Pr >= 1 - beta(alpha) at all eps asked about wherever dd(u) > alpha.
+    """The least alpha >= 0 such that Pr >= 1 - beta(alpha) at all eps of the claim wherever dd(u) > alpha.
 
-    `claim` is that of a table with alpha = 0. Raises DiagnosticError where rows have no dd, and where the claim is not
-    of a kind whose least alpha this finds.
+    `claim` is the claim of a table with alpha = 0. Raises DiagnosticError where rows have no dd, and for a kind of
+    claim whose least alpha is not found here.
     """
     if question.table is None:
-        return _everywhere(question, digits)
+        return _solve_everywhere(question, digits)
     assert claim is not None
     _require_distances(question.table)
     _check_kind(question.table.rows, claim)
@@ -101,7 +102,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
     assert question.table is not None
     distances = {row.number: _distance(row) for row in question.table.rows}
     before: tuple[int, ...] = ()
-    undecided_row = question.asking(alpha=0).undecided_row
+    undecided_row = question.with_claim(alpha=0).undecided_row
 
     def answer(
         status: Status,
@@ -122,7 +123,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
             remark=remark,
             value=value,
             claims=claims,
-            sayings={} if value is None else sayings_of(question.asking(alpha=value).claim(), limits),
+            sayings={} if value is None else sayings_of(question.with_claim(alpha=value).claim(), limits),
             interrupted=interrupted,
         )
 
@@ -131,7 +132,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
         if not above:
             return answer(Status.NONE, f"from alpha = {alpha} on every row is vacuous", before)
         try:
-            failing, reason = _first_failing(question.asking(alpha=alpha), above, progress)
+            failing, reason = _first_failing(question.with_claim(alpha=alpha), above, progress)
         except KeyboardInterrupt:
             if not alpha:
                 raise
@@ -146,7 +147,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
 
 
 def _first_failing(question: Question, above: set[int], progress: Progress | None) -> tuple[int | None, str | None]:
-    """The number of a row of these that fails, None where all hold; and a reason where that is not known."""
+    """The number of a failing row among `above`, or None; and the reason where that is not known."""
     claims = claims_of(question, progress, among=above)
     undecided = next(((unknown.rows[0], unknown.reason) for unknown in claims.unknown), None)
     failing: list[int] = []
@@ -187,7 +188,7 @@ def _betas(rows: Sequence[Row], claim: Claim) -> list[ClaimExpression]:
 
 
 def _distance(row: Row) -> Fraction | None:
-    """dd(u); None is infinity."""
+    """The distance dd(u) of a row; None is infinity."""
     assert row.dd is not None
     return row.dd.value if isinstance(row.dd.value, Fraction) else None
 
@@ -195,21 +196,22 @@ def _distance(row: Row) -> Fraction | None:
 # --- every real input ----------------------------------------------------------------------------------------
 
 
-#: Of int inputs no alphas above 10 to the power of this are tried: probabilities of integer noise grow with distances.
+#: For int inputs, no alpha above 10^n is tried for this n: measuring integer noise takes longer for greater distances.
 _GREATEST_OF_INTS = 4
 
 
-def _everywhere(question: Question, digits: int) -> AlphaSolution:
-    """As a multiple of 1/eps, from the claim about every alpha; where that is not decided, and one eps is asked about,
-    among decimal numbers.
+def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
+    """The least alpha as a multiple of 1/eps, from the claim about every alpha.
+
+    Where that is not decided and the claim is about one eps, the least alpha among decimal numbers.
     """
-    claims = claims_of(question.asking(alpha="dd"))
+    claims = claims_of(question.with_claim(alpha="dd"))
     solution = _in_products(claims, digits)
     first, *more = claims.intervals
     if solution.status is not Status.UNDECIDED or solution.interrupted or not first.is_point or more:
         return solution
-    _check_kind((), question.asking(alpha="dd").claim())
-    at_zero = claims_of(question.asking(alpha=0))
+    _check_kind((), question.with_claim(alpha="dd").claim())
+    at_zero = claims_of(question.with_claim(alpha=0))
     known, rows, _ = all_hold(at_zero)
     if known is Verdict.ACCURATE:
         return _answer(at_zero, digits, Status.SOLVED, (), "", cell=(Fraction(0), Fraction(0)))
@@ -218,9 +220,9 @@ def _everywhere(question: Question, digits: int) -> AlphaSolution:
     whole = any(isinstance(slot.type, IntType) for slot in core.input_slots)
     greatest = _GREATEST_OF_INTS if whole else GREATEST_EVERYWHERE
     search = LeastNumber(
-        "alpha", lambda alpha: claims_of(question.asking(alpha=alpha)), rows, refuted, greatest=greatest
+        "alpha", lambda alpha: claims_of(question.with_claim(alpha=alpha)), rows, refuted, greatest=greatest
     )
-    status, rows, reason, between = search.between(digits)
+    status, rows, reason, between = search.enclose(digits)
     if status is Status.SOLVED and between is not None:
         less = _may_hold_below(question, between[0])
         if less is None:
@@ -229,41 +231,43 @@ def _everywhere(question: Question, digits: int) -> AlphaSolution:
     return replace(solution, remark=reason)
 
 
-#: Intervals of alpha that are looked at one by one.
+#: The most intervals of alpha that are examined.
 _MOST_INTERVALS = 1_000
 
 
 def _may_hold_below(question: Question, low: Fraction) -> str | None:
-    """Why a claim that fails with alpha = `low` may hold with less; None where it fails for every alpha up to there.
+    """The reason why a claim that fails with alpha = `low` may hold with less.
 
-    Where beta does not move with alpha it does, as less is claimed of fewer inputs. Elsewhere beta never grows with it:
-    if dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha from a to b.
+    None where it fails for every smaller alpha.
+
+    Where beta does not depend on alpha it fails: a smaller alpha claims the same of more inputs. Elsewhere beta never
+    grows with alpha: if dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha from a to b.
     """
-    beta = question.asking(alpha="dd").claim().beta
+    beta = question.with_claim(alpha="dd").claim().beta
     if beta is None or not mentions(beta.tree, "alpha"):
         return None
 
     tree = beta.tree
 
-    def known(alpha: Fraction, of_beta: Fraction) -> Verdict:
+    def verdict(alpha: Fraction, of_beta: Fraction) -> Verdict:
         def bound_to(node: object) -> Expr | None:
             return number(of_beta, node.span) if isinstance(node, Name) and mentions(node, "alpha") else None
 
         text = print_expression(rewritten(tree, bound_to))
-        return all_hold(claims_of(question.asking(alpha=alpha, beta=text)))[0]
+        return all_hold(claims_of(question.with_claim(alpha=alpha, beta=text)))[0]
 
     pending = [(Fraction(0), low)]
     for _ in range(_MOST_INTERVALS):
         if not pending:
             return None
         start, end = pending.pop()
-        if known(end, start) is Verdict.INACCURATE:
+        if verdict(end, start) is Verdict.INACCURATE:
             continue
         middle = (start + end) / 2
-        if known(middle, middle) is Verdict.ACCURATE:
+        if verdict(middle, middle) is Verdict.ACCURATE:
             return f"but it also holds with {middle}"
         pending += [(middle, end), (start, middle)]
-    return "but less may be enough, too"
+    return "but a smaller alpha may be enough, too"
 
 
 def _in_products(claims: Claims, digits: int) -> AlphaSolution:
@@ -277,15 +281,16 @@ def _in_products(claims: Claims, digits: int) -> AlphaSolution:
     if fixed:
         _check_kind((), question.claim())
     for claimed in fixed:
-        # dd is one number d on such a class, or infinite: what holds with beta(d) holds with beta(alpha) for alpha < d.
+        # dd is one number d on such a class, or infinite: a claim that holds with beta(d) holds with beta(alpha), alpha
+        # < d.
         try:
             if not claimed.holds(question.engine):
                 return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED if claimed.exact else _BELOW)
         except Undecided as error:
             return _answer(claims, digits, Status.UNDECIDED, claimed.rows, error.reason)
     failed = [stretch for stretch, _ in failing[0]]
-    held = outside(failed, whole, limits)
-    certain = [] if unknown else outside([*failed, *(stretch for stretch, _ in unproved[0])], whole, limits)
+    held = uncovered_parts(failed, whole, limits)
+    certain = [] if unknown else uncovered_parts([*failed, *(stretch for stretch, _ in unproved[0])], whole, limits)
     if not held:
         rows = preventing(failing, [whole], held, limits)
         return _answer(claims, digits, Status.NONE, rows, "the claim fails for every t = alpha*eps")
@@ -302,7 +307,7 @@ def _in_products(claims: Claims, digits: int) -> AlphaSolution:
 
 
 _BELOW = "for a class of inputs the lower bound of the probability is below 1 - beta"
-_FIXED = "the claim fails where dd(u) is one number for all inputs of a class, or infinite"
+_FIXED = "the claim fails for a class of inputs on which dd(u) is constant or infinite"
 
 
 def _start(spans: Sequence[EpsSpan]) -> Cell | None:
@@ -347,7 +352,7 @@ def _answer(
 
 @frozen(eq=False)
 class _Missing:
-    """1 - Pr at some cases, or an upper bound of it."""
+    """The value of 1 - Pr at some cases, or an upper bound of it."""
 
     value: Closed
     exact: bool
@@ -361,26 +366,27 @@ class _Missing:
 
 @frozen(eq=False)
 class _Envelope:
-    """The largest of some functions: its text, and its pieces."""
+    """The maximum of some functions: its text, and its pieces."""
 
     text: str
     pieces: tuple[EnvelopePiece, ...]
 
 
 def solve_beta(claims: Claims, digits: int) -> BetaSolution:
-    """The least beta such that every case that claims something holds, in closed form, piece by piece: of eps, and of
-    t = alpha*eps or gamma*eps where the claim is about every distance.
+    """The least beta such that every case that claims something holds, in closed form, piece by piece.
 
-    Where a mere bound of 1 - Pr is the largest the answer is undecided: the least beta is at most that. With a constant
-    left open there is an answer for each of its values that are told apart, and a bound for the rest. Past a limit the
-    answer is undecided, too.
+    The pieces are functions of eps, and of t = alpha*eps or gamma*eps where the claim is about every distance.
+
+    Where the largest 1 - Pr is only an upper bound the answer is undecided: the least beta is at most that bound. With
+    an open constant there is an answer for each small value of it, and a bound for all others. Past a limit the answer
+    is undecided, too.
     """
     question = claims.question
     unknown = list(claims.unknown)
     pieces: list[EnvelopePiece] = []
     texts: list[str] = []
-    for (variable, intervals), group in claims.alike().items():
-        for inequalities in _apart(group) if question.parameter is not None else [group]:
+    for (variable, intervals), group in claims.by_variable().items():
+        for inequalities in _by_case(group) if question.parameter is not None else [group]:
             try:
                 if any(claimed.power for claimed in inequalities):
                     pieces.append(_union(inequalities, question, digits))
@@ -416,10 +422,12 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
 
 
 def _without_form(
-    inequalities: Sequence[Claimed], intervals: tuple[Interval, ...], variable: Variable, digits: int, engine: Engine
+    inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], variable: Variable, digits: int, engine: Engine
 ) -> _Envelope:
-    """Where some probability has no closed form: a value at each eps asked about, and a function of eps where the
-    greatest one is made of the normal distribution alone. Raises Undecided.
+    """The envelope where some probability has no closed form: a value at each single eps of the claim.
+
+    There is also a function of eps where the greatest 1 - Pr consists of functions of the normal distribution. Raises
+    Undecided.
     """
     text = ""
     highest = inequalities
@@ -442,8 +450,10 @@ def _without_form(
     return _Envelope(text, tuple(pieces))
 
 
-def _greatest(inequalities: Sequence[Claimed], intervals: tuple[Interval, ...], engine: Engine) -> Sequence[Claimed]:
-    """The one whose 1 - Pr is proved to be the greatest everywhere, else all."""
+def _greatest(
+    inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], engine: Engine
+) -> Sequence[Inequality]:
+    """The inequality whose 1 - Pr is proved to be the greatest everywhere, else all inequalities."""
     for one in inequalities:
         assert one.stated is not None
         less = one.stated.opposite
@@ -455,8 +465,8 @@ def _greatest(inequalities: Sequence[Claimed], intervals: tuple[Interval, ...], 
     return inequalities
 
 
-def _normal_text(claimed: Claimed) -> str | None:
-    """1 - Pr as a sum of functions of the normal distribution; None where it is none."""
+def _normal_text(claimed: Inequality) -> str | None:
+    """The text of 1 - Pr as a sum of functions of the normal distribution; None where it is not such a sum."""
     assert claimed.stated is not None
     assert isinstance(claimed.bound, EnclosedForm)
     functions = claimed.bound.bound.functions()
@@ -465,8 +475,8 @@ def _normal_text(claimed: Claimed) -> str | None:
     return str(NormalBeta(NormalSum.collect(ExpPoly.ONE, ()) + functions.times(ExpPoly.constant(-1))))
 
 
-def _missing_at(claimed: Claimed, eps: Fraction, digits: int) -> Cell:
-    """1 - Pr cut off after this many digits, and one unit of the last more. Raises LimitReached."""
+def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
+    """The value of 1 - Pr cut off after `digits` digits, and one unit of the last digit more. Raises LimitReached."""
     for more in (8, 64, 512):
         low, high = claimed.bound.enclosure(eps, digits + more)
         if low == high:
@@ -476,13 +486,13 @@ def _missing_at(claimed: Claimed, eps: Fraction, digits: int) -> Cell:
     raise LimitReached(None, f"1 - Pr could not be told apart from a decimal number at eps = {eps}")
 
 
-def _apart(group: Sequence[Claimed]) -> list[list[Claimed]]:
-    """By the case: for each value of a constant that is left open, and for all that are not told apart."""
+def _by_case(group: Sequence[Inequality]) -> list[list[Inequality]]:
+    """The inequalities by case: one list for each small value of an open constant, and one for all other values."""
     numbers = sorted({number for claimed in group for number in claimed.rows})
     return [[replace(claimed, rows=(number,)) for claimed in group if number in claimed.rows] for number in numbers]
 
 
-def _union(inequalities: Sequence[Claimed], question: Question, digits: int) -> EnvelopePiece:
+def _union(inequalities: Sequence[Inequality], question: Question, digits: int) -> EnvelopePiece:
     """A union bound for every value of the constant. Raises Undecided."""
     first = inequalities[0]
     assert question.parameter is not None
@@ -494,9 +504,10 @@ def _union(inequalities: Sequence[Claimed], question: Question, digits: int) -> 
     )
 
 
-def union_text(inequalities: Sequence[Claimed], parameter: str, limits: Limits) -> str:
-    """A union bound of 1 - Pr for every value m of the parameter from some start on: a polynomial in m - start, whose
-    coefficients are the largest of those of all sums. Raises Undecided.
+def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limits) -> str:
+    """The text of a union bound of 1 - Pr for every value m of the parameter from some start on. Raises Undecided.
+
+    The bound is a polynomial in m - start, whose coefficients are the largest ones of all sums.
     """
     first = inequalities[0]
     terms = []
@@ -517,11 +528,11 @@ def _maximum(highest: Sequence[_Missing]) -> PiecewiseForm:
 def _envelope(
     missing: list[_Missing], intervals: tuple[Interval, ...], variable: Variable, digits: int, limits: Limits
 ) -> _Envelope:
-    """Raises Undecided past a limit."""
+    """The envelope of functions in closed form. Raises Undecided past a limit."""
     highest = _undominated(missing, intervals, limits)
     if len(highest) == 1:
         (only,) = highest
-        pieces = [_whole(only, interval, variable, digits, limits) for interval in intervals]
+        pieces = [_single_piece(only, interval, variable, digits, limits) for interval in intervals]
         return _Envelope(str(ClosedForm(only.value)), tuple(pieces))
     try:
         envelope = _maximum(highest)
@@ -536,9 +547,10 @@ def _envelope(
 
 
 def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limits: Limits) -> list[_Missing]:
-    """The functions needed for the maximum: no other is at least as large at every eps asked about."""
+    """The functions needed for the maximum: no other function is at least as large at every eps of the claim."""
     kept: list[_Missing] = []
-    # The likely winners first, so that most others fall to them at once; only a guess. Of equal ones the exact one.
+    # The likely maximum comes first, so that it excludes most others at once; the order is a guess. Among equal
+    # functions the exact one comes first.
     point = intervals[0].inner_point
     for candidate in sorted(missing, key=lambda missing: (-missing.value.enclosure(point, 5)[0], not missing.exact)):
         if any(_at_least(other, candidate, intervals, limits) for other in kept):
@@ -554,7 +566,9 @@ def _at_least(first: _Missing, second: _Missing, intervals: tuple[Interval, ...]
     return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
 
 
-def _whole(missing: _Missing, interval: Interval, variable: Variable, digits: int, limits: Limits) -> EnvelopePiece:
+def _single_piece(
+    missing: _Missing, interval: Interval, variable: Variable, digits: int, limits: Limits
+) -> EnvelopePiece:
     value = _value(*fraction_of(missing.value), interval.lower, digits, limits) if interval.is_point else None
     span = span_between(*cuts(interval), digits, limits)
     return EnvelopePiece(span, str(ClosedForm(missing.value)), missing.rows, value, variable, missing.exact)
@@ -568,10 +582,10 @@ def _split(
     digits: int,
     limits: Limits,
 ) -> list[EnvelopePiece]:
-    """The cells of the maximum; neighbors meet in the end that belongs to both."""
+    """The cells of the maximum; neighbors share the end between them."""
     pieces = []
     for cell in envelope.cells(interval, limits):
-        owner = next(missing for missing in highest if _is(missing, cell.numerator, cell.denominator))
+        owner = next(missing for missing in highest if _is_owner(missing, cell.numerator, cell.denominator))
         lower, upper = Cut(cell.lower.value, not cell.lower.closed), Cut(cell.upper.value, cell.upper.closed)
         span = span_between(lower, upper, digits, limits)
         value = _value(cell.numerator, cell.denominator, interval.lower, digits, limits) if interval.is_point else None
@@ -579,7 +593,7 @@ def _split(
     return pieces
 
 
-def _is(missing: _Missing, numerator: ExpPoly, denominator: ExpPoly) -> bool:
+def _is_owner(missing: _Missing, numerator: ExpPoly, denominator: ExpPoly) -> bool:
     above, below = fraction_of(missing.value)
     return above * denominator == numerator * below
 
@@ -591,7 +605,7 @@ def _value(
 
 
 class GivenSolve(GivenInverse, total=False):
-    """What `dipc.solve` takes, as keyword arguments."""
+    """The keyword arguments of `dipc.solve`."""
 
     adjacent: str | None
     budget: Given
@@ -602,16 +616,17 @@ class GivenSolve(GivenInverse, total=False):
 def solve(
     program: ProgramGiven, table: TableGiven | None = None, *, wanted: str, **given: Unpack[GivenSolve]
 ) -> Solution | ConstantSolution:
-    """The least `wanted`, one of "eps", "alpha", "beta" and "gamma", for which the claim holds at every case and every
-    eps; numbers to this many digits. The other parameters are those of `dipc.check`; eps may be one number as well.
+    """Solve for `wanted`: the least "eps", "alpha", "beta" or "gamma" for which the claim holds at every case and eps.
 
-    With `wanted` "error" the largest expected error, as "beta" is the largest probability of an error. With one such as
-    "T in 1..100" each of these values of a constant is decided by itself: for which the claim holds, or with `adjacent`
-    that about privacy, of `budget` and `delta`; with the name of a constant it is found where its values begin or end.
+    Numbers have `digits` digits. The other parameters are those of `dipc.check`; eps may also be one number.
 
-    An EpsSolution, AlphaSolution, BetaSolution, GammaSolution or ConstantSolution. Raises DiagnosticError for a bad
-    table or claim and for a question that contradicts itself, ValueError for another `wanted` and for digits that are
-    not positive, and Stopped, with what was known, on Ctrl-C.
+    Other values of `wanted`: "error" gives the largest expected error as a function of eps. A text such as "T in
+    1..100" decides the claim for each of these values of a constant; with `adjacent`, the claim about privacy with
+    `budget` and `delta`. The name of a constant alone finds where the values with a proved claim begin or end.
+
+    Returns an EpsSolution, AlphaSolution, BetaSolution, GammaSolution or ConstantSolution. Raises DiagnosticError for a
+    bad table or claim and for a question that contradicts itself, ValueError for another `wanted` and for digits that
+    are not positive, and Stopped, with the result up to then, on Ctrl-C.
     """
     options = Options(**given)
     program = within(program, options.limits, options.eps)
@@ -628,20 +643,24 @@ def solve(
     if wanted == "error":
         program, options = about_errors(program, options)
         wanted = Wanted.BETA
-    solution = solved(asked(program, table, options), Wanted(wanted), options.digits or DIGITS, options.progress)
+    solution = solve_question(
+        read_question(program, table, options), Wanted(wanted), options.digits or DIGITS, options.progress
+    )
     if solution.interrupted:
         raise Stopped(solution)
     return solution
 
 
-def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: Progress | None = None) -> Solution:
-    """`solve` for a question that is known; on Ctrl-C what was known then, `interrupted`."""
-    question = checked(question, wanted)
+def solve_question(
+    question: Question, wanted: Wanted, digits: int = DIGITS, progress: Progress | None = None
+) -> Solution:
+    """Solve a question for `wanted`; an interrupted solution holds the result up to Ctrl-C."""
+    question = check_request(question, wanted)
     match wanted:
         case Wanted.GAMMA:
-            return solve_gamma(question, question.asking(gamma=0).claim(), digits)
+            return solve_gamma(question, question.with_claim(gamma=0).claim(), digits)
         case Wanted.ALPHA:
-            known = question.asking(alpha=0)
+            known = question.with_claim(alpha=0)
             claim = None if question.table is None else known.claim()
             solution: Solution = solve_alpha(question, claim, digits, progress)
             return replace(solution, warnings=(known if claim is not None else question).source().warnings)
@@ -650,16 +669,16 @@ def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: P
             return replace(solve_eps(claims, digits), warnings=claims.warnings)
         case Wanted.BETA:
             if question.table is None and question.parameter is None:
-                # Of one distance that is left open at most: raises DiagnosticError.
+                # Raises DiagnosticError where both distances are left open.
                 ClassClaim(question.program, replace(question.options, beta="0"))
-            claims = claims_of(question.asking(beta="0"), progress)
+            claims = claims_of(question.with_claim(beta="0"), progress)
             return replace(solve_beta(claims, digits), warnings=claims.warnings)
     assert_never(wanted)
 
 
 @frozen
 class WrittenForm:
-    """A probability, or, unless `exact`, a lower bound of it: `text` is a function of `variable`, written `eps`."""
+    """The text of a probability as a function of `variable`, which is written `eps`; a lower bound unless `exact`."""
 
     text: str
     variable: Variable
@@ -667,8 +686,10 @@ class WrittenForm:
 
 
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
-    """The forms of a class; of the classes for one number of queries; or, for all numbers from some one on, of the
-    union bound, a polynomial in the number. None where they are not known.
+    """The probabilities of the case of `row`, as texts; empty where they are not known.
+
+    These are the forms of a class, of the classes for one number of queries, or, for all numbers from some number on,
+    of the union bound, which is a polynomial in the number.
     """
     try:
         match source, row:
@@ -691,7 +712,7 @@ def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequenc
     proof = source.range.proof
     if proof is None or note.numbers is None:
         return ()
-    inequalities, unknown = measured(
+    inequalities, unknown = measure_inequalities(
         [(1, Posed(o, source.required.variable, why)) for o, why in proof.inequalities(note.numbers[1])], engine
     )
     if unknown:
@@ -701,7 +722,7 @@ def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequenc
 
 
 def _written(posed: Sequence[Posed], engine: Engine, only_at: Fraction | None) -> Sequence[WrittenForm]:
-    inequalities, _ = measured([(1, one) for one in posed if not isinstance(one.why, Summand)], engine)
+    inequalities, _ = measure_inequalities([(1, one) for one in posed if not isinstance(one.why, Summand)], engine)
     return [
         WrittenForm(
             str(claimed.closed if claimed.variable is not Variable.EPS else claimed.closed.restricted_to(only_at)),
@@ -712,51 +733,51 @@ def _written(posed: Sequence[Posed], engine: Engine, only_at: Fraction | None) -
     ]
 
 
-# --- Intervals round a release ----------------------------------------------------------------------------------------
+# --- Intervals around a release ---------------------------------------------------------------------------------------
 #
-# Intervals round a release: how far the exact answer may be from an output, with a confidence, for every eps asked
-# about.
+# An interval bounds the distance of the exact answer from an output, with a confidence, for every eps of the question.
 #
-# An interval is the exact tolerance in other words: the exact answer is within g of what is released with probability
-# at least c if the program is accurate with gamma = g and beta = 1 - c. One that is bounded on one side alone is the
-# tolerance of outputs that count as wrong only above the answer (then it is at least the release less g), or only
-# below. All real and int outputs lie in their intervals at once.
+# It follows from the tolerance: the exact answer is within g of the released output with probability at least c if the
+# program is accurate with gamma = g and beta = 1 - c. A lower end alone (the exact answer is at least the release less
+# g) needs the tolerance of outputs that count as wrong only above the answer; an upper end needs those below. All real
+# and int outputs are in their intervals at the same time.
 
-#: Significant digits of an interval unless more are asked for.
+#: The default number of significant digits of an interval.
 INTERVAL_DIGITS = 10
 
 
-class Side(StrEnum):
-    """Which ends an interval has."""
+class IntervalSide(StrEnum):
+    """The ends of an interval."""
 
     BOTH = "both"
     LOWER = "lower"
     UPPER = "upper"
 
 
-#: Where an output may be wrong, for an interval with that end.
-_WRONG = {Side.LOWER: "above", Side.UPPER: "below"}
+#: The side on which an output counts as wrong, for an interval with that end.
+_WRONG = {IntervalSide.LOWER: "above", IntervalSide.UPPER: "below"}
 
 
 @frozen
 class Intervals:
-    """By the ends that it has, how far an interval reaches from the outputs that are released: the least gamma of the
-    solution. With probability at least `confidence` the exact answer is in it, and the finite outputs are right.
+    """The distance from the released outputs to the ends of an interval, for each choice of ends.
+
+    The distance is the least gamma of the solution. With probability at least `confidence` the exact answers of all
+    real and int outputs are in their intervals, and all finite outputs are right.
     """
 
     program: str
     confidence: Fraction
     outputs: tuple[str, ...]
-    solutions: Mapping[Side, GammaSolution]
+    solutions: Mapping[IntervalSide, GammaSolution]
 
     @property
     def status(self) -> Status:
-        """`undecided` where some interval is, `none` where there is none for some."""
+        """The joint status: "undecided" if some interval is, else "none" if some interval is missing, else "solved"."""
         statuses = {solution.status for solution in self.solutions.values()}
         return next(status for status in (Status.UNDECIDED, Status.NONE, Status.SOLVED) if status in statuses)
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
         first = next(iter(self.solutions.values()))
         return {
             "schema": "dipc.interval/1",
@@ -775,7 +796,7 @@ class Intervals:
 
 
 class GivenInterval(GivenQuestion, total=False):
-    """What `dipc.interval` takes, as keyword arguments."""
+    """The keyword arguments of `dipc.interval`."""
 
     confidence: Fraction | int | str
     side: str | None
@@ -784,19 +805,22 @@ class GivenInterval(GivenQuestion, total=False):
 
 @takes(GivenInterval, {"digits": INTERVAL_DIGITS})
 def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenInterval]) -> Intervals:
-    """How far from a release the exact answer is with probability at least `confidence`, such as "95%", for every eps
-    and every input asked about: at most so far on either side, and, each by itself, below and above. `side` is one of
-    "both", "lower" and "upper", for that one alone.
+    """Bound the distance of the exact answer from a release, with probability at least `confidence`, such as "95%".
+
+    The bound holds for every eps and every input of the question. By default there are three intervals: with both ends,
+    with a lower end only and with an upper end only. `side` selects one: "both", "lower" or "upper".
 
     The other parameters are those of `dipc.solve`. Raises DiagnosticError for programs without real or int outputs, and
     for bad claims; ValueError for a confidence that is not between 0 and 1.
     """
     options = Options(**given)
-    return intervals(within(program, options.limits, options.eps), table, options)
+    return release_intervals(within(program, options.limits, options.eps), table, options)
 
 
-def intervals(program: Program, table: TableGiven | None, options: Options, engine: Engine | None = None) -> Intervals:
-    """`interval` of options in one object; the `engine` decides."""
+def release_intervals(
+    program: Program, table: TableGiven | None, options: Options, engine: Engine | None = None
+) -> Intervals:
+    """The intervals of `interval` for options in one object; the `engine` decides."""
     core = program.core
     outputs = tuple([slot.name for slot in core.output_slots if slot.is_symbolic])
     if not outputs or not core.has_product_distance or core.side is not None:
@@ -807,16 +831,19 @@ def intervals(program: Program, table: TableGiven | None, options: Options, engi
         raise DiagnosticError(
             Diagnostic("E1030", f"{what}, so there is no number to put an interval round", notes=notes)
         )
-    sides = tuple(Side) if options.side is None else (Side(options.side),)
+    sides = tuple(IntervalSide) if options.side is None else (IntervalSide(options.side),)
     confidence = options.confidence_value
     stated = claim_expression(core, "alpha", options.alpha)
     alpha = options.alpha if stated is not None else 0
     claimed = replace(options, alpha=alpha, beta=1 - confidence)
-    solutions: dict[Side, GammaSolution] = {}
+    solutions: dict[IntervalSide, GammaSolution] = {}
     for side in sides:
-        about = program if side is Side.BOTH else one_sided(program, _WRONG[side])
-        solution = solved(
-            asked(about, table, claimed, engine), Wanted.GAMMA, options.digits or INTERVAL_DIGITS, options.progress
+        about = program if side is IntervalSide.BOTH else one_sided(program, _WRONG[side])
+        solution = solve_question(
+            read_question(about, table, claimed, engine),
+            Wanted.GAMMA,
+            options.digits or INTERVAL_DIGITS,
+            options.progress,
         )
         assert isinstance(solution, GammaSolution)
         solutions[side] = solution

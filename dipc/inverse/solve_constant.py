@@ -1,9 +1,11 @@
-"""The values of a constant of the program for which the claim holds: of a grid, each decided by itself, or where they
-begin or end, between a value for which the claim is proved and one for which it is refuted.
+"""The values of a constant of the program for which the claim holds: on a grid, or where they begin or end.
 
-**Lemma.** Let the outputs be inputs plus independent normal noises, and s be a factor of standard deviations alone, in
-powers above 0. Then the deviations grow with s, so that μ of `dipc.questions.privacy.gaussian` falls, and with it
-delta: a claim about privacy holds from some s on. For thresholds see below.
+Values of a grid are decided one by one. Without a grid the result is between a value for which the claim is proved and
+one for which it is refuted.
+
+**Lemma.** Let the outputs be inputs plus independent normal noises, and let s be a factor of standard deviations alone,
+in powers above 0. Then the deviations grow with s, so that μ of `dipc.questions.privacy.gaussian` decreases, and with
+it delta: a claim about privacy holds from some s on. Lemmas about thresholds are below.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from dipc.claims.given import value_of
 from dipc.claims.table import TableGiven
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
-from dipc.inverse.question import asked
-from dipc.inverse.solve_gamma import narrowed
+from dipc.inverse.question import read_question
+from dipc.inverse.solve_gamma import narrow
 from dipc.options import Options
 from dipc.program.ideal import Ideal
 from dipc.program.program import Program, load_source
@@ -58,22 +60,22 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 
-#: Values of a grid, at most; powers of ten that are looked at without one; and digits unless more are asked for.
+#: The most values of a grid, the greatest power of ten that is tried without a grid, and the default number of digits.
 _MOST, _MOST_POWER, DIGITS = 10_000, 12, 10
 
 
 @frozen
 class ConstantGrid:
-    """A constant and the values that are asked about, increasing."""
+    """A constant and the values to decide, increasing."""
 
     name: str
     values: tuple[Fraction, ...]
 
     @staticmethod
     def parse(text: str, program: Program) -> ConstantGrid | str:
-        """`T in 1..100`, `T in 0..2 by 1/4`, `T in {1/2, 3}`, or the name of `T` alone.
+        """Parse `T in 1..100`, `T in 0..2 by 1/4`, `T in {1/2, 3}`, or the name of a constant alone.
 
-        Raises DiagnosticError for anything else.
+        Raises DiagnosticError for any other text.
         """
         name, given, rest = (piece.strip() for piece in text.partition(" in"))
         if name not in program.constants:
@@ -91,7 +93,7 @@ class ConstantGrid:
 
 
 def _values(text: str) -> tuple[Fraction, ...]:
-    """The values that the text lists, none where it lists none."""
+    """The values that the text lists; empty if it is not a list of values."""
     try:
         if (listed := re.fullmatch(r"\{(.*)\}", text)) is not None:
             return tuple(sorted({parse_rational(number.strip()) for number in listed[1].split(",")}))
@@ -113,9 +115,10 @@ _VERDICTS = {
 
 @frozen
 class ConstantEdge:
-    """Decimal numbers one unit of the last digit apart, for one of which the claim is proved: for the greater where the
-    values begin here, else for the lesser; for the other it is refuted. `monotone`: it is proved that there is one such
-    place.
+    """Two decimals one unit of the last digit apart: the claim is proved for one and refuted for the other.
+
+    It is proved for the greater one where the values begin here (`begins`), else for the smaller one. `monotone`: it is
+    proved that there is only one such place.
     """
 
     ends: tuple[Fraction, Fraction]
@@ -125,7 +128,7 @@ class ConstantEdge:
 
 @frozen
 class ConstantSolution:
-    """What was decided for each value of the constant; a value for which there is no program has its reason."""
+    """The verdict for each value of the constant; a value for which there is no program has a reason in `refused`."""
 
     program: str
     name: str
@@ -134,9 +137,9 @@ class ConstantSolution:
     claim: Mapping[str, str | None] = field(default_factory=dict)
     eps: str = ""
     interrupted: bool = False
-    #: Of a constant without a grid: what its values begin or end with.
+    #: Without a grid, the place where the values with a proved claim begin or end.
     edge: ConstantEdge | None = None
-    #: Why that is not known.
+    #: The reason why that place is not known.
     reason: str = ""
 
     @property
@@ -146,11 +149,10 @@ class ConstantSolution:
 
     @property
     def undecided(self) -> tuple[Fraction, ...]:
-        """The values about which nothing is known."""
+        """The values for which the claim is undecided."""
         return tuple([value for value, verdict in self.verdicts.items() if verdict is Verdict.UNDECIDED])
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
         holds = self.holds
         least: object = str(holds[0]) if holds else None
         greatest: object = str(holds[-1]) if holds else None
@@ -175,7 +177,7 @@ class ConstantSolution:
 
     @property
     def status(self) -> str:
-        """`solved`, `none` or `undecided`."""
+        """The status: `solved`, `none` or `undecided`."""
         if self.reason:
             return "undecided"
         return "solved" if self.holds else "undecided" if self.undecided else "none"
@@ -185,7 +187,7 @@ class ConstantSolution:
 
 
 class _Decided:
-    """The claim, with `adjacent` that about privacy, for values of the constant, each decided once."""
+    """The verdicts for values of the constant, each decided once; with `adjacent`, of the claim about privacy."""
 
     def __init__(self, program: Program, table: TableGiven | None, name: str, options: Options) -> None:
         self._program, self._table, self._name, self._options = program, table, name, options
@@ -195,7 +197,7 @@ class _Decided:
         self.eps = ""
         self.mistake: DiagnosticError | None = None
 
-    def at(self, value: Fraction) -> Verdict | None:
+    def verdict(self, value: Fraction) -> Verdict | None:
         """The verdict; None where there is no program with that value."""
         if value not in self.verdicts and value not in self.refused:
             try:
@@ -227,15 +229,15 @@ class _Decided:
             return _VERDICTS[PrivacyQuestion(one, options.adjacent, options.inputs, engine).decide(wanted).verdict]
 
     def holds(self, value: Fraction) -> bool:
-        """Whether the claim is proved for it; raises Undecided where it is neither that nor refuted."""
-        verdict = self.at(value)
+        """Whether the claim is proved for `value`. Raises Undecided where it is neither proved nor refuted."""
+        verdict = self.verdict(value)
         if verdict in (None, Verdict.UNDECIDED):
             reason = self.refused.get(value, "the claim is undecided")
             raise OutsideFragment(f"with {self._name} = {decimal(value)}: {reason}")
         return verdict is Verdict.ACCURATE
 
     def solution(self, edge: ConstantEdge | None = None, reason: str = "", *, interrupted: bool) -> ConstantSolution:
-        """What was decided for the values looked at so far, as a solution."""
+        """The verdicts of the values decided so far, as a solution."""
         verdicts = dict(sorted(self.verdicts.items()))
         about = self._program.name, self._name, verdicts, self.refused, self.claim, self.eps
         return ConstantSolution(*about, interrupted, edge, reason)
@@ -244,10 +246,11 @@ class _Decided:
 def solve_constant(
     program: Program, table: TableGiven | None, wanted: ConstantGrid | str, options: Options
 ) -> ConstantSolution:
-    """The claim, with `adjacent` that about privacy, decided with each value of the grid in turn, or, for the name of a
-    constant alone, where its positive values begin or end; on Ctrl-C what was decided, `interrupted`.
+    """Decide the claim for each value of a grid, or find where the values of a constant begin or end.
 
-    Raises DiagnosticError where the question makes no sense for any value.
+    With `adjacent` the claim is about privacy. For the name of a constant alone, find where its positive values with a
+    proved claim begin or end. On Ctrl-C return the verdicts up to then, `interrupted`. Raises DiagnosticError where the
+    question makes no sense for any value.
     """
     name = wanted if isinstance(wanted, str) else wanted.name
     decided = _Decided(program, table, name, options)
@@ -258,7 +261,7 @@ def solve_constant(
             edge = _edge(decided, options.digits or DIGITS, monotone=monotone)
         else:
             for number, value in enumerate(wanted.values):
-                decided.at(value)
+                decided.verdict(value)
                 if options.progress is not None:
                     options.progress(number + 1, len(wanted.values))
     except Undecided as undecided:
@@ -271,27 +274,27 @@ def solve_constant(
 
 
 def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | None:
-    """None where the claim fails for all powers of ten that are looked at. Raises Undecided."""
+    """The edge; None where the claim fails for all powers of ten that are tried. Raises Undecided."""
     first = decided.holds(Fraction(1))
     for power in (sign * k for k in range(1, _MOST_POWER + 1) for sign in (1, -1)):
         there = Fraction(10) ** power
         if decided.holds(there) is first:
             continue
-        # One ten times the other, of which the claim holds for one alone.
+        # One is ten times the other, and the claim holds for exactly one of them.
         low, high = sorted((there, there / 10 if power > 0 else there * 10))
         begins = decided.holds(high)
-        return ConstantEdge(narrowed(partial(_is, decided, begins), low, high, digits), begins, monotone)
+        return ConstantEdge(narrow(partial(_holds_as, decided, begins), low, high, digits), begins, monotone)
     if first:
-        raise OutsideFragment(f"it holds for all powers of ten from 10^-{_MOST_POWER} to 10^{_MOST_POWER}")
+        raise OutsideFragment(f"the claim holds for all powers of ten from 10^-{_MOST_POWER} to 10^{_MOST_POWER}")
     return None
 
 
-def _is(decided: _Decided, wanted: bool, value: Fraction) -> bool:
+def _holds_as(decided: _Decided, wanted: bool, value: Fraction) -> bool:
     return decided.holds(value) is wanted
 
 
 def _is_monotone(program: Program, name: str, options: Options) -> bool:
-    """Whether the lemma above is about it."""
+    """Whether the first lemma applies to the constant."""
     try:
         if GaussianMechanism.of(program) is None:
             return False
@@ -306,7 +309,7 @@ def _is_monotone(program: Program, name: str, options: Options) -> bool:
 
 
 def _grows(expr: Expr, name: str) -> bool:
-    """Whether it is a power above 0 of the constant, times what does not depend on it."""
+    """Whether the expression is a positive power of the constant times factors that do not depend on it."""
     match expr:
         case Name():
             return expr.name == name
@@ -321,39 +324,41 @@ def _grows(expr: Expr, name: str) -> bool:
 
 # --- Claims that are monotone in a constant ---------------------------------------------------------------------------
 #
-# Claims that are monotone in a constant that noise is compared with: a threshold.
+# A threshold is a constant that noise is compared with.
 #
-# **Lemma (accuracy).** *Take the constant T for one more real input. If the constraints of all exits that give the
-# answers det(u), over centered noises, have coefficients of T that are not negative, then for each input Pr[answer]
-# never falls as T grows; neither if those of all exits that give others are not positive.* Events only grow with their
-# slacks, exits exclude each other, weights of choices do not depend on T, and the answer and what is claimed of it do
-# not. ∎
+# **Lemma (accuracy).** *Treat the constant T as one more real input. Suppose that the constraints of all exits with the
+# answers det(u), over centered noises, have nonnegative coefficients of T, or that those of all exits with other
+# answers have nonpositive ones. Then for each input Pr[answer] never decreases as T grows.* Proof: events grow with
+# their slacks, exits exclude each other, and neither weights of choices nor the answer nor its claim depend on T. ∎
 #
-# **Lemma (privacy).** *Of finitely many inputs with finite outputs let, for all adjacent u, u' and each output o,
-# Pr[o; u] not grow with T and Pr[o; u'] not fall, or Pr[o; u'] = 1. Then the least delta never grows with T.* It is
-# the greatest of the sums of max(0, Pr[o; u] - e^budget·Pr[o; u']), each of which does not grow, or is 0. ∎
+# **Lemma (privacy).** *Let there be finitely many inputs with finite outputs. Suppose that for all adjacent u, u' and
+# each output o, either Pr[o; u] does not increase and Pr[o; u'] does not decrease with T, or Pr[o; u'] = 1. Then the
+# least delta never increases with T.* Proof: it is the greatest of the sums of max(0, Pr[o; u] - e^budget·Pr[o; u']),
+# and each summand does not increase, or is 0. ∎
 #
-# With all signs reversed they fall. So a claim of which this is known holds from some T on, or up to some T.
+# With all signs reversed, both are monotone in the other direction. So a claim to which a lemma applies holds from some
+# T on, or up to some T.
 
-#: Combinations of finite inputs that are looked at.
+#: The most combinations of finite inputs.
 _MOST_COMBINATIONS = 1000
 
-#: The outputs of an exit, in their order, `_NOISE` for one that is continuous; None for one that is not assigned, and
-#: of those that are wanted for one that may be anything.
+#: The outputs of an exit, in their order: `_NOISE` for a continuous one, None for one that is not assigned. Among
+#: wanted outputs None is one that may have any value.
 _Output = tuple[object, ...]
 _NOISE = "noise"
 
-#: Finite inputs, in their order, with the outputs that are wanted.
+#: Finite inputs, in their order, with the wanted outputs.
 _Wanted = tuple[tuple[Value, ...], _Output]
 
-#: All exits for some inputs, with the sign with which T moves their slacks; None: some up, some down.
+#: All exits for some inputs, with the sign of the change of their slacks with T; None if slacks change in both
+#: directions.
 _Exits = Sequence[tuple[_Output, int | None]]
 
 
 def is_threshold(program: Program, table: TableGiven | None, name: str, options: Options) -> bool:
-    """Whether one of the lemmas is about a constant of the program, and the claim, with `adjacent` that about privacy.
+    """Whether a lemma about thresholds applies to a constant and the claim (with `adjacent`, the claim about privacy).
 
-    Where nothing is known it counts as not monotone.
+    False where this is not known.
     """
     tree = parse(program.core.source)
     if (
@@ -365,7 +370,7 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
         return False
     inputs = program.core.input_slots
     try:
-        opened = _Opened(program, tree, name)
+        opened = _OpenConstant(program, tree, name)
         if options.adjacent is None:
             wanted = _towards(program, table, name, options)
             return wanted is not None and opened.is_monotone(wanted)
@@ -376,11 +381,12 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
 
 
 def _towards(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
-    """Finite inputs with the answers that the claim is about; None where answers are near otherwise than by gamma, rows
-    have claims of their own about the constant of this name, or another one is left open. Raises Undecided,
-    DiagnosticError.
+    """The finite inputs with the answers that the claim is about. Raises Undecided, DiagnosticError.
+
+    None where a metric defines the distance of answers, where rows have claims that mention this constant, or where
+    another constant is left open.
     """
-    question = asked(program, table, options)
+    question = read_question(program, table, options)
     core = program.core
     if question.parameter is not None or not core.has_product_distance:
         return None
@@ -420,11 +426,14 @@ def _combinations(program: Program) -> Iterator[Mapping[int, Value]]:
         yield dict(zip(slots, values, strict=True))
 
 
-class _Opened:
-    """A program with one of its constants for an input."""
+class _OpenConstant:
+    """A program with one of its constants as an input."""
 
     def __init__(self, program: Program, tree: Tree, name: str) -> None:
-        """Raises DiagnosticError where the constant is needed as such, Undecided past a limit."""
+        """Turn the constant into an input.
+
+        Raises DiagnosticError where it must be a constant, Undecided past a limit.
+        """
         declarations = [
             replace(each, bindings=tuple([(bound, value) for bound, value in each.bindings if bound != name]))
             if isinstance(each, ConstDecl)
@@ -459,39 +468,46 @@ class _Opened:
     def _sign(self, state: ExitState) -> int | None:
         means = {noise.id: noise.mean for noise in state.noises}
 
-        def moved(form: Affine) -> Fraction:
+        def coefficient(form: Affine) -> Fraction:
             return dict(centered(form, means).inputs).get(self._slot, Fraction(0))
 
-        if any(isinstance(value, Affine) and moved(value) for value in state.outputs.values()):
+        if any(isinstance(value, Affine) and coefficient(value) for value in state.outputs.values()):
             return None
-        moves = [moved(item.form) for item in (*state.constraints.items, *state.guards.items)]
+        moves = [coefficient(item.form) for item in (*state.constraints.items, *state.guards.items)]
         signs = {(move > 0) - (move < 0) for move in moves if move}
         return None if len(signs) > 1 else next(iter(signs), 0)
 
     def is_monotone(self, wanted: Iterable[_Wanted]) -> bool:
-        """Whether the probabilities of these outputs all grow with T, or all fall, or stay."""
+        """Whether the probabilities of these outputs all increase with T (or stay), or all decrease (or stay)."""
         known = [(self._exits(inputs), outputs) for inputs, outputs in wanted]
         return any(
-            all(_goes(each, sign, outputs) or _goes(each, -sign, outputs, others=True) for each, outputs in known)
+            all(
+                _moves_towards(each, sign, outputs) or _moves_towards(each, -sign, outputs, others=True)
+                for each, outputs in known
+            )
             for sign in (1, -1)
         )
 
     def is_private(self, pairs: Pairs) -> bool:
-        """Whether the lemma about privacy is about these pairs. Raises Undecided."""
+        """Whether the lemma about privacy applies to these pairs. Raises Undecided."""
         known = [self._exits(each) for each in pairs.inputs]
         return any(all(_excess_goes(known[i], known[j], sign) for i, j in pairs.ordered) for sign in (1, -1))
 
 
 def _excess_goes(one: _Exits, other: _Exits, sign: int) -> bool:
-    """Whether no max(0, Pr[o; u] - e^budget·Pr[o; u']) moves against that direction with T."""
+    """Whether every max(0, Pr[o; u] - e^budget·Pr[o; u']) changes with T in the direction `sign`, or not at all."""
     return all(
-        (_goes(one, sign, output) and _goes(other, -sign, output)) or all(_fits(given, output) for given, _ in other)
+        (_moves_towards(one, sign, output) and _moves_towards(other, -sign, output))
+        or all(_fits(given, output) for given, _ in other)
         for output in dict.fromkeys(output for output, _ in one)
     )
 
 
-def _goes(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
-    """Whether T moves all slacks of the exits to these outputs, or to `others`, in that direction, or none."""
+def _moves_towards(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
+    """Whether T changes all slacks of the exits with these outputs in the direction `sign`, or not at all.
+
+    With `others`, the exits with all other outputs.
+    """
     return all(moved in (0, sign) for given, moved in exits if _fits(given, outputs) is not others)
 
 

@@ -1,4 +1,4 @@
-"""The least eps at which a program is accurate with a given beta, and all others."""
+"""The eps at which a program is accurate with a given beta: all of them, and the least one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dipc.decide.crossings import Cut, Place, Stretch, cuts, end_of
 from dipc.decide.engine import Engine
 from dipc.inverse.question import (
     INTERRUPTED,
-    Claimed,
     Claims,
     EpsSolution,
     EpsSpan,
+    Inequality,
     Status,
     UnknownCases,
     interrupted_before,
@@ -27,13 +27,13 @@ from dipc.sign.optimum import order
 from dipc.sign.roots import Root, refine_within
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
-# --- holding --------------------------------------------------------------------------------------
+# --- sets of eps ----------------------------------------------------------------------------------
 #
 # The exact set of eps at which several obligations hold together, from the sets where each of them fails.
 
 
-def outside(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> list[Stretch]:
-    """The maximal parts of the interval that no stretch covers, increasing. Raises LimitReached."""
+def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> list[Stretch]:
+    """The maximal parts of `interval` that no stretch covers, increasing. Raises LimitReached."""
     whole = cuts(interval)
     comparison = CutOrder(limits)
     first = whole[0]
@@ -53,7 +53,7 @@ def outside(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> l
 
 
 class CutOrder:
-    """The order of cuts: the sign of the first minus the second, exactly."""
+    """The exact order of cuts: the sign of the first minus the second."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -62,7 +62,6 @@ class CutOrder:
         return self.places(first.place, second.place) or first.after - second.after
 
     def places(self, first: Place, second: Place) -> int:
-        """The order of places."""
         match first, second:
             case None, None:
                 return 0
@@ -78,10 +77,10 @@ class CutOrder:
                 return -self._difference_sign(second, first)
             case Root(), Root():
                 return order(first, second, DecisionBudget(self._limits))
-        return 0 if first is second else self._apart(first, second)
+        return 0 if first is second else self._compare_crossings(first, second)
 
-    def _apart(self, first: Place, second: Place) -> int:
-        """The order of places of which one is a crossing. Raises LimitReached where they look like the same one."""
+    def _compare_crossings(self, first: Place, second: Place) -> int:
+        """The order of places one of which is a crossing. Raises LimitReached where they cannot be distinguished."""
         near = Fraction(0)
         for digits in _DIGITS:
             one, other = (end_of(Cut(end, after=False), digits, self._limits) for end in (first, second))
@@ -90,10 +89,10 @@ class CutOrder:
             if one.high <= other.low or other.high <= one.low:
                 return -1 if one.high <= other.low else 1
             near = one.low
-        raise LimitReached(None, f"two ends near eps = {float(near):.12g} could not be told apart")
+        raise LimitReached(None, f"it was not decided which of two ends near eps = {float(near):.12g} comes first")
 
     def _difference_sign(self, root: Root, value: Fraction) -> int:
-        """The sign of root - value; a root that is not known to be rational is none."""
+        """The sign of root - value; a root that is not exact is irrational, so the difference is not 0."""
         budget = DecisionBudget(self._limits)
         while not root.is_exact and root.lower < value < root.upper:
             root = refine_within(root, root.width / 16, budget)
@@ -103,8 +102,9 @@ class CutOrder:
 
 
 def span_between(start: Cut, end: Cut, digits: int, limits: Limits) -> EpsSpan:
-    """What lies between two cuts. The ends get more digits than asked for where they would look like one place, and
-    are not. Raises LimitReached.
+    """The interval between two cuts. Raises LimitReached.
+
+    The ends get more digits than requested where they differ and would look equal.
     """
     first, last = end_of(start, digits, limits), end_of(end, digits, limits)
     span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
@@ -113,30 +113,31 @@ def span_between(start: Cut, end: Cut, digits: int, limits: Limits) -> EpsSpan:
     return span
 
 
-#: Digits with which ends that look like the same are looked at.
+#: The digits that are tried in turn to distinguish two ends.
 _DIGITS = (20, 80, 320)
 
 # --- the claim itself ---
 
-#: For each interval, the stretches in it where the claim fails or is not proved, each with what says so.
-Failing = Sequence[list[tuple[Stretch, Claimed]]]
+#: For each interval, the stretches in it where the claim fails or is not proved, each with its inequality.
+Failing = Sequence[list[tuple[Stretch, Inequality]]]
 
 
 def solve_eps(claims: Claims, digits: int) -> EpsSolution:
-    """The exact set of eps, of those asked about, at which every case that claims something holds.
+    """The exact set of eps of the question at which every case that claims something holds.
 
-    Cases whose probability or sign is past a limit leave the answer undecided, unless the others exclude every eps; so
-    do mere bounds that fail where no exact probability does: then the claim holds at least on what is `proved`.
+    The answer is undecided where cases are past a limit, unless the other cases exclude every eps. It is also undecided
+    where a bound that is not exact fails and no exact probability does. Then the claim holds at least on the proved
+    part.
 
-    Raises DiagnosticError for a claim about every value of a product of eps.
+    Raises DiagnosticError for a claim about every value of a product with eps.
     """
     limits = claims.question.program.limits
     intervals = claims.intervals
     _require_single(claims)
     failing, unproved, unknown = failures_by_interval(claims.distinct, intervals, claims.question.engine)
     unknown = [*claims.unknown, *unknown]
-    held = _held(failing, intervals, limits)
-    certain = _held([[*a, *b] for a, b in zip(failing, unproved, strict=True)], intervals, limits)
+    held = _holding_parts(failing, intervals, limits)
+    certain = _holding_parts([[*a, *b] for a, b in zip(failing, unproved, strict=True)], intervals, limits)
     holds = [stretch for stretches in held for stretch in stretches]
     proved = [] if unknown else [stretch for stretches in certain for stretch in stretches]
     rows = preventing(failing, intervals, holds, limits)
@@ -176,13 +177,14 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 
 
 def failures_by_interval(
-    distinct: Sequence[Claimed], intervals: Sequence[Interval], engine: Engine
+    distinct: Sequence[Inequality], intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
-    """Where exact probabilities fail in each of the intervals, where mere bounds fail, and the cases past a limit, or
-    not examined because Ctrl-C was pressed.
+    """The failures in each interval of exact probabilities, and of other bounds, and the unknown cases.
+
+    A case is unknown past a limit, or if it was not examined before Ctrl-C.
     """
-    failing: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
-    unproved: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
+    failing: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
+    unproved: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
     unknown = []
     for position, claimed in enumerate(distinct):
         try:
@@ -200,7 +202,7 @@ def failures_by_interval(
 
 
 def _place_of(inner: Interval, intervals: Sequence[Interval]) -> int:
-    """Which of the intervals a part of one of them is in."""
+    """The index of the interval that contains `inner`."""
     return next(
         position
         for position, interval in enumerate(intervals)
@@ -209,15 +211,14 @@ def _place_of(inner: Interval, intervals: Sequence[Interval]) -> int:
     )
 
 
-def _held(failing: Failing, intervals: Sequence[Interval], limits: Limits) -> list[list[Stretch]]:
+def _holding_parts(failing: Failing, intervals: Sequence[Interval], limits: Limits) -> list[list[Stretch]]:
     return [
-        outside([stretch for stretch, _ in failures], interval, limits)
+        uncovered_parts([stretch for stretch, _ in failures], interval, limits)
         for failures, interval in zip(failing, intervals, strict=True)
     ]
 
 
 def _same(first: Sequence[list[Stretch]], second: Sequence[list[Stretch]], limits: Limits) -> bool:
-    """Whether these are the same sets."""
     order = CutOrder(limits)
     return all(
         len(one) == len(other)
@@ -227,7 +228,7 @@ def _same(first: Sequence[list[Stretch]], second: Sequence[list[Stretch]], limit
 
 
 def _require_single(claims: Claims) -> None:
-    """Raise DiagnosticError where the claim is about every distance, and so about every product of one with eps."""
+    """Raise DiagnosticError where the claim is about every distance, and so about every product with eps."""
     scale = next((claimed.variable for claimed in claims.distinct if claimed.variable is not Variable.EPS), None)
     if scale is None:
         return
@@ -237,16 +238,16 @@ def _require_single(claims: Claims) -> None:
         f"give {name} a positive number: `--{name} 1`",
         f"`--for {name}` finds the least t = {scale}, with alpha = dd" if name == "alpha" else "",
     )
-    message = f"no eps is enough where {name} {what}: {scale} comes as near to 0 as one likes"
+    message = f"no eps is enough where {name} {what}: {scale} may be arbitrarily near to 0"
     raise DiagnosticError(Diagnostic("E1026", message, notes=tuple(filter(None, notes))))
 
 
-def _rows(of: Iterable[Claimed]) -> tuple[int, ...]:
+def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:
     return tuple(sorted({number for claimed in of for number in claimed.rows}))
 
 
 def _to_the_end(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
-    """Whether no eps that is asked about is missing after the least that holds."""
+    """Whether the claim holds for all eps of the question from the least one on."""
     remaining = [(stretches, cuts(interval)) for stretches, interval in zip(held, intervals, strict=True)]
     while remaining and not remaining[0][0]:
         del remaining[0]
@@ -260,9 +261,9 @@ def preventing(
     holds: Sequence[Stretch],
     limits: Limits,
 ) -> tuple[int, ...]:
-    """The rows that fail right before the least eps; where there is none, rows that exclude all eps together."""
+    """The rows that fail right before the least eps; where there is no such eps, rows that exclude all eps together."""
     every = [entry for failures in failing for entry in failures]
-    result: Iterable[Claimed]
+    result: Iterable[Inequality]
     if holds:
         comparison = CutOrder(limits)
         result = [claimed for (_, upper), claimed in every if comparison(upper, holds[0][0]) == 0]
@@ -270,8 +271,10 @@ def preventing(
         result = {claimed: None for _, claimed in every}
         for alone in result:
             own = [[stretch for stretch, owner in failures if owner is alone] for failures in failing]
-            # One row that fails throughout says it best.
-            if not any(outside(failures, interval, limits) for failures, interval in zip(own, intervals, strict=True)):
+            # One row that fails everywhere is the best explanation.
+            if not any(
+                uncovered_parts(failures, interval, limits) for failures, interval in zip(own, intervals, strict=True)
+            ):
                 result = [alone]
                 break
     return _rows(result)

@@ -28,7 +28,7 @@ from dipc.inverse.question import (
     refuse_dependence,
     sayings_of,
 )
-from dipc.inverse.solve_eps import failures_by_interval, outside, span_between
+from dipc.inverse.solve_eps import failures_by_interval, span_between, uncovered_parts
 from dipc.measure.measure import Bound, Share
 from dipc.program.nearness import Nearness
 from dipc.program.program import Probabilities
@@ -42,23 +42,23 @@ from dipc.sign.roots import Root
 from dipc.text.core import IntType
 from dipc.text.program import CoreProgram
 
-#: Gammas above 10 to the power of this are not tried.
+#: No gamma above 10^n is tried, for this n.
 GREATEST_POWER = 300
 
 _ZERO = Fraction(0)
 
-#: It is looked so near to 0 whether a claim fails that has no closed form.
+#: The interval next to 0 in which a claim without closed form is tested ends here.
 _TINY = Fraction(1, 2**20)
 
 _WHY = "as the bound depends on gamma, a larger gamma may fail where a smaller one holds"
 
 
 def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
-    """The least gamma such that every case that claims something has Pr >= 1 - beta at all eps asked about, enclosed to
-    this many digits; exactly, where that is proved. `claim` is that with gamma = 0.
+    """The least gamma such that every case has Pr >= 1 - beta at all eps of the claim, enclosed to `digits` digits.
 
-    Pr never falls as gamma grows, and neither alpha nor beta may depend on it, so the good gammas are all from some
-    number on. Raises DiagnosticError for a claim that does depend on it.
+    The result is exact where that is proved. `claim` is the claim with gamma = 0. Pr never decreases as gamma grows,
+    and neither alpha nor beta may depend on gamma, so all gammas from the least good one on are good. Raises
+    DiagnosticError for a claim that depends on gamma.
     """
     refuse_dependence(question, claim, "gamma", _WHY)
     if question.table is None:
@@ -74,14 +74,14 @@ def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
 
 @dataclass(slots=True, eq=False)
 class _Claimed:
-    """A row with what it claims."""
+    """A row with its beta."""
 
     row: Row
     beta: BetaForm
 
 
 class _Search:
-    """Narrows the least gamma of all rows together; rows that are known to need less are dropped on the way."""
+    """The search for the least gamma of all rows; rows that are known to need less than others are dropped."""
 
     def __init__(self, question: Question, table: Table, claim: Claim, digits: int) -> None:
         self._question = question
@@ -113,13 +113,16 @@ class _Search:
         exact = self._at_jump(low, high)
         if exact is not None:
             return self.answer(Status.SOLVED, (exact, exact), self.worst_rows(), "")
-        low, high = narrowed(self._all_hold, low, high, self._digits)
+        low, high = narrow(self._all_hold, low, high, self._digits)
         if self._is_least(high):
             return self.answer(Status.SOLVED, (high, high), self.worst_rows(), "")
         return self.answer(Status.SOLVED, (low, high), self.worst_rows(), "")
 
     def _all_hold(self, gamma: Fraction) -> bool:
-        """Whether all open rows hold at this gamma; if not, those that do need less than others, and are dropped."""
+        """Whether all open rows hold at this gamma.
+
+        If not, the rows that do hold are dropped: they need less than another.
+        """
         holding: list[_Claimed] = []
         for position, claimed in enumerate(self._open):
             if not self._holds(claimed, gamma):
@@ -132,7 +135,7 @@ class _Search:
         return True
 
     def _holds(self, claimed: _Claimed, gamma: Fraction | None) -> bool:
-        """Whether Pr >= 1 - beta at all eps asked about; with None for gamma, whatever the real and int outputs are."""
+        """Whether Pr >= 1 - beta at all eps of the claim; for gamma None, with arbitrary real and int outputs."""
         bound = self._bound(claimed, gamma)
         intervals = self._claim.intervals
         try:
@@ -170,14 +173,14 @@ class _Search:
         if self._claim.intervals[0].lower > 0:
             return None
         for claimed in self._open:
-            settled = settled_at_zero(self._probabilities, claimed.row)
+            settled = gamma_settled_at_zero(self._probabilities, claimed.row)
             if settled is not None and self._fails_at_zero(claimed, settled):
                 remark = "as eps goes to 0 the limit of Pr is below that of 1 - beta, whatever gamma is"
                 return self.answer(Status.NONE, None, (claimed.row.number,), remark)
         return None
 
     def _fails_at_zero(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """Whether Pr - 1 + beta has at this gamma a negative limit as eps goes to 0."""
+        """Whether Pr - 1 + beta has a negative limit at this gamma as eps goes to 0."""
         cell = claimed.beta.cells(self._claim.intervals[0], self._limits)[0]
         bound = self._bound(claimed, gamma)
         if bound.is_without_form:
@@ -197,14 +200,15 @@ class _Search:
         courses = [course_of(self._probabilities, claimed.row) for claimed in self._open]
         steps = [course for course in courses if isinstance(course, Steps)]
         if any(course.integers for course in steps):
-            below, above = bisected(lambda number: self._all_hold(Fraction(number)), int(low), -int(-high // 1))
+            below, above = bisect(lambda number: self._all_hold(Fraction(number)), int(low), -int(-high // 1))
             low, high = max(low, Fraction(below)), Fraction(above)
         jumps = sorted({jump for course in steps for jump in course.jumps if low < jump <= high} | {high})
-        return jumps[bisected(lambda position: self._all_hold(jumps[position]), -1, len(jumps) - 1)[1]]
+        return jumps[bisect(lambda position: self._all_hold(jumps[position]), -1, len(jumps) - 1)[1]]
 
     def _at_jump(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """The least gamma between `low`, where some row fails, and `high`, where all hold, if it is where an output
-        without noise begins to count as near, and that is proved; None where it is elsewhere.
+        """The least gamma between `low` (a row fails) and `high` (all hold), if it is a proved jump; else None.
+
+        A jump is a gamma where an output without noise begins to count as near.
         """
         open_, worst = self._open, self._failing
         courses = [course_of(self._probabilities, claimed.row) for claimed in open_]
@@ -212,7 +216,7 @@ class _Search:
         if not jumps:
             return None
         among = sorted(jumps | {high})
-        gamma = among[bisected(lambda position: self._all_hold(among[position]), -1, len(among) - 1)[1]]
+        gamma = among[bisect(lambda position: self._all_hold(among[position]), -1, len(among) - 1)[1]]
         for claimed, course in zip(open_, courses, strict=True):
             if isinstance(course, Smooth) and gamma in course.jumps and not self._holds_before(claimed, gamma):
                 self._failing = claimed
@@ -221,9 +225,11 @@ class _Search:
         return None
 
     def _holds_before(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """Whether the limit of Pr from below, as gamma goes to this one, is at least 1 - beta, for a Smooth row: it is
-        the probability of the exits whose outputs without noise are nearer, as continuous parts have one limit on both
-        sides. Where it is not, every smaller gamma fails: Pr never falls as gamma grows.
+        """Whether the limit of Pr from below at this gamma is at least 1 - beta, for a Smooth row.
+
+        The limit is the probability of the exits whose outputs without noise are nearer than gamma, since continuous
+        parts have one limit on both sides. If it is not at least 1 - beta, every smaller gamma fails, since Pr never
+        decreases as gamma grows.
         """
         reals, answers = _numbers(self._probabilities.program, claimed.row)
         balls = {slot: Ball(answer, gamma) for slot, answer in answers.items()}
@@ -238,13 +244,14 @@ class _Search:
         )
 
     def _is_least(self, gamma: Fraction) -> bool:
-        """Whether this gamma, at which all hold, is proved to be the least: some row has Pr = 1 - beta there at some
-        eps, and Pr grows strictly up to it.
+        """Whether this gamma, at which all rows hold, is proved to be the least.
+
+        The proof: some row has Pr = 1 - beta at some eps, and Pr increases strictly up to this gamma.
         """
         for claimed in self._open:
             course = course_of(self._probabilities, claimed.row)
             bound = self._bound(claimed, gamma)
-            # That an enclosure is the number itself is not seen.
+            # An enclosure cannot show equality.
             if not isinstance(course, Smooth) or not course.grows or bound.is_without_form:
                 continue
             now, then = self._pool.cell(gamma), self._pool.cell(gamma + 1)
@@ -256,10 +263,10 @@ class _Search:
         return False
 
     def _touches(self, probability: ClosedForm, beta: BetaForm, interval: Interval) -> bool:
-        """Whether Pr = 1 - beta at some eps of the interval; True is proved."""
+        """Whether Pr = 1 - beta is proved at some eps of the interval."""
         for cell in beta.cells(interval, self._limits):
             slack, _ = slack_of(probability.value, beta, cell.sample)
-            # Between ends that are not rational the hull is wider than the cell.
+            # If an end is not rational, the hull is wider than the cell.
             exact = not isinstance(cell.lower.value, Root) and not isinstance(cell.upper.value, Root)
             if slack.is_zero() or (exact and isolate_roots(slack, cell.hull, self._limits)):
                 return True
@@ -268,21 +275,21 @@ class _Search:
     # --- answers -----------------------------------------------------------------------------------
 
     def worst_rows(self) -> tuple[int, ...]:
-        """The row that failed last: it needs the least gamma that was found."""
+        """The row that failed last, which needs the least gamma that was found."""
         return () if self._failing is None else (self._failing.row.number,)
 
     def so_far(self) -> str:
-        """What is known of the least gamma before it is found."""
+        """The bounds of the least gamma that are known before it is found."""
         above = [] if self._too_small is None else [f"more than {decimal(self._too_small)}"]
         below = [] if self._enough is None else [f"at most {decimal(self._enough)}"]
-        return f"{INTERRUPTED}: the least gamma is {' and '.join(above + below) or 'not known'}"
+        return f"{INTERRUPTED}: the least gamma is {' and '.join(above + below) or 'unknown'}"
 
     def answer(
         self, status: Status, value: Enclosure | None, rows: tuple[int, ...], remark: str, *, interrupted: bool = False
     ) -> GammaSolution:
         return GammaSolution(
             question=self._question,
-            undecided_row=self._question.asking(gamma=0).undecided_row,
+            undecided_row=self._question.with_claim(gamma=0).undecided_row,
             eps=intervals_text(self._claim.intervals),
             digits=self._digits,
             status=status,
@@ -298,15 +305,15 @@ class _Search:
 #
 # The exact tolerance for every real input: the least gamma, or the least k with which gamma = k/eps suffices.
 
-#: Gammas above 10 to the power of this are not tried: each takes all classes once more.
+#: No gamma above 10^n is tried, for this n: each takes a run over all classes.
 GREATEST_EVERYWHERE = 30
 
 
 def solve_gamma_everywhere(question: Question, digits: int) -> GammaSolution:
-    """The least gamma with which the claim holds at every real input and all eps asked about.
+    """The least gamma with which the claim holds at every real input and all eps of the claim.
 
-    Where that is none, as eps may be as small as one likes, the least k such that it holds with gamma = k/eps, which is
-    the same for every eps. Raises DiagnosticError for a claim that makes no sense.
+    Where there is none because eps may be arbitrarily small, the result is the least k such that the claim holds with
+    gamma = k/eps, which is the same for every eps. Raises DiagnosticError for a claim that makes no sense.
     """
     return _Everywhere(question, digits).solve()
 
@@ -316,7 +323,7 @@ class _Everywhere:
         self._question = question
         self._digits = digits
         self._limits = question.program.limits
-        self._at_zero = claims_of(question.asking(gamma=0))
+        self._at_zero = claims_of(question.with_claim(gamma=0))
 
     def solve(self) -> GammaSolution:
         known, rows, reason = all_hold(self._at_zero)
@@ -341,24 +348,24 @@ class _Everywhere:
     # --- gamma = k/eps -----------------------------------------------------------------------------------------
 
     def _in_products(self) -> GammaSolution | None:
-        """The answer as a multiple of 1/eps, from the claim about every gamma; None where it is not of that kind."""
+        """The answer as a multiple of 1/eps, from the claim about every gamma; None where it has no such form."""
         if self._at_zero.at_distance:
             return None
-        claims = claims_of(self._question.asking(gamma="free"))
+        claims = claims_of(self._question.with_claim(gamma="free"))
         moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.GAMMA_EPS]
         if claims.unknown or len(moving) < len(claims.distinct):
             return None
         whole = Interval.POSITIVE
         failing, unproved, unknown = failures_by_interval(moving, [whole], self._question.engine)
         failed = [stretch for stretch, _ in failing[0]]
-        held = outside(failed, whole, self._limits)
-        certain = outside([*failed, *(stretch for stretch, _ in unproved[0])], whole, self._limits)
+        held = uncovered_parts(failed, whole, self._limits)
+        certain = uncovered_parts([*failed, *(stretch for stretch, _ in unproved[0])], whole, self._limits)
         rows = tuple(sorted({n for _, claimed in failing[0] for n in claimed.rows}))
         if unknown or not certain:
             if not held and not unknown:
                 return self._answer(Status.NONE, rows, "the claim fails for every k, with gamma = k/eps")
             return None
-        # Pr never falls as gamma grows: what holds from some k on holds beyond it.
+        # Pr never decreases as gamma grows, so a claim that holds with some k holds with every larger one.
         (low, *_), (high, *_) = held[-1], certain[-1]
         cells = [span_between(cut, held[-1][1], self._digits, self._limits).start for cut in (low, high)]
         (lower, upper) = ((cell.low, cell.high) for cell in cells)
@@ -375,14 +382,17 @@ class _Everywhere:
     # --- numbers -------------------------------------------------------------------------------------------------
 
     def _at_numbers(self, rows: tuple[int, ...], refuted: Fraction | None) -> GammaSolution:
-        """The least gamma among decimal numbers: enclosed by one that is refuted and one that is proved. `refuted` is
-        one that is known to be, if there is.
+        """The least gamma among decimal numbers, enclosed by a refuted one and a proved one.
+
+        `refuted` is a number that is known to be refuted, or None.
         """
         core = self._question.program.core
         reals = core.has_real_outputs
         ints = core.has_product_distance and not reals
-        search = LeastNumber("gamma", lambda gamma: claims_of(self._question.asking(gamma=gamma)), rows, refuted, ints)
-        return self._answer(*search.between(self._digits))
+        search = LeastNumber(
+            "gamma", lambda gamma: claims_of(self._question.with_claim(gamma=gamma)), rows, refuted, ints
+        )
+        return self._answer(*search.enclose(self._digits))
 
     def _answer(
         self,
@@ -408,16 +418,17 @@ class _Everywhere:
 
 # --- steps ----------------------------------------------------------------------------------------
 #
-# How the probability of a row depends on gamma: in steps, or strictly growing, or in a way that is not known.
+# The probability of a row as a function of gamma: it changes in steps, increases strictly, or is of no known kind.
 #
-# Pr never falls as gamma grows. The events of the row's exits are known before gamma is: linear constraints on noises,
-# and balls |value - answer| <= gamma.
+# Pr never decreases as gamma grows. The events of the row's exits are known before gamma is: linear constraints on
+# noises, and balls |value - answer| <= gamma.
 
 
 @frozen
 class Steps:
-    """Pr changes only where gamma is a natural number (only with `integers`) or one of the `jumps`, increasing, and
-    has there the value that it keeps up to the next change.
+    """The probability changes only at `jumps` and, with `integers`, at natural numbers.
+
+    There it has the value that it keeps up to the next change. The jumps increase.
     """
 
     integers: bool
@@ -426,8 +437,10 @@ class Steps:
 
 @frozen
 class Smooth:
-    """No noise is discrete: Pr is continuous in gamma, except for the `jumps`, increasing, where an output without
-    noise begins to be near. `grows`: there are none, and every ball is around a value with noise; see `grows_up_to`.
+    """The probability is continuous in gamma except at `jumps`, since no noise is discrete.
+
+    At a jump an output without noise begins to be near. `grows`: there are no jumps, and every ball is around a value
+    with noise; see `grows_up_to`.
     """
 
     grows: bool
@@ -435,7 +448,7 @@ class Smooth:
 
 
 def course_of(probabilities: Probabilities, row: Row) -> Steps | Smooth | None:
-    """How Pr of the row's outputs depends on gamma; None where that is not known. Raises Undecided."""
+    """The kind of dependence of Pr on gamma for the row; None where it is not known. Raises Undecided."""
     program = probabilities.program
     if not program.has_product_distance:
         return Steps(False, Nearness(program).distances(row.inputs, row.outputs))
@@ -448,15 +461,13 @@ def course_of(probabilities: Probabilities, row: Row) -> Steps | Smooth | None:
     laws = [noise.law for event in exits for component in event.components for noise in component.noises]
     if any(law.whole for law in laws):
         return None
-    # An output without noise that is right lies in every ball.
+    # A right output without noise is in every ball.
     jumps = tuple(filter(None, _jumps(probabilities, row, exits)))
     return Smooth(not jumps and all(law.is_positive for law in laws), jumps)
 
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """The gamma from which on nothing changes, where answers have distances of the `metric` block's own; None where
-    they have the product distance.
-    """
+    """The gamma from which on Pr is constant, where a `metric` block defines the distance of answers; else None."""
     program = probabilities.program
     if program.has_product_distance:
         return None
@@ -464,16 +475,19 @@ def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
 
 
 def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cell) -> bool:
-    """Whether Pr at every smaller gamma is less than at this one, for every eps; True is proved, for a Smooth row.
+    """Whether it is proved that Pr at every smaller gamma is less than at this one, for every eps, for a Smooth row.
 
     Theorem. Let E(g) be the noises of one exit that satisfy all its constraints and its balls of radius g. If the
-    measure of E(s) is not 0, and not that of E(t) for some t > s, then that of every E(g) with g < s is less.
+    measure of E(s) is not 0, and differs from the measure of E(t) for some t > s, then the measure of every E(g) with g
+    < s is less than that of E(s).
 
-    Proof. The constraints are linear in the noises and g together, so E(g) contains λE(a) + (1-λ)E(b) for
-    g = λa + (1-λ)b. So for each direction the support function of E(g) is concave in g, and it never falls. Say E(g)
-    has the measure of E(s), for some g < s. The sets are closed and convex, the densities are positive where the noises
-    range, which is convex, and the measure is not 0: so E(g) = E(s). Then the support functions do not grow from g to
-    s, and being concave they do not grow after s: E(t) = E(s). ∎
+    Proof.
+
+    1. The constraints are linear in the noises and g together, so E(g) contains λE(a) + (1-λ)E(b) for g = λa + (1-λ)b.
+       So for each direction the support function of E(g) is concave in g, and it never decreases.
+    2. Suppose that E(g) has the measure of E(s), for some g < s. The sets are closed and convex, the densities are
+       positive on the range of the noises, which is convex, and the measure is not 0. So E(g) = E(s).
+    3. Then the support functions are constant from g to s and, being concave, after s: E(t) = E(s). ∎
     """
     pairs = zip(
         probabilities.shares(row.inputs, row.outputs, gamma),
@@ -503,7 +517,7 @@ def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate
 
 
 def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-    """The inputs and the outputs of a row that are numbers, by slot."""
+    """The numeric inputs and outputs of a row, by slot."""
     reals = {
         slot: cell.value
         for slot, cell in zip(program.inputs, row.inputs, strict=True)
@@ -518,19 +532,21 @@ def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[
 
 
 def _offs(event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[int, Fraction]) -> Iterator[Fraction]:
-    """How far outputs without noise are off on the sides that count; 0 where they are on the other side."""
+    """The distances of outputs without noise from the answers, on the sides that count; 0 for the other side."""
     for form, slot, sign in event.points:
         assert slot is not None
         yield max(_ZERO, sign * answers[slot] - form.at(reals))
 
 
-def settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """A gamma from which on Pr has, as eps goes to 0, one limit: that of every larger gamma, and no smaller gamma has a
-    greater one. None where answers have distances of the `metric` block's own. Raises Undecided.
+def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
+    """A gamma from which on the limit of Pr, as eps goes to 0, is constant and greatest. Raises Undecided.
+
+    None where a `metric` block defines the distance of answers, and where some noise has no law near it that only
+    scales.
 
     With X = eps·x the noises have a joint limit in distribution, of independent noises of the laws near theirs, where
     these only scale with their rates. An exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its
-    probability goes to that of A·X <= 0: the X on the edge of that have measure 0. Only for outputs without noise
+    probability tends to that of A·X <= 0, since the boundary of that set has measure 0. Only for outputs without noise
     does gamma decide alone, up to the largest of their distances from the answers.
     """
     if not probabilities.program.has_product_distance:
@@ -548,11 +564,14 @@ def settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
 
 # --- among numbers --------------------------------------------------------------------------------
 #
-# A claim about every input, decided with one decimal number after the other in it.
+# A claim about every input is decided with one decimal number after another.
 
 
 def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
-    """Whether all inequalities hold, the cases that are to blame where they do not, and why that is not known."""
+    """Decide whether all inequalities hold.
+
+    Return the verdict, the cases that prevent `accurate`, and the reason if it is undecided.
+    """
     blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
     reason = claims.unknown[0].reason if claims.unknown else ""
     for claimed in claims.distinct:
@@ -564,16 +583,17 @@ def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
         if not holds and claimed.exact:
             return Verdict.INACCURATE, claimed.rows, ""
         if not holds:
-            blamed, reason = blamed or claimed.rows, reason or "the lower bound of its probabilities is not enough"
+            blamed, reason = blamed or claimed.rows, reason or "the lower bound of the probability is below 1 - beta"
     return (Verdict.UNDECIDED, blamed, reason) if blamed else (Verdict.ACCURATE, (), "")
 
 
 @dataclass(slots=True, eq=False)
 class LeastNumber:
-    """Looks for the least alpha or gamma, its `name`, with which the claims hold that `claims` has for a number; those
-    that hold have to be all from some number on, whole where only `ints` make a difference. None above 10 to the
-    power of `greatest` are tried. `blamed` are the cases that are known to fail, and `refuted` is a number with which
-    they are, if one is known.
+    """The search for the least alpha or gamma (`name`) with which the `claims` for a number hold.
+
+    If the claims hold for a number, they must hold for all greater ones, or for all greater integers where only `ints`
+    make a difference. No number above 10^`greatest` is tried. `blamed` are cases that are known to fail, and `refuted`
+    is the greatest number that is known to be refuted.
     """
 
     name: str
@@ -583,17 +603,19 @@ class LeastNumber:
     ints: bool = False
     greatest: int = GREATEST_EVERYWHERE
 
-    def between(self, digits: int) -> tuple[Status, tuple[int, ...], str, Enclosure | None]:
-        """What is known: the cases that fail last, why no more is known, and numbers one unit of the last digit apart,
-        of which the claims are refuted with the less and proved with the greater; with `ints` twice the latter.
+    def enclose(self, digits: int) -> tuple[Status, tuple[int, ...], str, Enclosure | None]:
+        """The status, the cases that fail last, the reason why no more is known, and an enclosure of the least number.
+
+        The claims are refuted with its lower end and proved with its upper end, one unit of the last digit apart. With
+        `ints` both are the proved number.
         """
         try:
             low, high = neighboring_powers(self._holds, self.greatest, self.name)
             if self.ints:
-                below, above = bisected(lambda number: self._holds(Fraction(number)), int(low), -int(-high // 1))
+                below, above = bisect(lambda number: self._holds(Fraction(number)), int(low), -int(-high // 1))
                 low, high = Fraction(below), Fraction(above)
             else:
-                low, high = narrowed(self._holds, low, high, digits)
+                low, high = narrow(self._holds, low, high, digits)
         except Undecided as undecided:
             return Status.UNDECIDED, self.blamed, undecided.reason, None
         if self.refuted == low:
@@ -606,7 +628,7 @@ class LeastNumber:
         return Status.UNDECIDED, self.blamed, reason, (self.refuted or _ZERO, high)
 
     def _holds(self, number: Fraction) -> bool:
-        # Integers that are within gamma are within the greatest integer that is at most gamma.
+        # Integers at a distance of at most gamma are at a distance of at most the greatest integer below gamma.
         number = Fraction(number // 1) if self.ints else number
         known, failing, _ = all_hold(self.claims(number))
         if known is not Verdict.ACCURATE:
@@ -618,17 +640,17 @@ class LeastNumber:
 
 # --- bisection ------------------------------------------------------------------------------------
 #
-# Decimal numbers that enclose where a property of alpha or gamma begins to hold.
+# Decimal numbers that enclose the place where a property of alpha or gamma begins to hold.
 
 Property = Callable[[Fraction], bool]
 
 
-#: Smaller numbers than 10 to the power of this are not tried.
+#: No number below 10^n is tried, for this n.
 _LEAST_POWER = -300
 
 
 def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fraction, Fraction]:
-    """Powers of ten, one ten times the other, such that it holds at the larger and not at the smaller.
+    """Powers of ten, one ten times the other, such that the property holds at the larger only.
 
     Raises LimitReached where there are none from 10^-300 to 10^greatest.
     """
@@ -643,17 +665,21 @@ def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fract
     raise LimitReached(None, f"the least {name}, if there is one, is {side} than 10^{power}")
 
 
-def narrowed(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Decimal numbers of this many digits, one unit of the last digit apart, such that it holds at the larger only; it
-    holds at `high`, which is no more than ten times `low`, and not at `low`, a power of ten.
+def narrow(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """Decimal numbers one unit of the last of `digits` digits apart, such that the property holds at the larger only.
+
+    The property must hold at `high`, at most ten times `low`, and not at `low`, a power of ten.
     """
     unit = Fraction(10) ** (magnitude(low) + 1 - digits)
-    below, above = bisected(lambda number: holds(number * unit), int(low / unit), int(high / unit))
+    below, above = bisect(lambda number: holds(number * unit), int(low / unit), int(high / unit))
     return below * unit, above * unit
 
 
-def bisected(holds: Callable[[int], bool], below: int, above: int) -> tuple[int, int]:
-    """Neighboring integers between `below`, at which it does not hold, and `above`, at which it does; alike."""
+def bisect(holds: Callable[[int], bool], below: int, above: int) -> tuple[int, int]:
+    """Neighboring integers such that the property holds at the larger only.
+
+    It must not hold at `below` and hold at `above`.
+    """
     while above - below > 1:
         middle = (above + below) // 2
         if holds(middle):

@@ -2,7 +2,8 @@
 
 f is the supremum of (1 - Pr)/beta over all cases of a question and all eps. It is found exactly: the critical points
 are isolated roots of the quotient's derivative, and the ends are limits. Where only lower bounds of probabilities are
-known f is enclosed: no less than what the exact ones need, no more than what all need.
+known, f is enclosed: it is at least the factor that the exact probabilities need, and at most the factor that all
+bounds need.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ from dipc.algebra.numbers import dyadic
 from dipc.claims.claim import intervals_text
 from dipc.claims.table import TableGiven
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Bound, Obligation, Saying, Verdict
+from dipc.decide.obligation import Bound, ClaimScope, Obligation, Verdict
 from dipc.frozen import frozen
 from dipc.inverse.question import (
     DIGITS,
     INTERRUPTED,
-    Claimed,
     Claims,
     GivenInverse,
+    Inequality,
     Question,
     Stopped,
     UnknownCases,
-    asked,
     claims_of,
     interrupted_before,
-    measured,
+    measure_inequalities,
+    read_question,
 )
 from dipc.measure.measure import EnclosedForm, series_of
 from dipc.measure.power_series import coefficients, precision
@@ -68,16 +69,15 @@ from dipc.text.diagnostic import Diagnostic
 
 # --- The factor that a probability without a closed form needs --------------------------------------------------------
 #
-# The factor that a probability without a closed form needs: enclosed from both sides, with the digits asked for.
-#
-# Where (1 - Pr)/beta is largest is guessed, by Newton's method on its Taylor series. Its value there, enclosed, is a
-# factor that is needed. That a factor greater by some 10^-n of it suffices is decided as any claim is, for every eps;
-# and where the claim with the needed factor holds, nothing needs more: so the places that do are enclosed, too.
+# 1. Guess the place of the largest (1 - Pr)/beta, by Newton's method on its Taylor series. The value there, enclosed,
+# is a    lower bound of the factor.
+# 2. Decide, as any claim, that the factor times 1 + 10^-n suffices for every eps.
+# 3. Where the claim holds with the lower bound, no eps needs more. This encloses the places that do.
 
-#: More digits than are asked for, by which a factor that suffices is greater than one that is needed.
+#: Digits beyond the requested ones up to which the upper and the lower bound of the factor agree.
 _MORE = 14
 
-#: Values of eps that are looked at, at first: powers of 2 and between.
+#: Values of eps that are tried first: powers of 2 and numbers between them.
 _GRID = tuple([Fraction(2) ** (k // 4) * (4 + k % 4) / 4 for k in range(-60, 60)])
 
 #: Newton's steps, and bits of numbers.
@@ -88,7 +88,7 @@ _DIGITS = (12, 9, 6, 3, 2, 1)
 
 
 class EnclosedNumber(QuotientValue):
-    """A number that is known between two rationals, and not to be known better."""
+    """A number that is known only by a fixed enclosure."""
 
     __slots__ = ()
 
@@ -99,7 +99,7 @@ class EnclosedNumber(QuotientValue):
         raise LimitReached(None, "the enclosure of the factor is too wide to compare it")
 
     def recognize(self) -> None:
-        """None: it is not known to be rational."""
+        """Do nothing: the number cannot be shown to be rational."""
 
     def is_exactly(self, value: Fraction) -> bool:  # noqa: ARG002 - it is not known
         return False
@@ -107,16 +107,17 @@ class EnclosedNumber(QuotientValue):
 
 @frozen(eq=False)
 class EnclosedPeak(Peak):
-    """`at` is near all eps that need as much, and these are `within` two."""
+    """A peak whose place is near all eps that need as much; these lie in `enclosure`."""
 
-    within: tuple[Fraction, Fraction]
+    enclosure: tuple[Fraction, Fraction]
 
 
 def enclosed_peak(
     form: EnclosedForm, bound: Bound, beta: BetaForm, intervals: Sequence[Interval], engine: Engine, digits: int
 ) -> EnclosedPeak:
-    """The peak of (1 - Pr)/beta over all eps of the intervals, its value enclosed to more than this many digits. Raises
-    Undecided where it is not found, or is none inside of an interval.
+    """The peak of (1 - Pr)/beta over all eps of the intervals, with its value enclosed to more than `digits` digits.
+
+    Raises Undecided where the peak is not found, or is not inside an interval.
     """
     closed = beta.closed
     if closed is None or not isinstance(closed.value, ExpPoly):
@@ -128,7 +129,7 @@ def enclosed_peak(
         (ball,) = coefficients(needed(eps), 1)
         low = dyadic(ball.lower())
     if low <= 0:
-        raise OutsideFragment("that a positive factor is needed could not be shown")
+        raise OutsideFragment("it could not be shown that a positive factor is needed")
     high = low * (1 + Fraction(1, 10 ** (digits + _MORE)))
     if not suffices(high, closed.value, bound, intervals, engine):
         raise OutsideFragment(f"a factor near {float(low):.12g} is needed, but it could not be shown to be enough")
@@ -137,27 +138,27 @@ def enclosed_peak(
 
 
 def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_series:
-    """The Taylor series of (1 - Pr)/beta there. Raises Undecided where beta is 0."""
+    """The Taylor series of (1 - Pr)/beta at `eps`. Raises Undecided where beta is 0."""
     if beta.value_is_zero(eps):
         raise OutsideFragment(f"beta is 0 at eps = {eps}, where the least factor is not known")
     return (1 - form.bound.series(eps)) / series_of(beta, eps)
 
 
 def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], bits: int) -> Fraction:
-    """About where it is largest. Raises Undecided where that is an end of an interval."""
+    """The approximate place where the quotient is largest. Raises Undecided where that is an end of an interval."""
     best: tuple[float, Fraction] | None = None
     with precision(_COARSE_BITS, 1):
         for eps in _candidates(intervals):
             try:
                 (ball,) = coefficients(needed(eps), 1)
             except LimitReached:
-                continue  # such as a sum of too many terms next to 0
-            # Where beta is tiny nothing is known of the quotient.
+                continue  # for example, a sum has too many terms near 0
+            # Where beta is tiny, the quotient has no finite enclosure.
             value = float(ball.lower()) if ball.is_finite() else 0.0
             if best is None or value > best[0]:
                 best = value, eps
     if best is None:
-        raise OutsideFragment("no eps is looked at")
+        raise OutsideFragment("the factor could not be computed at any of the values of eps that were tried")
     highest = best[1]
     for _ in range(_STEPS):
         with precision(bits, 3):
@@ -189,16 +190,16 @@ def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[I
 def _enclosing(
     eps: Fraction, low: Fraction, beta: ExpPoly, bound: Bound, intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Fraction, Fraction]:
-    """Around all eps at which as much is needed."""
+    """An interval around all eps at which the factor `low` is needed."""
     for digits in _DIGITS:
         ends = decimal_cell(eps, digits)
-        if suffices(low, beta, bound, _without(intervals, ends), engine):
+        if suffices(low, beta, bound, _parts_outside(intervals, ends), engine):
             return ends
     raise Undecided("the eps at which the factor is needed is not known")
 
 
-def _without(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> list[Interval]:
-    """The parts of the intervals that are not between the ends."""
+def _parts_outside(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> list[Interval]:
+    """The parts of the intervals that are not strictly between the ends."""
     result = []
     for interval in intervals:
         if interval.lower < ends[0]:
@@ -212,14 +213,14 @@ def _without(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> 
 
 @frozen(eq=False)
 class TightSpot:
-    """Where a factor is needed: the cases of an inequality and the value of its variable, eps or a product t of it.
+    """A place where a factor is needed: an inequality, and the value of its variable, eps or a product t with eps.
 
-    `eps` is an enclosure (exact where both ends are equal; (0, 0) is the limit at 0), None for the limit at infinity;
-    `everywhere` says that it is needed at every value. Unless `attained`, the factor needed only approaches the least
-    one as the variable approaches that.
+    `eps` is an enclosure (exact where both ends are equal; (0, 0) is the limit at 0), or None for the limit at
+    infinity. `everywhere`: the factor is needed at every value. Unless `attained`, the factor needed only approaches
+    the least one as the variable approaches that value.
     """
 
-    claimed: Claimed
+    claimed: Inequality
     eps: Cell | None
     everywhere: bool
     attained: bool
@@ -229,17 +230,17 @@ class TightSpot:
 class Tightest:
     """The least factor f >= 0 with Pr >= 1 - f·beta at every case that claims something and every eps.
 
-    `factor`: low <= f <= high; high is one unit of the last digit more than low, or both are f, which is rational then.
-    None: no f > 0 suffices. `places` are those that need f, all others need less; where there are several, they need
-    the same if `proved`, and agree to the digits asked for if not.
+    - `factor`: low <= f <= high; high is one unit of the last digit more than low, or both are f, which is then
+      rational. None: no f > 0 suffices.
+    - `places` need f, and all others need less. Several places need the same factor if `proved`; otherwise the factors
+      agree to the requested digits.
+    - `kappa` is the largest integer with Pr >= 1 - beta/kappa, proved to be the largest. It is 0 where beta itself
+      fails (although f = 0 may suffice, where beta is negative and Pr = 1). None where every kappa holds, as f = 0, and
+      where the factor is not `complete`.
+    - `upper`: where bounds that are not exact need more than all exact probabilities, no factor less than `factor`
+      suffices, and `upper` does, unless it is infinite or not known.
 
-    `kappa` is the largest integer with Pr >= 1 - beta/kappa, proved, and proved to be the largest; 0 where beta itself
-    fails (although f = 0 may suffice, where beta is negative and Pr = 1); None where every kappa holds, as f = 0, and
-    unless the factor is `complete`.
-
-    Where cases are `unknown`, `factor` is only what the others need, and a lower bound. Where cases have mere bounds
-    that need more than all exact ones, it is a lower bound as well, and `upper` the same from above, unless that is
-    infinite or not known: no factor less than `factor` suffices, and `upper` does, as far as the cases are known.
+    Where cases are `unknown`, `factor` is the factor of the other cases, and only a lower bound.
     """
 
     claims: Claims
@@ -260,7 +261,7 @@ class Tightest:
 
     @property
     def word(self) -> str:
-        """The word for a case: `row`, `class`."""
+        """The word for a case: "row", "class"."""
         return self.claims.question.word
 
     @property
@@ -274,18 +275,18 @@ class Tightest:
         return not self.unknown and not self.upper_places
 
     @property
-    def sayings(self) -> Mapping[str, Saying]:
-        """Where beta/kappa says something, or beta itself where there is no such kappa, by the claims' variables."""
+    def sayings(self) -> Mapping[str, ClaimScope]:
+        """For each variable, the values at which beta/kappa (or beta, where there is no kappa) is not vacuous."""
         return self.claims.sayings(Fraction(1, self.kappa) if self.kappa else Fraction(1))
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Where the claim may not mean what it seems to."""
+        """The warnings that the claim may not mean what it seems to."""
         return self.claims.warnings
 
     @property
     def is_zero(self) -> bool:
-        """Whether every factor suffices, as Pr = 1 at every case that claims something."""
+        """Whether every factor suffices, because Pr = 1 at every case that claims something."""
         return self.factor is not None and not any(self.factor)
 
     @property
@@ -299,31 +300,33 @@ class Tightest:
 
 @takes(GivenInverse, {"digits": DIGITS})
 def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenInverse]) -> Tightest:
-    """The least factor f such that the program is (alpha, f·beta, gamma)-accurate, to this many digits.
+    """The least factor f such that the program is (alpha, f·beta, gamma)-accurate, to `digits` digits.
 
-    The other parameters are those of `dipc.check`. Cases that hold vacuously do not count. Raises DiagnosticError for a
-    bad table or claim, ValueError for digits that are not positive, and Stopped, with what was known, on Ctrl-C. A case
-    past a limit is among the `unknown`.
+    The other parameters are those of `dipc.check`. Vacuous cases do not count. A case past a limit is among the
+    `unknown`. Raises DiagnosticError for a bad table or claim, ValueError for digits that are not positive, and
+    Stopped, with the result up to then, on Ctrl-C.
     """
     options = Options(**given)
-    answer = tightest(asked(program, table, options), options.digits or DIGITS, options.progress)
+    answer = tightest(read_question(program, table, options), options.digits or DIGITS, options.progress)
     if answer.interrupted:
         raise Stopped(answer)
     return answer
 
 
 def tightest(question: Question, digits: int = DIGITS, progress: Progress | None = None) -> Tightest:
-    """`tighten` for a question: by the first rule of each case, and where mere bounds need more than all exact
-    probabilities by the other rules for their cases, and inputs. On Ctrl-C what is left is `unknown`.
+    """The answer of `tighten` for a question.
+
+    Each case uses its first rule. Where bounds that are not exact need more than all exact probabilities, their cases
+    use the other rules, and inputs. On Ctrl-C the remaining cases are `unknown`.
     """
     claims = claims_of(replace(question, scaled=True), progress, best=False)
     limits = claims.question.program.limits
     peaks = _Peaks(Factors(limits), claims.question.engine, max(digits, DIGITS))
     unknown = list(claims.unknown)
-    known: list[Claimed] = []
+    known: list[Inequality] = []
     for position, claimed in enumerate(claims.distinct):
         try:
-            peaks.of(claimed)
+            peaks.peaks_of(claimed)
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))
         except KeyboardInterrupt:
@@ -342,7 +345,7 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
         if not any(spot.claimed.exact for spot in most.places) and most.places:
             upper, most = most, _greatest([each for each in candidates if each[1].exact], digits, limits)
     except Undecided as undecided:
-        # Known one by one, they could not be compared, or not be written to this many digits.
+        # Each factor is known, but they could not be compared, or not be written with this many digits.
         rows = {number for claimed in known for number in claimed.rows}
         unknown.append(UnknownCases(undecided.reason, tuple(sorted(rows))))
         most = _NOTHING
@@ -365,9 +368,9 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
 
 
 def _without_lesser(
-    claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Claimed], peaks: _Peaks, digits: int
+    claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
 ) -> list[UnknownCases]:
-    """Without cases of which enclosures show that they need no more than those that are known."""
+    """The `unknown` cases except those whose enclosures show that they need no more than the known ones."""
     enough = peaks.greatest(known, digits) if known else None
     result = []
     for cases in unknown:
@@ -388,23 +391,23 @@ def _without_lesser(
 
 
 class _Peaks:
-    """Where each inequality needs the greatest factor: looked for once."""
+    """The places where each inequality needs the greatest factor, each found once."""
 
     def __init__(self, factors: Factors, engine: Engine, digits: int) -> None:
         self._factors = factors
         self._engine = engine
         self._digits = digits
-        self._known: dict[int, tuple[Claimed, list[Peak], Fraction | None]] = {}
+        self._known: dict[int, tuple[Inequality, list[Peak], Fraction | None]] = {}
 
-    def of(self, claimed: Claimed) -> list[Peak]:
-        """The peaks of the factor that it needs. Raises Undecided."""
+    def peaks_of(self, claimed: Inequality) -> list[Peak]:
+        """The peaks of the factor that the inequality needs. Raises Undecided."""
         return self._with_peaks(claimed)[1]
 
-    def forbidding(self, claimed: Claimed) -> Fraction | None:
+    def forbidding(self, claimed: Inequality) -> Fraction | None:
         """An eps at which only f = 0 suffices."""
         return self._with_peaks(claimed)[2]
 
-    def _with_peaks(self, claimed: Claimed) -> tuple[Claimed, list[Peak], Fraction | None]:
+    def _with_peaks(self, claimed: Inequality) -> tuple[Inequality, list[Peak], Fraction | None]:
         result = self._known.get(id(claimed))
         if result is None:
             only_zero = None
@@ -418,44 +421,47 @@ class _Peaks:
             result = self._known[id(claimed)] = claimed, peaks, only_zero
         return result
 
-    def candidates(self, every: Sequence[Claimed]) -> list[tuple[Peak, Claimed]]:
-        """All peaks, with whose they are."""
-        result = [(peak, claimed) for claimed in every for peak in self.of(claimed)]
+    def candidates(self, every: Sequence[Inequality]) -> list[tuple[Peak, Inequality]]:
+        """All peaks, each with its inequality."""
+        result = [(peak, claimed) for claimed in every for peak in self.peaks_of(claimed)]
         if result:
-            # f > 0 is needed somewhere, and suffices nowhere that it is forbidden.
+            # Some f > 0 is needed somewhere, and does not suffice where only f = 0 does.
             forbidden = [(self.forbidding(claimed), claimed) for claimed in every]
             result += [(Peak(point, True, None), claimed) for point, claimed in forbidden if point is not None]
         return result
 
-    def greatest(self, every: Sequence[Claimed], digits: int) -> Fraction | None:
-        """The factor that they need, from above; None for infinity. Raises Undecided."""
+    def greatest(self, every: Sequence[Inequality], digits: int) -> Fraction | None:
+        """An upper bound of the factor that the inequalities need; None for infinity. Raises Undecided."""
         best = highest((peak for peak, _ in self.candidates(every)), digits)
         if best is None:
             return Fraction(0)
         return None if best.is_infinite else best.enclosure(digits)[1]
 
     def needed(self, case: int, proof: Proof) -> Fraction | None:
-        """The factor that a proof for the case with this number needs; None for infinity, or where it is not known.
+        """The factor that `proof` needs for case number `case`; None for infinity or if it is not known.
+
         Raises Undecided.
         """
-        inequalities, unknown = measured([(case, one) for one in proof.all_posed], self._engine)
+        inequalities, unknown = measure_inequalities([(case, one) for one in proof.all_posed], self._engine)
         return None if unknown else self.greatest(inequalities, DIGITS)
 
 
-#: Inputs of a class whose claims are looked at.
+#: The most inputs of a class whose claims are examined.
 _MOST_INPUTS = 13
 
 
-def _improved(claims: Claims, known: Sequence[Claimed], peaks: _Peaks, digits: int) -> list[Claimed]:
-    """The inequalities; where a case has mere bounds, those of the rules that need the least, with claims at some of
-    its inputs, until some exact probability needs as much as all others. Raises Undecided.
+def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits: int) -> list[Inequality]:
+    """The inequalities, with better ones for cases whose bounds are not exact. Raises Undecided.
+
+    Such a case takes the inequalities of the rules that need the least, and claims at some of its inputs, until some
+    exact probability needs as much as all others.
     """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
     cases = {number: claims.every[number - 1] for claimed in bounded for number in claimed.rows}
     if not all(isinstance(case, ClassCase) for case in cases.values()):
         return list(known)
-    better: dict[int, list[Claimed]] = {n: [c for c in bounded if n in c.rows] for n in cases}
+    better: dict[int, list[Inequality]] = {n: [c for c in bounded if n in c.rows] for n in cases}
     left = dict(cases)
     while left:
         enough = peaks.greatest(fixed, digits)
@@ -468,31 +474,33 @@ def _improved(claims: Claims, known: Sequence[Claimed], peaks: _Peaks, digits: i
         assert isinstance(case, ClassCase)
         better[number] = _least_needing(case, better[number], claims.question.engine, peaks, enough)
         fixed += _at_inputs(case, better[number], claims.question.engine, peaks)
-    return list(known) if len(left) == len(cases) else [*fixed, *_together(better)]
+    return list(known) if len(left) == len(cases) else [*fixed, *_merge_cases(better)]
 
 
 def _least_needing(
-    case: ClassCase, first: list[Claimed], engine: Engine, peaks: _Peaks, enough: Fraction
-) -> list[Claimed]:
-    """What the rules pose for the case that need the least."""
+    case: ClassCase, first: list[Inequality], engine: Engine, peaks: _Peaks, enough: Fraction
+) -> list[Inequality]:
+    """The inequalities of the rules that need the least factor for the case."""
     choice = case.least_needing(partial(peaks.needed, case.number), enough)
     if choice.needed is None:
         return first
-    inequalities, unknown = measured([(case.number, one) for each in choice.proofs for one in each.all_posed], engine)
+    inequalities, unknown = measure_inequalities(
+        [(case.number, one) for each in choice.proofs for one in each.all_posed], engine
+    )
     return first if unknown else list(inequalities)
 
 
-def _at_inputs(case: ClassCase, needing: Sequence[Claimed], engine: Engine, peaks: _Peaks) -> list[Claimed]:
-    """The claim that needs the most, of those at some inputs of the case near where most is needed."""
-    best = highest(peak for claimed in needing for peak in peaks.of(claimed))
+def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, peaks: _Peaks) -> list[Inequality]:
+    """The inequality that needs the most, among those at some inputs of the case near the hardest value."""
+    best = highest(peak for claimed in needing for peak in peaks.peaks_of(claimed))
     peak_at = (
         None if best is None else next((p.place for p in best.peaks if isinstance(p.place, Fraction | Root)), None)
     )
     product = peak_at.lower if isinstance(peak_at, Root) else peak_at if isinstance(peak_at, Fraction) else None
-    result: list[tuple[Fraction | None, Claimed]] = []
+    result: list[tuple[Fraction | None, Inequality]] = []
     with suppress(Undecided):
         for posed in case.posed_at_inputs(product or None, _MOST_INPUTS):
-            for claimed in measured([(case.number, posed)], engine)[0]:
+            for claimed in measure_inequalities([(case.number, posed)], engine)[0]:
                 with suppress(Undecided):
                     result.append((peaks.greatest([claimed], DIGITS), claimed))
     if not result:
@@ -500,17 +508,18 @@ def _at_inputs(case: ClassCase, needing: Sequence[Claimed], engine: Engine, peak
     return [max(result, key=lambda each: (each[0] is None, each[0] or 0))[1]]
 
 
-#: Integer distances at which the least factor is searched: a smaller one should suffice further away.
+#: The most integer distances at which the least factor is searched: a smaller one should suffice at greater distances.
 _MOST_DISTANCES = 6
 
 
 def _of_integers(
     claims: Claims, unknown: Sequence[UnknownCases], peaks: _Peaks
-) -> tuple[list[Claimed], list[UnknownCases]]:
-    """The inequalities at small distances of cases that leave integer distances open, where these need as much as all
-    larger ones; and the cases that are still unknown.
+) -> tuple[list[Inequality], list[UnknownCases]]:
+    """The inequalities at small distances of cases with open integer distances, and the cases that are still unknown.
+
+    A case gives inequalities where small distances need as much as all larger ones.
     """
-    inequalities: list[Claimed] = []
+    inequalities: list[Inequality] = []
     left = []
     for cases in unknown:
         rows = []
@@ -528,28 +537,31 @@ def _of_integers(
     return inequalities, left
 
 
-def _at_small_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> list[Claimed] | None:
-    """What the case comes to at small distances, if at all larger ones no greater factor is needed; None where that is
-    not proved. Raises Undecided.
+def _at_small_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> list[Inequality] | None:
+    """The inequalities of the case at small distances, if larger ones are proved to need no greater factor.
+
+    Else None.
+
+    Raises Undecided.
     """
-    inequalities: list[Claimed] = []
+    inequalities: list[Inequality] = []
     for distance in range(1, _MOST_DISTANCES + 1):
         exact, choice = case.least_at_distance(distance, partial(peaks.needed, case.number))
         posed = [*exact, *(one for proof in choice.proofs for one in proof.all_posed)]
-        measured_ones, unknown = measured([(case.number, one) for one in posed], engine)
+        measured_ones, unknown = measure_inequalities([(case.number, one) for one in posed], engine)
         if unknown:
             return None
         inequalities += measured_ones
-    best = highest(peak for claimed in inequalities for peak in peaks.of(claimed))
+    best = highest(peak for claimed in inequalities for peak in peaks.peaks_of(claimed))
     if best is None or best.is_infinite:
         return None
     factor = best.enclosure(DIGITS)[0]
     return inequalities if factor > 0 and engine.run(case.proved_from(_MOST_DISTANCES + 1, factor)) else None
 
 
-def _together(every: Mapping[int, Sequence[Claimed]]) -> list[Claimed]:
-    """Inequalities of single cases, each with all that have it."""
-    result: dict[tuple[object, ...], Claimed] = {}
+def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
+    """The inequalities of single cases, merged where they are equal."""
+    result: dict[tuple[object, ...], Inequality] = {}
     for number, several in every.items():
         for claimed in several:
             key = (claimed.bound, claimed.beta, claimed.intervals, claimed.variable, claimed.summand)
@@ -561,7 +573,7 @@ def _together(every: Mapping[int, Sequence[Claimed]]) -> list[Claimed]:
 
 @frozen(eq=False)
 class _Greatest:
-    """The fields of `Tightest` that say which peaks are the highest."""
+    """The fields of `Tightest` about the highest peaks."""
 
     factor: Cell | None
     kappa: int | None
@@ -572,14 +584,14 @@ class _Greatest:
 _NOTHING = _Greatest((Fraction(0), Fraction(0)), None, (), proved=True)
 
 
-def _greatest(candidates: Sequence[tuple[Peak, Claimed]], digits: int, limits: Limits) -> _Greatest:
+def _greatest(candidates: Sequence[tuple[Peak, Inequality]], digits: int, limits: Limits) -> _Greatest:
     best = highest((peak for peak, _ in candidates), digits)
     if best is None:
         return _NOTHING
     owners = {id(peak): claimed for peak, claimed in candidates}
     for number in best.numbers:
         number.recognize()
-    # Exact ones come first, and among them those that are attained; the sort is stable.
+    # Exact inequalities come first, and among them attained peaks; the sort is stable.
     ordered = sorted(best.peaks, key=lambda peak: (not owners[id(peak)].exact, not peak.attained))
     places = tuple(_tight_spot(peak, owners[id(peak)], digits, limits) for peak in ordered)
     return _Greatest(None if best.is_infinite else _cell(best, digits), _kappa(best), places, best.proved)
@@ -599,7 +611,7 @@ def _kappa(best: Highest) -> int:
     if best.is_infinite:
         return 0
     low, high = best.enclosure(DIGITS)
-    # Where the maximum is tiny, there are very many integers between the ends.
+    # If the maximum is tiny, there are very many integers between the ends.
     kappa, above = int(1 / high), int(1 / low) + 1
     while above - kappa > 1:
         middle = (kappa + above) // 2
@@ -610,8 +622,8 @@ def _kappa(best: Highest) -> int:
     return kappa
 
 
-def _tight_spot(peak: Peak, claimed: Claimed, digits: int, limits: Limits) -> TightSpot:
-    eps = peak.within if isinstance(peak, EnclosedPeak) else _eps(peak.place, digits, limits)
+def _tight_spot(peak: Peak, claimed: Inequality, digits: int, limits: Limits) -> TightSpot:
+    eps = peak.enclosure if isinstance(peak, EnclosedPeak) else _eps(peak.place, digits, limits)
     return TightSpot(claimed, eps, peak.place is Far.EVERYWHERE, peak.attained)
 
 
@@ -629,11 +641,11 @@ def _eps(point: PeakPlace, digits: int, limits: Limits) -> Cell | None:
 
 # --- factors --------------------------------------------------------------------------------------
 #
-# The factor that an obligation needs at each eps, (1 - Pr)/beta, and where it is largest.
+# The factor that an obligation needs at each eps, (1 - Pr)/beta, and the places where it is largest.
 
 
 class Factors:
-    """Finds the peaks of (1 - Pr)/beta, infinite where no factor suffices.
+    """A finder of the peaks of (1 - Pr)/beta, infinite where no factor suffices.
 
     Quotients that are equal after a change of eps's scale are analyzed once. So rows that differ by a common factor of
     all distances share their peaks' values, as identical objects.
@@ -644,9 +656,10 @@ class Factors:
         self._known: dict[tuple[object, ...], list[Peak]] = {}
 
     def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
-        """Peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps, so that the greatest of their values
-        is the least factor for all eps of the intervals. None where Pr = 1 throughout, as f = 0 suffices; else an
-        infinite one where beta is negative, as none does. Raises LimitReached.
+        """Peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps. Raises LimitReached.
+
+        The greatest of their values is the least factor for all eps of the intervals. There is no peak where Pr = 1
+        everywhere, as f = 0 suffices. There is an infinite one where beta is negative, as no f suffices.
         """
         above, below = fraction_of(probability.value)
         missing = below - above
@@ -659,17 +672,18 @@ class Factors:
                 continue
             met: Fraction | Root | None = None
             for cell in beta.cells(interval, self._limits):
-                # A closed form for every eps is all of the interval; a cell need not be.
+                # A closed form for every eps covers the whole interval; a cell need not.
                 sample = None if beta.closed is not None else cell.sample
                 for need in self._needs(missing * cell.denominator, cell.numerator * below, cell, sample):
-                    # Continuous, beta is at the joint what it was at the end of the cell before.
+                    # Beta is continuous, so the joint belongs to the peak of the cell before.
                     if need.place != met:
                         yield need
                 met = self._joint(missing, cell)
 
     def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
-        """An eps at which every f > 0 fails although f = 0 suffices: Pr = 1 on its interval, and beta is negative
-        there. None where there is none. Raises LimitReached.
+        """An eps at which every f > 0 fails although f = 0 suffices; None where there is none. Raises LimitReached.
+
+        There Pr = 1 on the eps's interval, and beta is negative.
         """
         above, below = fraction_of(probability.value)
         for interval in intervals:
@@ -680,7 +694,7 @@ class Factors:
         return None
 
     def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
-        """The upper end of the cell, where the factor needed goes on continuously; else None."""
+        """The upper end of the cell, if the needed factor is continuous there; else None."""
         end = cell.upper.value
         if end is None or all(vanishes_at(f, end, self._limits) for f in (cell.numerator, missing)):
             return None
@@ -689,7 +703,7 @@ class Factors:
     def _needs(
         self, numerator: ExpPoly, denominator: ExpPoly, cell: FormCell, sample: Fraction | None
     ) -> Iterator[Peak]:
-        """The peaks on the cell; `sample` is one of its rationals, None where it is all of the interval."""
+        """The peaks on the cell; `sample` is a rational of the cell, or None where the cell is the whole interval."""
         if denominator.is_zero():
             if sample is None:
                 yield Peak(Far.EVERYWHERE, True, None)
@@ -709,7 +723,7 @@ class Factors:
         for peak in highest:
             point = _unscaled(peak.place, rate)
             if point is Far.EVERYWHERE and sample is not None:
-                point = sample  # all of the cell, but not all of the interval
+                point = sample  # the whole cell, but not the whole interval
             yield Peak(point, peak.attained, peak.value)
 
 
@@ -733,13 +747,13 @@ def _unscaled(point: PeakPlace, rate: Fraction) -> PeakPlace:
 
 
 def _negative_at(beta: BetaForm, interval: Interval, limits: Limits) -> Fraction | None:
-    """A rational of the interval at which beta is negative; None where it is proved to be at least 0."""
+    """A rational of the interval at which beta is negative; None where beta is proved to be at least 0."""
     cells = beta.cells(interval, limits)
     if len(cells) == 1:
         decision = decide_nonnegative(cells[0].numerator, interval, limits)
         return decision.witness if isinstance(decision, Fails) else None
     numerators = [cell.numerator for cell in cells if not cell.numerator.is_zero()]
-    # Continuous, it is negative in a whole gap if anywhere.
+    # Beta is continuous, so if it is negative anywhere, it is negative in a whole gap.
     for sample in arrange([*beta.conditions(), *numerators], interval, limits).samples:
         numerator = beta.fraction_at(sample)[0]
         if not numerator.is_zero() and sign_at(numerator, sample, limits) < 0:

@@ -1,10 +1,10 @@
-"""The constants of a program that make it best: the split of a privacy budget, at equal privacy.
+"""The best constants of a program, such as the split of a privacy budget, at equal privacy.
 
-The objective at a value s of the constants is K(s)·t(s): t is the least t = alpha·eps (gamma·eps, or eps) for which the
-claim holds, K the least constant for which the program is K·eps-private. As all rates are multiples of eps, a
-program with the same privacy as another is K/K' times as noisy, and needs that much more. Values are proposed by a
-search that knows nothing, and evaluated exactly; the answer is the best of those that were evaluated. Bounds over cells
-(`dipc.inverse.cells`) prove how much better than it any other value may be.
+The objective at a value s of the constants is K(s)·t(s). Here t is the least t = alpha·eps (gamma·eps, or eps) for
+which the claim holds, and K is the least constant for which the program is K·eps-private. All rates are multiples of
+eps, so to make a program as private as another, its noise is scaled by K/K', and t with it. A search without guarantees
+proposes values, which are evaluated exactly; the answer is the best evaluated value. Bounds over boxes
+(`dipc.inverse.cells`) prove how much better any other value may be.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import NotExact, exact_text, parse_rational, round_down
 from dipc.claims.claim import Given, GivenEps, claim_expression
 from dipc.claims.table import TableGiven
+from dipc.deprecated import former_property
 from dipc.frozen import frozen
 from dipc.inverse.cells import (
     AffineRates,
-    Cell,
-    Cells,
-    Needed,
+    BoxSearch,
+    ConstantBox,
     Objective,
     Rates,
+    ThresholdBounds,
     Thresholds,
     Values,
     rates_of,
 )
-from dipc.inverse.question import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted, asked
-from dipc.inverse.solve import solved
+from dipc.inverse.question import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted, read_question
+from dipc.inverse.solve import solve_question
 from dipc.options import GivenWork, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, within
@@ -52,17 +53,17 @@ from dipc.text.printer import print_expression
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Values to try at first, and at most; the most values to guess the objective of, and rounds of guesses; the most
-#: cells; digits of thresholds, unless more are asked for.
+#: The number of first values and the most values to evaluate, the most guesses of the objective in one round and the
+#: most rounds, the most boxes, and the default number of digits of thresholds.
 _FIRST, _MOST, _GUESSES, _ROUNDS, _CELLS, _DIGITS = 8, 120, 400, 6, 4000, 7
 
-#: Bounds of the objective are about rates that are at least this share of the greatest in the range.
+#: Bounds of the objective hold where every rate is at least this share of its greatest value in the range.
 _MARGIN = Fraction(1, 50)
 
 
 @frozen
 class Varied:
-    """A constant that may be any number between `low` and `high`; an end that is `open` is none."""
+    """A constant that varies between `low` and `high`; an end that is open is not in the range."""
 
     name: str
     low: Fraction
@@ -72,7 +73,7 @@ class Varied:
 
     @staticmethod
     def parse(text: str) -> Varied:
-        """`s in (0, 1)`, `s in [1/10, 1/2]`. Raises DiagnosticError for anything else."""
+        """Parse `s in (0, 1)` or `s in [1/10, 1/2]`. Raises DiagnosticError for any other text."""
         matched = re.fullmatch(r"\s*([^\W\d]\w*)\s+in\s*([\[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([\])])\s*", text)
         if matched is not None:
             name, left, low, high, right = matched.groups()
@@ -93,10 +94,11 @@ class Varied:
 
 
 @frozen
-class Tried:
-    """The evaluation at some values: enclosures of the `threshold` t and of the objective; the constant of privacy,
-    None where only nominal privacy is asked about. `exact` says whether that constant is known exactly; the `reason`
-    why nothing is known else.
+class Evaluation:
+    """The evaluation at some values of the constants: enclosures of the `threshold` t and of the `objective`.
+
+    `constant` is the constant of privacy, None for nominal privacy; `exact` says whether it is known exactly. `reason`
+    says why the objective is not known.
     """
 
     values: Mapping[str, Fraction]
@@ -107,8 +109,6 @@ class Tried:
     reason: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
-
         def ends(pair: tuple[Fraction, Fraction] | None) -> list[str] | None:
             return None if pair is None else [exact_text(pair[0]), exact_text(pair[1])]
 
@@ -124,9 +124,11 @@ class Tried:
 
 @frozen
 class Tuned:
-    """The best of the values that were tried, and the program's own. All values of the constants in `proved_for`, with
-    rates of at least a fiftieth of the greatest, have an objective of at least `lower`, which is proved, so that the
-    best one is `within` so much of any; None where no such bound is known, with the reason `unproved`.
+    """The best of the evaluated values, and the evaluation of the program's own values.
+
+    All values in `proved_for` with rates of at least a fiftieth of the greatest have an objective of at least `lower`,
+    which is proved. So the best value is worse than any of them by at most the `relative_gap`. `unproved` is the reason
+    why there is no such bound.
     """
 
     program: str
@@ -134,9 +136,9 @@ class Tuned:
     varied: tuple[Varied, ...]
     adjacent: str | None
     claim: Mapping[str, str]
-    best: Tried | None
-    own: Tried | None
-    tried: tuple[Tried, ...]
+    best: Evaluation | None
+    own: Evaluation | None
+    tried: tuple[Evaluation, ...]
     tolerance: Fraction
     lower: Fraction | None = None
     proved_for: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=dict)
@@ -146,20 +148,21 @@ class Tuned:
     constants: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def within(self) -> Fraction | None:
-        """How much larger the objective of the best is than any may be, at most, as a part of that; None: not known."""
+    def relative_gap(self) -> Fraction | None:
+        """A bound of (objective of the best value)/(least objective) - 1; None if it is not known."""
         if self.lower is None or self.best is None or self.best.objective is None or self.lower <= 0:
             return None
         return max(_ZERO, self.best.objective[1] / self.lower - 1)
 
+    within = former_property("within", "relative_gap")
+
     @property
     def proved_within(self) -> Fraction | None:
-        """The tolerance, where the best is within it, proved."""
-        within = self.within
+        """The tolerance, if the relative gap of the best value is proved to be at most that."""
+        within = self.relative_gap
         return self.tolerance if within is not None and within <= self.tolerance else None
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
         best = self.best
         tried = None if best is None else best.as_json()
         return {
@@ -175,7 +178,9 @@ class Tuned:
             "exact": best is not None and best.exact,
             "threshold": None if tried is None else tried["threshold"],
             "proved_within": None if self.proved_within is None else str(self.proved_within),
-            "within": None if self.within is None else exact_text(Fraction(ceil(self.within * 10**6), 10**6)),
+            "within": None
+            if self.relative_gap is None
+            else exact_text(Fraction(ceil(self.relative_gap * 10**6), 10**6)),
             "lower": None if self.lower is None else exact_text(self.lower),
             "proved_for": {name: [str(end) for end in ends] for name, ends in self.proved_for.items()} or None,
             "cells": self.cells,
@@ -189,7 +194,7 @@ class Tuned:
 
 
 class GivenTune(GivenWork, total=False):
-    """What `dipc.tune` takes, as keyword arguments."""
+    """The keyword arguments of `dipc.tune`."""
 
     vary: str | Sequence[str]
     wanted: str | None
@@ -207,19 +212,22 @@ class GivenTune(GivenWork, total=False):
 
 @takes(GivenTune, {"digits": _DIGITS})
 def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenTune]) -> Tuned:
-    """The constants `vary`, such as "s in (0, 1)" or several, that make the least t = alpha·eps for which the claim
-    holds the least, at equal privacy under `adjacent`, or at nominal privacy without; gamma·eps where `wanted` is
-    "gamma", eps where it is "eps"; to this many `digits`. Values have denominators up to `denominator`. With one
-    constant and nominal privacy it is proved that no other is better by more than `tolerance`, if possible.
+    """Find the values of the constants `vary`, such as "s in (0, 1)", with the least threshold at equal privacy.
 
-    The other parameters are those of `dipc.solve`. Raises DiagnosticError for constants that are none, and bad claims.
+    The threshold is the least t = alpha·eps for which the claim holds; gamma·eps where `wanted` is "gamma", and eps
+    where it is "eps". It is computed to `digits` digits. Privacy is under `adjacent`, or nominal without it. Values
+    have denominators up to `denominator`. Where possible, it is proved that no other value is better by more than
+    `tolerance`.
+
+    The other parameters are those of `dipc.solve`. Raises DiagnosticError for names that are not constants, and for bad
+    claims.
     """
     options = Options(**given)
-    return tuned(within(program, options.limits, options.eps), table, options)
+    return tune_options(within(program, options.limits, options.eps), table, options)
 
 
-def tuned(program: Program, table: TableGiven | None, options: Options) -> Tuned:
-    """`tune` of options in one object; on Ctrl-C what was known then, `interrupted`."""
+def tune_options(program: Program, table: TableGiven | None, options: Options) -> Tuned:
+    """The answer of `tune` for options in one object; on Ctrl-C the result up to then, `interrupted`."""
     ranges = [options.vary] if isinstance(options.vary, str) else list(options.vary)
     varied = tuple(map(Varied.parse, ranges))
     if not varied:
@@ -233,14 +241,14 @@ def tuned(program: Program, table: TableGiven | None, options: Options) -> Tuned
             )
     search = _Search(program, table, options, varied)
     interrupted, unproved = False, None
-    cells: Cells | None = None
+    cells: BoxSearch | None = None
     try:
         search.run()
         if search.objective is None or search.whole is None:
             unproved = search.refusal
         elif search.best is not None and search.best.objective is not None:
-            cells = Cells(search.objective, search.whole)
-            for count in cells.run(search.best.objective[1] / (1 + search.tolerance), _CELLS):
+            cells = BoxSearch(search.objective, search.whole)
+            for count in cells.refine(search.best.objective[1] / (1 + search.tolerance), _CELLS):
                 if search.progress is not None:
                     search.progress(count, None)
     except KeyboardInterrupt:
@@ -273,14 +281,14 @@ def tuned(program: Program, table: TableGiven | None, options: Options) -> Tuned
 
 
 class _Search:
-    """Proposed values and their evaluations."""
+    """The proposed values with their evaluations."""
 
     def __init__(
         self, program: Program, table: TableGiven | None, options: Options, varied: tuple[Varied, ...]
     ) -> None:
         self.program = program
         self.table = table
-        # `--alpha dd` is every distance: the product with eps is what is looked for, as where nothing is said.
+        # `--alpha dd` is every distance: the search is for the product with eps, as without `--alpha`.
         own = options.alpha is not None and str(options.alpha).strip() == "dd" and options.wanted in (None, "alpha")
         self.options = replace(options, progress=None, alpha=None if own else options.alpha)
         self.varied = varied
@@ -288,11 +296,11 @@ class _Search:
         self.tolerance = options.tolerance_value
         self.denominator = options.denominator
         self.wanted = self._wanted()
-        self.known: dict[Values, Tried] = {}
+        self.known: dict[Values, Evaluation] = {}
         self.own: Values = tuple([program.constants[each.name] for each in varied])
-        #: What bounds the objective, and where; else why nothing does.
+        #: The lower bounds of the objective and their box, or the reason why there are none.
         self.objective: Objective | None = None
-        self.whole: Cell | None = None
+        self.whole: ConstantBox | None = None
         self.refusal: str | None = None
 
     def _wanted(self) -> Wanted:
@@ -302,7 +310,7 @@ class _Search:
         return Wanted.ALPHA if alpha is None or str(alpha).strip() == "dd" else Wanted.EPS
 
     def claim(self) -> dict[str, str]:
-        """The parts of the claim as they are asked about."""
+        """The parts of the claim, as texts."""
         texts = {}
         for name in ("alpha", "beta", "gamma"):
             expression = claim_expression(self.program.core, name, getattr(self.options, name))
@@ -311,19 +319,19 @@ class _Search:
         return texts
 
     @property
-    def best(self) -> Tried | None:
-        """The one with the least objective, of equal ones that with the simplest values."""
+    def best(self) -> Evaluation | None:
+        """The evaluation with the least objective."""
         known = [one for one in self.known.values() if one.objective is not None]
         if not known:
             return None
         return min(known, key=lambda one: (one.objective or (_ZERO,))[0])
 
     def value(self, values: Values) -> float:
-        """What is to be the least, to a few digits; infinite where nothing is known."""
-        objective = self.tried(values).objective
+        """The objective to a few digits; infinite where it is not known."""
+        objective = self.evaluate(values).objective
         return inf if objective is None else float(objective[0])
 
-    def tried(self, values: Values) -> Tried:
+    def evaluate(self, values: Values) -> Evaluation:
         """The exact evaluation at these values."""
         known = self.known.get(values)
         if known is None:
@@ -332,36 +340,36 @@ class _Search:
                 self.progress(len(self.known), None)
         return known
 
-    def at(self, values: Values) -> Program:
+    def program_at(self, values: Values) -> Program:
         """The program with these values. Raises DiagnosticError."""
         return self.program.given({each.name: value for each, value in zip(self.varied, values, strict=True)})
 
-    def _evaluated(self, values: Values) -> Tried:
+    def _evaluated(self, values: Values) -> Evaluation:
         named = {each.name: value for each, value in zip(self.varied, values, strict=True)}
         try:
-            program = self.at(values)
+            program = self.program_at(values)
         except DiagnosticError as error:
-            return Tried(named, None, reason=error.diagnostics[0].message)
+            return Evaluation(named, None, reason=error.diagnostics[0].message)
         threshold, reason = self.threshold(program, self.options)
         if threshold is None:
-            return Tried(named, None, reason=reason)
+            return Evaluation(named, None, reason=reason)
         if self.options.adjacent is None:
-            self._learned(values, None)
-            return Tried(named, threshold, None, threshold)
+            self._learn(values, None)
+            return Evaluation(named, threshold, None, threshold)
         with ExitStack() as stack:
             engine = self.options.engine(stack, program)
             try:
                 constant = PrivacyQuestion(program, self.options.adjacent, self._private_inputs, engine).constant(None)
             except Undecided as undecided:
-                return Tried(named, threshold, reason=undecided.reason)
+                return Evaluation(named, threshold, reason=undecided.reason)
         if constant.proved is None:
-            return Tried(named, threshold, reason=constant.reason or "no constant of privacy is known")
-        self._learned(values, constant.at)
+            return Evaluation(named, threshold, reason=constant.reason or "no constant of privacy is known")
+        self._learn(values, constant.at)
         low = constant.refuted_below if constant.refuted_below is not None else _ZERO
         objective = low * threshold[0], constant.proved * threshold[1]
-        return Tried(named, threshold, constant.proved, objective, constant.exact)
+        return Evaluation(named, threshold, constant.proved, objective, constant.exact)
 
-    def _learned(self, values: Values, refuting: Candidate | None) -> None:
+    def _learn(self, values: Values, refuting: Candidate | None) -> None:
         if self.objective is not None:
             with suppress(Undecided):
                 self.objective.learn(values, refuting)
@@ -371,9 +379,11 @@ class _Search:
         return "all" if self.options.asks_for_all or self.options.inputs is None else None
 
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
-        """The enclosure of t, or why there is none."""
+        """The enclosure of t, or the reason why there is none."""
         try:
-            solution = solved(asked(program, self.table, options), self.wanted, self.options.digits or _DIGITS)
+            solution = solve_question(
+                read_question(program, self.table, options), self.wanted, self.options.digits or _DIGITS
+            )
         except Undecided as undecided:
             return None, undecided.reason
         if solution.interrupted:
@@ -391,38 +401,41 @@ class _Search:
                 return (low, high), None
             case GammaSolution(value=(low, high)):
                 return (low, high), None
-            case EpsSolution() if solution.at is not None:
-                return solution.at, None
-        return None, "the claim holds for all of their values: there is nothing to improve"
+            case EpsSolution() if solution.eps_answer is not None:
+                return solution.eps_answer, None
+        return None, "the claim holds for all values of the constants, so there is nothing to improve"
 
     def run(self) -> None:
-        """Looks for the best values: guesses, with the pairs of inputs that are known to need the greatest constant;
-        exact evaluation shows others, until nothing new is proposed. Raises DiagnosticError.
+        """Search for the best values. Raises DiagnosticError.
+
+        Guesses use the pairs of inputs that are known to need the greatest constant. Exact evaluations find other
+        pairs, until no new value is proposed.
         """
         try:
-            self._bounded()
+            self._prepare_bounds()
         except Undecided as undecided:
             self.refusal = undecided.reason
         if all(each.contains(value) for each, value in zip(self.varied, self.own, strict=True)):
-            self.tried(self.own)
+            self.evaluate(self.own)
         if len(self.varied) == 1:
             (varied,) = self.varied
             step = (varied.high - varied.low) / (_FIRST + 1)
             for n in range(1, _FIRST + 1):
-                self.tried((self._rounded(varied.low + n * step),))
+                self.evaluate((self._rounded(varied.low + n * step),))
         if self.objective is None:
-            self._proposed(self.value, _MOST)
+            self._propose(self.value, _MOST)
         else:
             for _ in range(_ROUNDS):
                 count = len(self.known)
-                self.tried(self._proposed(self.objective.guess, _GUESSES))
+                self.evaluate(self._propose(self.objective.guess, _GUESSES))
                 if len(self.known) == count:
                     break
         self._neighbours()
 
-    def _proposed(self, value: Callable[[Values], float], most: int) -> Values:
-        """The best values that are found with this many questions for the objective: by steps along the constants, and
-        from one to another, which get smaller.
+    def _propose(self, value: Callable[[Values], float], most: int) -> Values:
+        """The best values found with at most `most` evaluations of the function `value`.
+
+        The steps go along one constant, or from one constant to another, and become smaller.
         """
         known: dict[Values, float] = {}
 
@@ -449,25 +462,25 @@ class _Search:
         return min(known, key=ask)
 
     def _neighbours(self) -> None:
-        """The values one step of the last denominator from the best, in each constant."""
+        """Evaluate the values one step of the greatest denominator from the best, in each constant."""
         best = min(self.known, key=self.value)
         for n, each in enumerate(self.varied):
             for step in (-1, 1):
                 value = self._rounded(best[n] + Fraction(step, self.denominator))
                 if each.contains(value):
-                    self.tried((*best[:n], value, *best[n + 1 :]))
+                    self.evaluate((*best[:n], value, *best[n + 1 :]))
 
     def _rounded(self, value: Fraction) -> Fraction:
         return value.limit_denominator(self.denominator)
 
     # --- bounds ---------------------------------------------------------------------------------------------
 
-    def _bounded(self) -> None:
-        """Finds what bounds the objective. Raises Undecided where nothing does."""
+    def _prepare_bounds(self) -> None:
+        """Find lower bounds of the objective. Raises Undecided where there are none."""
         self._require_rates()
         base, rates = self._rates()
-        whole = Cell(tuple([each.low for each in self.varied]), tuple([each.high for each in self.varied]))
-        greatest = map(max, zip(*map(rates.at, whole.corners), strict=True))
+        whole = ConstantBox(tuple([each.low for each in self.varied]), tuple([each.high for each in self.varied]))
+        greatest = map(max, zip(*map(rates.evaluate, whole.corners), strict=True))
         least = [rate * _MARGIN for rate in greatest]
         self.whole = self._inner(whole, rates, least)
         costs = None
@@ -478,7 +491,7 @@ class _Search:
         self.objective = Objective(self._thresholds(base, rates), rates, least, costs)
 
     def _require_rates(self) -> None:
-        """Raises OutsideFragment where the constants do not only stand in rates, which are affine in them."""
+        """Raise OutsideFragment where the constants occur outside of rates, or rates are not affine in them."""
         core, names = self.program.core, {each.name for each in self.varied}
         tree = parse(core.source)
         rates = [node.rate for node in walk((tree.declarations, tree.body)) if isinstance(node, Noise)]
@@ -496,39 +509,40 @@ class _Search:
             raise OutsideFragment("a bound is known only for noise with exponential tails")
 
     def _is_in_table(self, name: str) -> bool:
-        """Whether a row has a part of the claim of its own with the constant in it."""
-        table = asked(self.program, self.table, self.options).table
+        """Whether a row has its own part of the claim that mentions the constant."""
+        table = read_question(self.program, self.table, self.options).table
         own = () if table is None else ((row.alpha, row.beta, row.gamma) for row in table.rows)
         texts = {cell.text for cells in own for cell in cells if cell is not None}
         return any(re.search(rf"\b{name}\b", text) for text in texts)
 
     def _rates(self) -> tuple[Program, AffineRates]:
-        """A program whose rates are told apart by their values, and the rates as functions. Raises OutsideFragment."""
+        """A program with distinguishable rates, and the rates as functions. Raises OutsideFragment."""
         for n in range(1, 20):
             try:
                 near = [
                     each.low + (each.high - each.low) * (Fraction(n, 20 * len(self.varied)) + Fraction(k + 1, 9973))
                     for k, each in enumerate(self.varied)
                 ]
-                moved = [[v + (k == j) * Fraction(1, 99991) for j, v in enumerate(near)] for k in range(len(near))]
-                base = self.at(tuple(near))
-                points = [(tuple(values), rates_of(self.at(tuple(values)))) for values in moved]
+                shifted = [[v + (k == j) * Fraction(1, 99991) for j, v in enumerate(near)] for k in range(len(near))]
+                base = self.program_at(tuple(near))
+                points = [(tuple(values), rates_of(self.program_at(tuple(values)))) for values in shifted]
             except DiagnosticError:
                 continue
             rates = AffineRates([(tuple(near), rates_of(base)), *points])
-            if rates.are_told_apart:
+            if rates.are_distinguishable:
                 return base, rates
-        raise OutsideFragment("the program makes sense for none of the values tried")
+        raise OutsideFragment("the program is invalid for all values of the constants that were tried")
 
     @staticmethod
-    def _inner(whole: Cell, rates: AffineRates, least: Sequence[Fraction]) -> Cell:
-        """The range except for values that make a rate too small whatever the others are."""
+    def _inner(whole: ConstantBox, rates: AffineRates, least: Sequence[Fraction]) -> ConstantBox:
+        """The range without values that make a rate too small for all values of the other constants."""
         low, high = list(whole.low), list(whole.high)
         corners = list(whole.corners)
         for n in range(len(low)):
             for index, bound in enumerate(least):
                 ends = [
-                    max(rates.at(c)[index] for c in corners if c[n] == end) for end in (whole.low[n], whole.high[n])
+                    max(rates.evaluate(c)[index] for c in corners if c[n] == end)
+                    for end in (whole.low[n], whole.high[n])
                 ]
                 if min(ends) >= bound or len(set(ends)) == 1:
                     continue
@@ -537,15 +551,15 @@ class _Search:
                     low[n] = max(low[n], crossing)
                 else:
                     high[n] = min(high[n], crossing)
-        return Cell(tuple(low), tuple(high))
+        return ConstantBox(tuple(low), tuple(high))
 
-    def _thresholds(self, base: Program, rates: AffineRates) -> Needed:
-        """For all rates. Raises DiagnosticError for claims that make no sense."""
-        question = asked(base, self.table, self.options)
+    def _thresholds(self, base: Program, rates: AffineRates) -> ThresholdBounds:
+        """The lower bounds of t for all rates. Raises DiagnosticError for claims that make no sense."""
+        question = read_question(base, self.table, self.options)
         try:
             match self.wanted:
                 case Wanted.ALPHA if question.table is None:
-                    return Thresholds(question.asking(alpha="dd"), Variable.ALPHA_EPS, rates)
+                    return Thresholds(question.with_claim(alpha="dd"), Variable.ALPHA_EPS, rates)
                 case Wanted.EPS:
                     return Thresholds(question, Variable.EPS, rates)
         except Undecided:
@@ -554,7 +568,7 @@ class _Search:
 
 
 class _Solved:
-    """What t is at least, for all rates, by solving for it each time."""
+    """Lower bounds of t for all rates, by solving for t each time."""
 
     def __init__(self, search: _Search, program: Program) -> None:
         self._search = search
@@ -568,10 +582,10 @@ class _Solved:
         return self.at_least(rates, [(_ONE,)], None)
 
     def learn(self, rates: Rates) -> None:
-        """Nothing is remembered."""
+        """Do nothing, since nothing is remembered."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """The bound of `Needed`."""
+        """The bound of `ThresholdBounds`."""
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
         threshold, _ = self._search.threshold(_with_rates(self._program, rates), options)
@@ -579,14 +593,14 @@ class _Solved:
 
 
 def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
-    """Steps along one axis, or up one and down another."""
+    """Steps along one axis, or up one axis and down another."""
     for move in product((-1, 0, 1), repeat=dimension):
         if sum(map(abs, move)) == 1 or (sum(map(abs, move)) == 2 and sum(move) == 0):
             yield move
 
 
 def _degree(tree: Expr, names: set[str]) -> int | None:
-    """The degree of an expression in some names, 0 or 1; None where it is no such polynomial, or that is not seen."""
+    """The degree of an expression in some names, 0 or 1; None where it is greater or not known."""
     if not any(mentions(tree, name) for name in names):
         return 0
     match tree:

@@ -521,7 +521,7 @@ _ZERO = Fraction(0)
 
 
 @frozen
-class Inequality:
+class IntegerInequality:
     """Σ coefficient · x_variable + constant >= 0 over integers; coefficients coprime, nonzero, variables increasing."""
 
     coefficients: tuple[tuple[int, int], ...]
@@ -535,11 +535,11 @@ class Inequality:
         return Halfspace(tuple((v, Fraction(c)) for v, c in self.coefficients), Fraction(2 * self.constant + 1, 2))
 
 
-def inequality(coefficients: dict[int, int], constant: int) -> Inequality:
+def inequality(coefficients: dict[int, int], constant: int) -> IntegerInequality:
     """The inequality over integers in its strongest form with coprime coefficients."""
     kept = sorted((v, c) for v, c in coefficients.items() if c)
     common = gcd(*(c for _, c in kept)) or 1
-    return Inequality(tuple((v, c // common) for v, c in kept), constant // common)
+    return IntegerInequality(tuple((v, c // common) for v, c in kept), constant // common)
 
 
 def lattice_measure(event: Event, limits: Limits | None = None) -> Quotient:
@@ -614,7 +614,7 @@ class _Summation:
         width = len(self._event.noises) + 1
         return {Summand(_ZERO, (), (0,) * width, (_ZERO,) * width): Fraction(1)}
 
-    def _system(self, slopes: Sequence[Fraction]) -> list[Inequality]:
+    def _system(self, slopes: Sequence[Fraction]) -> list[IntegerInequality]:
         """The constraints over integers, with a multiple of the variable after the noises."""
         system = []
         for c, slope in zip(self._event.constraints, slopes, strict=True):
@@ -625,7 +625,7 @@ class _Summation:
         return system
 
     def _sum(
-        self, summands: Summands, system: Sequence[Inequality], left: frozenset[int], whole: frozenset[int]
+        self, summands: Summands, system: Sequence[IntegerInequality], left: frozenset[int], whole: frozenset[int]
     ) -> Summands:
         """The sum over the variables `left`; the masses of those in `whole` are still to be multiplied in."""
         if len(summands) > self._limits.integrand:
@@ -659,7 +659,7 @@ class _Summation:
             add_to(total, self._eliminated(v, case, classes, left - {v}, whole))
         return total
 
-    def _require_settled(self, system: Sequence[Inequality]) -> None:
+    def _require_settled(self, system: Sequence[IntegerInequality]) -> None:
         """What is left is about the parameter alone, and should hold of all its values, or of none."""
         for h in system:
             ((_, sign),) = h.coefficients
@@ -669,11 +669,11 @@ class _Summation:
                 raise Unsettled(-h.constant)
 
     @staticmethod
-    def _effort(v: int, system: Sequence[Inequality]) -> tuple[int, int, int]:
+    def _effort(v: int, system: Sequence[IntegerInequality]) -> tuple[int, int, int]:
         coefficients = [h.coefficient(v) for h in system]
         return max((abs(c) for c in coefficients), default=0), sum(1 for c in coefficients if c), v
 
-    def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, Inequality]]:
+    def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, IntegerInequality]]:
         """The summands times each half of the mass of noise v (except for its constant factor), and where it holds."""
         noise = self._event.noises[v]
         rate, mean = noise.rate, int(noise.mean)
@@ -690,8 +690,8 @@ class _Summation:
             yield half_summands, edge
 
     def _residues(
-        self, partners: Sequence[int], modulus: int, summands: Summands, system: Sequence[Inequality]
-    ) -> Iterator[tuple[Summands, list[Inequality]]]:
+        self, partners: Sequence[int], modulus: int, summands: Summands, system: Sequence[IntegerInequality]
+    ) -> Iterator[tuple[Summands, list[IntegerInequality]]]:
         """The cases x_w = modulus·x_w' + residue for all partners w."""
         if modulus ** len(partners) > self._limits.classes:
             raise LimitReached("classes", f"a constraint needs more than {self._limits.classes} residue classes")
@@ -703,7 +703,12 @@ class _Summation:
             yield substituted, classes
 
     def _eliminated(
-        self, v: int, summands: Summands, system: Sequence[Inequality], left: frozenset[int], whole: frozenset[int]
+        self,
+        v: int,
+        summands: Summands,
+        system: Sequence[IntegerInequality],
+        left: frozenset[int],
+        whole: frozenset[int],
     ) -> Summands:
         bounds = [h for h in system if h.coefficient(v)]
         assert all(abs(h.coefficient(v)) == 1 for h in bounds)
@@ -729,7 +734,9 @@ class _Summation:
         return total
 
 
-def _substituted(h: Inequality, v: int, slopes: dict[int, int], constant: int, less: int = 0) -> Inequality:
+def _substituted(
+    h: IntegerInequality, v: int, slopes: dict[int, int], constant: int, less: int = 0
+) -> IntegerInequality:
     """The inequality Σ.. + constant - less >= 0 with x_v := Σ slopes·x_w + constant."""
     here = h.coefficient(v)
     if not here:

@@ -21,7 +21,7 @@ from dipc.algebra.limits import Limits, Undecided
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, FailureInterval, decide
 from dipc.frozen import frozen
-from dipc.inverse.question import Claimed, Solution, claims_of, measured
+from dipc.inverse.question import Inequality, Solution, claims_of, measure_inequalities
 from dipc.inverse.tighten import Tightest
 from dipc.inverse.tune import Tuned
 from dipc.measure.measure import EnclosedForm, Probability
@@ -90,7 +90,7 @@ class Curve:
     required: tuple[float | None, ...] = ()
 
     @staticmethod
-    def of(word: str, claimed: Claimed, required: str = "1 − β") -> Curve:
+    def of(word: str, claimed: Inequality, required: str = "1 − β") -> Curve:
         """Return the curve of rows or classes with one obligation."""
         name = numbered(word, claimed.rows, _LISTED)
         names = labels(required, exact=claimed.exact)
@@ -213,7 +213,7 @@ def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
 def _of_enclosed(source: Source, report: Report, engine: Engine, most: int) -> tuple[Curve, ...]:
     """Return the inequalities behind rows without closed forms, failing ones first."""
     rows = {row.row: row for row in sorted(islice(report.rows, _MOST_ROWS), key=_shortfall)[:most]}
-    claimed, _ = measured(
+    claimed, _ = measure_inequalities(
         [
             (case.number, one)
             for case in source.cases()
@@ -241,7 +241,7 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
             continue
         if len(posed) >= most:
             break
-    claimed, _ = measured(posed, engine)
+    claimed, _ = measure_inequalities(posed, engine)
     return _drawn(Curve.of("class", one) for one in claimed[:most])
 
 
@@ -270,7 +270,7 @@ def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
 
     Those of the cases that prevent a smaller answer come first, with the eps where they fail for a smaller eps.
     """
-    question = solution.answered()
+    question = solution.with_answer()
     if question is None:
         return ()
     try:
@@ -281,13 +281,15 @@ def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
         replace(
             Curve.of(question.word, one),
             failing=_failing(one, question.program.limits) if one.exact else (),
-            needed=[solution.at] if solution.at is not None and not {*solution.rows}.isdisjoint(one.rows) else (),
+            needed=[solution.eps_answer]
+            if solution.eps_answer is not None and not {*solution.rows}.isdisjoint(one.rows)
+            else (),
         )
         for one in sorted(claims, key=lambda one: {*solution.rows}.isdisjoint(one.rows))[:most]
     )
 
 
-def _failing(claimed: Claimed, limits: Limits) -> tuple[FailureInterval, ...]:
+def _failing(claimed: Inequality, limits: Limits) -> tuple[FailureInterval, ...]:
     with suppress(Undecided):
         return decide(claimed.closed, claimed.beta, claimed.intervals, limits, _DIGITS).failing
     return ()
@@ -746,7 +748,9 @@ def _draw_needs(axes: Axes, tightest: Tightest, title: str) -> None:
     _titled(axes, title, " and ".join(variables) or "eps", "(1 − Pr) / beta")
 
 
-def _mark_maximum(axes: Axes, tightest: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Claimed]) -> None:
+def _mark_maximum(
+    axes: Axes, tightest: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Inequality]
+) -> None:
     height = float(factor[0])
     axes.axhline(height, color=_INK, linewidth=0.9, linestyle=(0, (4, 3)))
     for spot in tightest.places:
@@ -775,7 +779,7 @@ def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
     return _grid(intervals, _within(intervals, min(peaks) / 60, max(peaks) * 12), points=_POINTS)
 
 
-def _need(one: Claimed, eps: Fraction) -> float | None:
+def _need(one: Inequality, eps: Fraction) -> float | None:
     """Return (1 - bound)/beta at eps, to a few digits.
 
     The result is None if beta is not positive, or the numbers are huge.

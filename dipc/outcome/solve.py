@@ -20,9 +20,9 @@ from dipc.inverse.question import (
     Status,
     Wanted,
 )
-from dipc.inverse.solve import Intervals, Side
+from dipc.inverse.solve import Intervals, IntervalSide
 from dipc.inverse.solve_constant import ConstantSolution
-from dipc.inverse.tune import Tried, Tuned, Varied
+from dipc.inverse.tune import Evaluation, Tuned, Varied
 from dipc.outcome.classes import where
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Table, Tone
 from dipc.outcome.tighten import about_question
@@ -352,7 +352,11 @@ def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[Part]:
 # --- The answer of `dipc interval` ------------------------------------------------------------------------------------
 
 
-_TITLES = {Side.BOTH: "with both ends", Side.LOWER: "with a lower end", Side.UPPER: "with an upper end"}
+_TITLES = {
+    IntervalSide.BOTH: "with both ends",
+    IntervalSide.LOWER: "with a lower end",
+    IntervalSide.UPPER: "with an upper end",
+}
 
 
 def interval_outcome(intervals: Intervals, asked: Asked) -> Outcome:
@@ -369,8 +373,8 @@ def interval_outcome(intervals: Intervals, asked: Asked) -> Outcome:
         warnings=first.warnings,
         interrupted="interrupted\n" if any(each.interrupted for each in intervals.solutions.values()) else None,
         # A certificate is for one solution, and about the program as it is written.
-        result=first if [*intervals.solutions] == [Side.BOTH] else intervals,
-        question=first.question if [*intervals.solutions] == [Side.BOTH] else None,
+        result=first if [*intervals.solutions] == [IntervalSide.BOTH] else intervals,
+        question=first.question if [*intervals.solutions] == [IntervalSide.BOTH] else None,
     )
 
 
@@ -398,10 +402,10 @@ def _is_short(intervals: Intervals) -> bool:
     return 10**8 % (100 * intervals.confidence).denominator == 0
 
 
-def _interval(side: Side, solution: GammaSolution) -> str:
+def _interval(side: IntervalSide, solution: GammaSolution) -> str:
     reach = _reach(solution)
-    low = "(-∞" if side is Side.UPPER else f"[r - {reach}"
-    return f"{low}, {'∞)' if side is Side.LOWER else f'r + {reach}]'}"
+    low = "(-∞" if side is IntervalSide.UPPER else f"[r - {reach}"
+    return f"{low}, {'∞)' if side is IntervalSide.LOWER else f'r + {reach}]'}"
 
 
 def _reach(solution: GammaSolution) -> str:
@@ -430,7 +434,7 @@ def _interval_parts(intervals: Intervals, asked: Asked) -> Iterator[Part]:
         yield Fields(_interval_fields(side, solution))
 
 
-def _interval_fields(side: Side, solution: GammaSolution) -> Iterator[tuple[str, str]]:
+def _interval_fields(side: IntervalSide, solution: GammaSolution) -> Iterator[tuple[str, str]]:
     if solution.status is not Status.SOLVED:
         yield ("reason" if solution.status is Status.UNDECIDED else "none", solution.remark)
         return
@@ -482,9 +486,9 @@ def _tuned_headline(tuned: Tuned) -> str:
         gain = 1 - best.objective[1] / own.objective[0]
         text += f", {_percent(gain)} less than with {_values(own.values)}"
     tried = f"the best of {count(len(tuned.tried), 'value')} tried"
-    if tuned.within is None:
+    if tuned.relative_gap is None:
         return f"{text}; {tried}"
-    share = tuned.proved_within if tuned.proved_within is not None else tuned.within
+    share = tuned.proved_within if tuned.proved_within is not None else tuned.relative_gap
     return f"{text}; {tried}, within {_percent(share)} of any {_proved_for(tuned)}, proved"
 
 
@@ -544,7 +548,7 @@ def _range(each: Varied) -> str:
     return f"{each.name} in {'(' if each.low_open else '['}{each.low}, {each.high}{')' if each.high_open else ']'}"
 
 
-def _tuned_fields(one: Tried) -> Iterator[tuple[str, str]]:
+def _tuned_fields(one: Evaluation) -> Iterator[tuple[str, str]]:
     for name, value in one.values.items():
         yield name, rational(value)
     if one.threshold is None:

@@ -203,7 +203,7 @@ def kappa_text(tightest: Tightest) -> str:
     """Return the greatest integer κ for which beta/κ holds, if there is one."""
     if not tightest.complete:
         return "the greatest κ for which beta/κ holds is not known"
-    claimed = tightest.claims.question.claimed
+    claimed = tightest.claims.question.claimed_name
     if tightest.kappa is None:
         return f"{claimed}/κ holds for every κ"
     if not tightest.kappa:
@@ -258,7 +258,7 @@ def about_question(asked: Asked, question: Question) -> Statement:
     """Return the statement of an inverse question."""
     if question.table is not None:
         return asked.about_rows(question.program, question.table)
-    numbers = None if question.parameter is None else (question.parameter, question.first())
+    numbers = None if question.parameter is None else (question.parameter, question.least_value())
     options = replace(asked.options.claim, beta=question.options.beta or asked.options.beta)
     if claim_expression(question.program.core, "beta", options.beta) is None:
         options = replace(options, beta="0")
@@ -307,7 +307,7 @@ def _saying(tightest: Tightest) -> str | None:
 
 
 def _kappa_beta(tightest: Tightest) -> str:
-    claimed = tightest.claims.question.claimed
+    claimed = tightest.claims.question.claimed_name
     return f"{claimed}/{tightest.kappa}" if tightest.kappa and tightest.kappa > 1 else claimed
 
 
@@ -337,7 +337,7 @@ def _numbers(tightest: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[
         kappa = tightest.kappa
         holds = _kappa_beta(tightest)
         if kappa:
-            more = f"{tightest.claims.question.claimed}/{kappa + 1}"
+            more = f"{tightest.claims.question.claimed_name}/{kappa + 1}"
             yield "best 1/κ", f"1/{kappa}: {holds} holds at every {tightest.word}, {more} does not"
         else:
             yield "best 1/κ", f"none: {holds} itself does not hold at every {tightest.word}"

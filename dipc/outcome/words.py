@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
 from dipc.claims.table import Table
-from dipc.decide.obligation import EndPoint, FailureInterval, Saying, Verdict
+from dipc.decide.obligation import ClaimScope, EndPoint, FailureInterval, Verdict
 from dipc.frozen import Later, frozen
 from dipc.options import Options
 from dipc.outcome.outcome import GLUE, Standing, Tone
@@ -250,7 +250,7 @@ def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
     return f"{counts.vacuous} of them vacuously ({why})"
 
 
-def says_nothing(sayings: Mapping[str, Saying]) -> str | None:
+def says_nothing(sayings: Mapping[str, ClaimScope]) -> str | None:
     """Return why a decided claim is vacuous, or None if it is not.
 
     Without `sayings` no input is as far from other answers as alpha.
@@ -274,7 +274,7 @@ NON_VACUOUS = "non-vacuous"
 NO_INPUT = "for no input: dd ≤ alpha everywhere"
 
 
-def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> str | None:
+def saying_text(sayings: Mapping[str, ClaimScope], eps: str, beta: str = "beta") -> str | None:
     """Return the values of each variable where a claim about `eps` is not vacuous, or None if these are all.
 
     An example is `for eps > 14.3340757…, where beta < 1`. `beta` is the text of the function that is at least 1

@@ -34,7 +34,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.claims.expression import ClaimExpression
-from dipc.decide.obligation import Bound, Decision, Obligation, Saying, Verdict, saying
+from dipc.decide.obligation import Bound, ClaimScope, Decision, Obligation, Verdict, saying
 from dipc.frozen import Later
 from dipc.program.metric import Norm
 from dipc.program.program import Program
@@ -245,7 +245,7 @@ class OneGammaCase(ClassCase):
         return result
 
 
-def _says(case: ClassCase) -> Saying | None:
+def _says(case: ClassCase) -> ClaimScope | None:
     """Return the values of eps where the least value of beta is below 1, or None if no least value is known."""
     least = case.summand.least
     return None if least is None else saying(least, case.claim.intervals, case.source.program.limits)

@@ -19,7 +19,7 @@ from dipc.algebra.exppoly import ClosedForm
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms, intervals_text
 from dipc.claims.table import Row, Table
-from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Saying, Verdict, together
+from dipc.decide.obligation import ClaimScope, Counterexample, Decision, FailureInterval, Obligation, Verdict, together
 from dipc.frozen import Later, frozen
 from dipc.program.program import Probabilities, Program
 from dipc.sign.interval import Interval
@@ -67,7 +67,7 @@ class RowResult:
     reason: str | None = None
     count: int | None = None
     obligations: tuple[RowResult, ...] = ()
-    says: Saying | None = field(default=None, compare=False, repr=False)
+    says: ClaimScope | None = field(default=None, compare=False, repr=False)
 
     @property
     def variable(self) -> str:
@@ -156,7 +156,7 @@ class RowOutcome:
     terms: Terms
     probability: ClosedForm | None
     settled: Decision
-    says: Saying | None = None
+    says: ClaimScope | None = None
 
     @property
     def vacuous(self) -> bool:
@@ -243,7 +243,7 @@ class DecidedRows(Sequence[RowResult]):
         )
 
     @property
-    def sayings(self) -> Iterable[Saying]:
+    def sayings(self) -> Iterable[ClaimScope]:
         """The values of eps where the rows are informative, each different set at least once."""
         return [outcome.says for outcome in self._outcomes if outcome.says is not None]
 
@@ -404,7 +404,7 @@ class Report:
         return tuple(self.select(Verdict.INACCURATE))
 
     @property
-    def sayings(self) -> Mapping[str, Saying]:
+    def sayings(self) -> Mapping[str, ClaimScope]:
         """The values where at least one row is informative (beta < 1), by the variable of its claim.
 
         The variable is `eps`, or a product of it such as `alpha*eps`.

@@ -13,7 +13,7 @@ from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, gamma_warnings, 
 from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.engine import Engine, Underway, settled
-from dipc.decide.obligation import Decision, Obligation, Saying, Verdict, saying, together
+from dipc.decide.obligation import ClaimScope, Decision, Obligation, Verdict, saying, together
 from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
@@ -51,7 +51,7 @@ class TableRows(TableSource):
         super().__init__(program, table, claim)
         self._undecided: dict[str, Decision] = {}
         #: The informative values of eps for each claim of a row, which is one object for all rows that have it.
-        self._says: dict[Terms, Saying] = {}
+        self._says: dict[Terms, ClaimScope] = {}
         self._least = LeastBounds()
 
     @property

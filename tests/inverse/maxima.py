@@ -66,7 +66,7 @@ def sparse(row: Row, eps: mpmath.mpf, c: int) -> mpmath.mpf:
 
 
 def numeric_sparse(row: Row, eps: mpmath.mpf, c: int) -> mpmath.mpf:
-    """As sparse with other rates, and each top's value within gamma = 1."""
+    """The probability for numeric sparse: other rates, and each top's value is within gamma = 1."""
     tops = sum(1 for _, answer in answers_of(row) if answer == "top")
     return _rounds(row, 4 * eps / (9 * c), 2 * eps / (9 * c)) * (1 - mpmath.exp(-eps / (9 * c))) ** tops
 

@@ -224,7 +224,7 @@ def test_gamma_among_numbers_where_beta_is_no_function_of_the_product() -> None:
     [("1/2", "1", 1), ("1/2", "3", 0), ("1/10", "1", 2), ("1/100", "3", 1), ("1/1000", "3", 2)],
 )
 def test_the_least_gamma_of_an_int_output(beta: str, eps: str, least: int) -> None:
-    """Its error is more than g with the probability 2r^(g + 1)/(1 + r), r = e^-eps."""
+    """The error is more than g with the probability 2r^(g + 1)/(1 + r), r = e^-eps."""
     program = dipc.load("program p; input n : int; output o : int; ideal { o <- n } o <- DLap(eps, n)")
     found = solve(program, inputs="all", wanted="gamma", alpha=0, beta=beta, eps=eps)
     assert isinstance(found, GammaSolution)
@@ -234,7 +234,7 @@ def test_the_least_gamma_of_an_int_output(beta: str, eps: str, least: int) -> No
 
 
 def test_what_is_not_refuted_is_no_least_number() -> None:
-    """At gamma = 0 the bound of two sums together does not suffice, and no bound of its kind is a refutation."""
+    """The bound of two sums does not suffice at gamma = 0, and no bound of this kind is a refutation."""
     program = dipc.load(
         "program p; input n, m : int; output o : int; var x, y : int;"
         "ideal { if n >= 0 and m >= 0 then o <- 1 else o <- 0 end }"
@@ -271,7 +271,7 @@ def test_every_m_is_enclosed_between_exact_small_ones_and_the_union_bound() -> N
 
 
 def test_a_huge_beta_has_a_largest_kappa() -> None:
-    """There are more integers between the ends of an enclosure than could be tried one by one."""
+    """An enclosure may contain more integers than could be tried one by one."""
     text = (
         "program p; input q : real; output o : bool; var r : real; ideal { o <- q >= 0 } r <- Lap(eps, q); o <- r >= 0;"
     )

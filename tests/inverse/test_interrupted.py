@@ -94,7 +94,7 @@ def test_alphas_that_were_refuted_stay_refuted(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_gammas_that_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solve_gamma, "narrowed", after(0, solve_gamma.narrowed))
+    monkeypatch.setattr(solve_gamma, "narrow", after(0, solve_gamma.narrow))
     found = solved("gamma", LAPLACE, [{"q": 0, "out": 0}], beta=Fraction(1, 10), eps=1)
     assert found.remark == "interrupted: the least gamma is more than 1 and at most 10"
 

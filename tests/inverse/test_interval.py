@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.inverse.question import GammaSolution, Status
-from dipc.inverse.solve import Side
+from dipc.inverse.solve import IntervalSide
 from dipc.simulation.compare import Agreement
 from dipc.text.diagnostic import DiagnosticError
 from dipc.verifier.reading import Rejected
@@ -52,7 +52,7 @@ def real(x: Fraction) -> mpmath.mpf:
     return mpmath.mpf(x.numerator) / x.denominator
 
 
-def reach(found: dipc.Intervals, side: Side) -> tuple[Fraction, Fraction]:
+def reach(found: dipc.Intervals, side: IntervalSide) -> tuple[Fraction, Fraction]:
     solution = found.solutions[side]
     assert solution.status is Status.SOLVED
     assert solution.value is not None
@@ -65,7 +65,7 @@ def test_laplace(inputs: str, confidence: str | Fraction) -> None:
     """One side may hold all of what is left out, both a half each."""
     found = dipc.interval(dipc.load(ONE), inputs=inputs, confidence=confidence, eps="1/2", digits=12)
     beta = real(1 - found.confidence)
-    for side, tail in ((Side.BOTH, beta), (Side.LOWER, 2 * beta), (Side.UPPER, 2 * beta)):
+    for side, tail in ((IntervalSide.BOTH, beta), (IntervalSide.LOWER, 2 * beta), (IntervalSide.UPPER, 2 * beta)):
         low, high = reach(found, side)
         assert low < F(str(-2 * mpmath.log(tail))) < high
         assert high - low < F(1, 10**10)
@@ -73,14 +73,14 @@ def test_laplace(inputs: str, confidence: str | Fraction) -> None:
 
 def test_every_eps() -> None:
     found = dipc.interval(dipc.load(ONE), inputs="all", side="lower")
-    product = found.solutions[Side.LOWER].product
-    assert [*found.solutions] == [Side.LOWER]
+    product = found.solutions[IntervalSide.LOWER].product
+    assert [*found.solutions] == [IntervalSide.LOWER]
     assert product is not None
     assert product[0] < F(str(mpmath.log(10))) < product[1]
 
 
-def near(q: Fraction, gap: Fraction, side: Side) -> mpmath.mpf:
-    """Pr[max(q + X, 0) is that near to max(q, 0)], X of rate 1."""
+def probability_near(q: Fraction, gap: Fraction, side: IntervalSide) -> mpmath.mpf:
+    """The probability that max(q + X, 0) is at most `gap` away from max(q, 0), for X of rate 1."""
 
     def below(x: Fraction) -> mpmath.mpf:
         return mpmath.exp(real(x)) / 2 if x < 0 else 1 - mpmath.exp(-real(x)) / 2
@@ -88,38 +88,40 @@ def near(q: Fraction, gap: Fraction, side: Side) -> mpmath.mpf:
     exact = max(q, F(0))
     above, under = below(exact + gap - q), below(exact - gap - q) if exact - gap > 0 else mpmath.mpf(0)
     match side:
-        case Side.BOTH:
+        case IntervalSide.BOTH:
             return above - under
-        case Side.LOWER:
+        case IntervalSide.LOWER:
             return above
-        case Side.UPPER:
+        case IntervalSide.UPPER:
             return 1 - under
 
 
 @settings(max_examples=examples(15))
 @given(
-    st.integers(-6, 12).map(lambda k: F(k, 2)), st.sampled_from(["1/2", "0.9", "0.99", "0.999"]), st.sampled_from(Side)
+    st.integers(-6, 12).map(lambda k: F(k, 2)),
+    st.sampled_from(["1/2", "0.9", "0.99", "0.999"]),
+    st.sampled_from(IntervalSide),
 )
-def test_clamped(q: Fraction, confidence: str, side: Side) -> None:
-    """Where the atom at 0 decides, the answer is exactly its distance."""
+def test_clamped(q: Fraction, confidence: str, side: IntervalSide) -> None:
+    """If the atom at 0 decides, the answer is exactly its distance."""
     found = dipc.interval(dipc.load(CLAMPED), inputs=f"q = {q}", confidence=confidence, eps=1, side=side, digits=9)
     low, high = reach(found, side)
     wanted = real(F(confidence))
     if low == high == 0:
-        assert near(q, F(0), side) >= wanted - 1e-12
+        assert probability_near(q, F(0), side) >= wanted - 1e-12
         return
-    assert near(q, high, side) >= wanted - 1e-12
+    assert probability_near(q, high, side) >= wanted - 1e-12
     before = low if low < high else high * (1 - F(1, 10**9))
-    assert near(q, before, side) <= wanted + 1e-12
+    assert probability_near(q, before, side) <= wanted + 1e-12
     if low == high:
         assert high == q
 
 
 def test_where_an_atom_decides() -> None:
-    """At q = 5 more than a thousandth of all outputs are 0, and less are not 0 but nearly."""
+    """For q = 5 more than a thousandth of all outputs are 0; slightly smaller outputs than 5 are rarer."""
     program = dipc.load(CLAMPED)
-    assert reach(dipc.interval(program, inputs="q = 5", confidence="99.9%", eps=1), Side.UPPER) == (5, 5)
-    assert reach(dipc.interval(program, inputs="q = 9", confidence="99.9%", eps=1), Side.UPPER)[0] < 9
+    assert reach(dipc.interval(program, inputs="q = 5", confidence="99.9%", eps=1), IntervalSide.UPPER) == (5, 5)
+    assert reach(dipc.interval(program, inputs="q = 9", confidence="99.9%", eps=1), IntervalSide.UPPER)[0] < 9
     solution = dipc.solve(program, inputs="q = 5", wanted="gamma", beta="1/1000", alpha=0, eps=1)
     assert isinstance(solution, GammaSolution)
     assert not solution.exact  # above the answer it takes more than 5
@@ -130,7 +132,7 @@ def test_where_an_atom_decides() -> None:
 def test_ints_are_exact(inputs: str, eps: Fraction) -> None:
     found = dipc.interval(dipc.load(GEOMETRIC), inputs=inputs, eps=eps)
     z = mpmath.exp(-real(eps))
-    for side, factor in ((Side.BOTH, 2), (Side.LOWER, 1), (Side.UPPER, 1)):
+    for side, factor in ((IntervalSide.BOTH, 2), (IntervalSide.LOWER, 1), (IntervalSide.UPPER, 1)):
         wanted = next(k for k in range(1000) if factor * z ** (k + 1) / (1 + z) <= mpmath.mpf(1) / 20)
         assert reach(found, side) == (wanted, wanted)
 
@@ -146,7 +148,7 @@ def test_several_outputs_at_once() -> None:
     """
     found = dipc.interval(dipc.load(text), inputs="all", eps=1, confidence="9/10", digits=9)
     assert found.outputs == ("v", "w")
-    for side, share in ((Side.BOTH, 1), (Side.LOWER, F(1, 2)), (Side.UPPER, F(1, 2))):
+    for side, share in ((IntervalSide.BOTH, 1), (IntervalSide.LOWER, F(1, 2)), (IntervalSide.UPPER, F(1, 2))):
         low, high = (
             (1 - share * mpmath.exp(-float(end))) * (1 - share * mpmath.exp(-2 * float(end)))
             for end in reach(found, side)
@@ -159,7 +161,7 @@ def test_a_metric_with_one_side_against_counts(side: str) -> None:
     text = CLAMPED.replace("ideal", f"metric {{ output: {side}; }}\nideal", 1)
     program = dipc.load(text)
     exact = program.probability({"q": "3/2"}, {"v": "3/2"}, gamma=1).enclosure(1)
-    found = near(F(3, 2), F(1), Side.LOWER if side == "above" else Side.UPPER)
+    found = probability_near(F(3, 2), F(1), IntervalSide.LOWER if side == "above" else IntervalSide.UPPER)
     assert exact[0] <= F(str(found)) + F(1, 10**12)
     assert exact[1] >= F(str(found)) - F(1, 10**12)
     counted = dipc.simulate(program, {"q": "3/2"}, eps=1, runs=20_000, seed=3, outputs=[{"v": "3/2"}], gamma=1)

@@ -138,7 +138,7 @@ def test_when_a_claim_is_known_to_be_monotone(text: str) -> None:
 
 
 def test_eps_may_move_with_the_constant() -> None:
-    """Then the budget moves, too: μ = √s, and delta is 0 near s = 0, 0.127 at s = 1, and falls to 0 again."""
+    """The budget changes, too: μ = √s, and delta is 0 near s = 0, 0.127 at s = 1, and falls to 0 again."""
     program = dipc.load("program p; const s = 1; input q : real; output r : real; r <- Gauss(sqrt(s)/eps, q)")
     about: dict[str, Any] = {"adjacent": "linf:1", "inputs": "all", "delta": "1/20", "eps": "[s, s]"}
     found = dipc.solve(program, wanted="s", digits=4, **about)
@@ -171,8 +171,10 @@ def monotone(text: str, **options: Any) -> bool:
 
 
 def test_the_threshold_from_eps_and_delta() -> None:
-    """A noisy count is released where it is at least T; a key that nobody has is never released. So delta is Pr[1 +
-    Lap(1/eps) >= T] = e^(-eps·(T - 1))/2, and it falls with T.
+    """The least threshold T at which a noisy count may be released, for a given delta.
+
+    A key that nobody has is never released. So delta is Pr[1 + Lap(1/eps) >= T] = e^(-eps·(T - 1))/2, and it falls with
+    T.
     """
     for eps, delta in ((1, Fraction(1, 10**6)), (2, Fraction(1, 1000)), (Fraction(1, 2), Fraction(1, 100))):
         found = dipc.solve(dipc.load(RELEASE), wanted="T", adjacent="hamming:1", delta=delta, eps=str(eps))

@@ -76,7 +76,7 @@ def test_an_end_that_is_rational_is_known_to_be() -> None:
 
 
 def test_the_least_distance_of_sparse() -> None:
-    """By t = alpha*eps: that of the answer that all but the last are below; a claim with less fails there."""
+    """The least t = alpha*eps is that of the answer that all but the last are below; a smaller claim fails there."""
     found = dipc.solve(dipc.load(SPARSE), wanted="alpha", inputs="all", beta="1/10", digits=20)
     assert isinstance(found, AlphaSolution)
     assert found.status == "solved"
@@ -197,7 +197,7 @@ def test_hostile_scales(deviation: Fraction, gamma: Fraction) -> None:
     ],
 )
 def test_betas_in_pieces(beta: str, function: Any) -> None:
-    """Where they begin and end to hold, each end a zero, and what is between as signs at many eps say."""
+    """Each end of the set where the claim holds is a zero, and signs at many eps agree with the set."""
     found = dipc.solve(dipc.load(COUNT), wanted="eps", beta=beta, gamma=1, **ANY)
     assert isinstance(found, EpsSolution)
     assert found.status == "solved"

@@ -39,7 +39,7 @@ def bench(name: str, m: int, c: int | None) -> runner.Bench:
     return runner.Bench(row, mechanism)
 
 
-def found(given: runner.Bench, digits: int = 30) -> Tightest:
+def tightest(given: runner.Bench, digits: int = 30) -> Tightest:
     row = given.published
     return dipc.tighten(given.program, given.rows, beta=row.beta, alpha=row.alpha, gamma=row.gamma, digits=digits)
 
@@ -51,7 +51,7 @@ def mpf(x: Fraction) -> mpmath.mpf:
 @pytest.mark.parametrize(("name", "m", "c", "inverse", "kappa"), CASES, ids=NAMES)
 def test_factor_and_kappa(name: str, m: int, c: int | None, inverse: str, kappa: int) -> None:
     given = bench(name, m, c)
-    result = found(given)
+    result = tightest(given)
     assert result.kappa == kappa
     assert result.factor is not None
     low, high = result.factor
@@ -70,7 +70,7 @@ def test_thirty_digits_against_closed_forms_in_mpmath(
 ) -> None:
     """Every row's (1 - Pr)/beta, evaluated and maximized by mpmath."""
     given = bench(name, m, c)
-    result = found(given)
+    result = tightest(given)
     assert result.factor is not None
     with mpmath.workdps(maxima.DIGITS):
         tops = []
@@ -102,7 +102,7 @@ def test_one_of_them_against_quadrature() -> None:
 
 def _against_quadrature(name: str, m: int, c: int | None) -> None:
     given = bench(name, m, c)
-    result = found(given)
+    result = tightest(given)
     assert result.factor is not None
     place = result.places[0]
     row = given.rows[place.claimed.rows[0] - 1]

@@ -184,7 +184,7 @@ def test_pieces_that_meet_at_a_rational() -> None:
 
 
 def test_pieces_on_which_the_factor_is_constant() -> None:
-    """It is needed in the piece, not everywhere; the place is an eps of the piece."""
+    """The factor is needed in the piece, not everywhere; the place is an eps of the piece."""
     half = laplace("max(2*exp(-eps), 1/2 + eps)", "[1/8, inf)")
     assert half.factor == (Fraction(1, 2), Fraction(1, 2))
     none = laplace("max(eps - 2, 0)", "[1, 3]")
@@ -233,7 +233,7 @@ def test_a_point_at_which_nothing_is_missing() -> None:
 
 
 def test_a_negative_beta_is_never_enough() -> None:
-    """Where Pr = 1, Pr >= 1 - f·beta holds for f = 0 and for no f > 0; elsewhere for no f at all."""
+    """If Pr = 1, Pr >= 1 - f·beta holds for f = 0 and for no f > 0; otherwise for no f at all."""
     found = touching("-1/2", "[1, 1]")
     assert found.factor == (0, 0)
     program = dipc.load(
@@ -266,7 +266,7 @@ def betas(draw: st.DrawFn) -> str:
 
 @given(betas(), st.integers(1, 3), st.sampled_from(["(0, inf)", "[1/2, 3]", "(1, 2), (5, inf)"]))
 def test_the_factor_is_the_least(beta: str, gamma: int, eps: str) -> None:
-    """By the sign procedure: beta·high holds, and beta times a little less than low does not."""
+    """The sign procedure confirms that beta·high holds, and that beta times slightly less than low does not."""
     program = dipc.load(LAPLACE)
     rows = [{"q": 0, "o": 0}]
     try:

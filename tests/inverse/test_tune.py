@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dipc
 from dipc.algebra.limits import OutsideFragment
 from dipc.cli.main import run
-from dipc.inverse.cells import Cell
+from dipc.inverse.cells import ConstantBox
 from dipc.inverse.question import AlphaSolution
 from dipc.inverse.tune import Varied, _Search
 from dipc.options import Options
@@ -88,7 +88,7 @@ def test_every_distance_may_be_said(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_equal_privacy() -> None:
-    """At K = 3/4 the half split needs 8.82, less than the nominal optimum, which has K = 1881/2000."""
+    """The half split at K = 3/4 needs 8.82, less than the nominal optimum, which has K = 1881/2000."""
     program = dipc.load(SPLIT)
     found = dipc.tune(program, inputs="all", vary="s in [373/1000, 1/2]", adjacent="linf:1", denominator=2)
     assert found.own is not None
@@ -103,12 +103,14 @@ def test_equal_privacy() -> None:
     assert nominal.objective is not None
     assert float(nominal.objective[0]) == pytest.approx(10.16, abs=5e-3)
     assert found.lower is not None
-    assert found.within is not None
+    assert found.relative_gap is not None
 
 
 def test_the_best_split_at_equal_privacy() -> None:
-    """The half split of three queries is better than the nominal optimum, and one almost without noise of the threshold
-    is better still: then the queries have K/3 each, and it needs what the noisiest of three Laplace noises does.
+    """The half split of three queries is better than the nominal optimum, and not the best.
+
+    A threshold almost without noise is better still. Then the queries have K/3 each, and the program needs as much as
+    the noisiest of three Laplace noises.
     """
     found = dipc.tune(dipc.load(SPLIT), inputs="all", vary="s in (0, 1)", adjacent="linf:1", tolerance="10%")
     assert found.best is not None
@@ -134,7 +136,7 @@ def bounded(text: str | Path, adjacent: str | None, *vary: str, **constants: int
     """The search for the best of some constants, ready to bound the objective, with pairs that need the greatest K."""
     program = dipc.load(text, **constants)
     search = _Search(program, None, Options(inputs="all", adjacent=adjacent), tuple(map(Varied.parse, vary)))
-    search._bounded()
+    search._prepare_bounds()
     return search
 
 
@@ -152,16 +154,16 @@ def test_no_split_in_a_cell_needs_less_than_its_bound(
     search = bounded(SPLIT, "linf:1" if private else None, "s in (0, 1)", m=m)
     low, high = Fraction(left, 100), Fraction(left + width, 100)
     split = low + inside * (high - low)
-    tried = [search.tried((value,)) for value in (low, high, split)]
+    tried = [search.evaluate((value,)) for value in (low, high, split)]
     assert search.objective is not None
-    bound = search.objective.at_least(Cell((low,), (high,)))
+    bound = search.objective.at_least(ConstantBox((low,), (high,)))
     assert bound is not None
     assert bound > 0
     for one in tried:
         assert one.objective is not None
         assert float(bound) <= float(one.objective[0]) + 1e-6
     # Not only below, but near: a cell of a thousandth loses little.
-    narrow = search.objective.at_least(Cell((split,), (split + Fraction(1, 10**4),)))
+    narrow = search.objective.at_least(ConstantBox((split,), (split + Fraction(1, 10**4),)))
     assert narrow is not None
     assert tried[2].objective is not None
     assert float(narrow) >= 0.98 * float(tried[2].objective[0])
@@ -172,12 +174,12 @@ def test_no_split_in_a_cell_needs_less_than_its_bound(
 def test_no_split_by_two_constants_in_a_cell_needs_less_than_its_bound(numbers: list[int], private: bool) -> None:
     search = bounded(NUMERIC, "linf:1" if private else None, "s in (0, 1)", "r in (0, 1)", m=2)
     s, r, high, wide, _ = (Fraction(n, 26) for n in numbers)
-    search.tried((s, r))
+    search.evaluate((s, r))
     assert search.objective is not None
-    bound = search.objective.at_least(Cell((s, r), (s + high / 4, r + wide / 4)))
+    bound = search.objective.at_least(ConstantBox((s, r), (s + high / 4, r + wide / 4)))
     assert bound is not None
     for place in ((s, r), (s + high / 4, r + wide / 8), (s + high / 8, r + wide / 4)):
-        one = search.tried(place)
+        one = search.evaluate(place)
         if one.objective is not None:
             assert float(bound) <= float(one.objective[0]) + 1e-6
 
@@ -188,10 +190,10 @@ def test_least_costs_are_the_exponents_of_probabilities(text: str | Path) -> Non
     for m, vary in ((2, "s in (0, 1)"), (3, "s in (0, 1/2)")):
         search = bounded(text, "linf:1", vary, m=m)
         at = (Fraction(2, 5),)
-        search.tried(at)
+        search.evaluate(at)
         assert search.objective is not None
         (candidate, *_) = search.objective._candidates
-        rates = search.objective._rates.at(at)
+        rates = search.objective._rates.evaluate(at)
         for first, form in ((True, candidate.first), (False, candidate.second)):
             reached = search.objective._reach(0, rates, first=first)
             assert reached is not None
@@ -314,7 +316,7 @@ def test_numeric_sparse() -> None:
 
 @pytest.mark.slow
 def test_ten_queries_at_equal_privacy() -> None:
-    """There K is 1 at the nominal optimum, and it is the best at equal privacy."""
+    """The nominal optimum has K = 1, and is the best at equal privacy."""
     begun = process_time()
     found = dipc.tune(dipc.load(SPLIT, m=10), inputs="all", vary="s in (0, 1)", adjacent="linf:1")
     assert found.best is not None
@@ -337,7 +339,7 @@ o <- Lap(s*eps, q) >= Lap((1 - s)*eps, 0)
 
 @pytest.mark.parametrize("where", ["beta", "alpha", "the claim block", "the table"])
 def test_nothing_is_proved_where_the_claim_moves_with_the_constants(where: str) -> None:
-    """With beta = s/5 a bound was found for the beta of one value alone: more than what the best ones need."""
+    """A beta = s/5 once gave a bound for the beta of one value alone, which was more than the best values need."""
     text, about, table = COMPARED, {"inputs": "all", "beta": "s/5"}, None
     if where == "alpha":
         about = {"inputs": "all", "beta": "1/10", "alpha": "s"}
@@ -346,5 +348,5 @@ def test_nothing_is_proved_where_the_claim_moves_with_the_constants(where: str) 
     elif where == "the table":
         table, about = [{"q": 1, "o": "true", "beta": "s/5"}], {"wanted": "eps"}
     found = dipc.tune(dipc.load(text), table, vary="s in (1/10, 9/10)", denominator=6, **about)  # type: ignore[arg-type]
-    assert (found.within, found.lower) == (None, None)
+    assert (found.relative_gap, found.lower) == (None, None)
     assert found.unproved == "`s` occurs outside of rates"

@@ -331,8 +331,8 @@ def test_a_claim_about_noise_around_a_noisy_value() -> None:
     assert dipc.check(program, inputs="q=2", beta="exp(-eps/3)/7").verdict is dipc.Verdict.INACCURATE
     found = dipc.solve(program, wanted="eps", inputs="q=2", beta="1/10", digits=6)
     assert found.status == "solved"
-    assert found.at is not None
-    eps, runs = float(found.at[0]), 4_000_000
+    assert found.eps_answer is not None
+    eps, runs = float(found.eps_answer[0]), 4_000_000
     draws = np.random.default_rng(1).standard_normal((3, runs)) / eps
     threshold, first = 2 * draws[0], 2 + draws[1]
     share = float(((first >= threshold) & (first + draws[2] >= threshold)).mean())

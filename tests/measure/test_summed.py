@@ -265,7 +265,7 @@ def test_a_claim_begins_to_hold() -> None:
     text = "program p; input q : {0..4}; output r : int; ideal { r <- q } r <- DGauss(2/eps, q)"
     found = dipc.solve(dipc.load(text), wanted="eps", inputs="q in {1}", beta="1/20", gamma=3, digits=20)
     assert found.status == "solved"
-    assert isinstance(found.at, tuple)
+    assert isinstance(found.eps_answer, tuple)
     with mpmath.workdps(40):
 
         def missing(eps: mpmath.mpf) -> mpmath.mpf:
@@ -274,4 +274,4 @@ def test_a_claim_begins_to_hold() -> None:
             return 1 - inside / mpmath.jtheta(3, 0, mpmath.exp(-q)) - mpmath.mpf(1) / 20
 
         root = mpmath.findroot(missing, (1, 1.4))
-        assert number(found.at[0]) <= root <= number(found.at[1])
+        assert number(found.eps_answer[0]) <= root <= number(found.eps_answer[1])

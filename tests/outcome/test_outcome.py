@@ -13,7 +13,7 @@ import pytest
 import dipc
 from dipc.cli.main import run
 from dipc.decide.engine import Engine
-from dipc.inverse.question import asked as question_about
+from dipc.inverse.question import read_question as question_about
 from dipc.inverse.tighten import tightest
 from dipc.options import Options, takes
 from dipc.outcome import classes, experiments, formats, html, privacy, rows, runs, solve, tighten

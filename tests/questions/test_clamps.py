@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.inverse.solve import Side
+from dipc.inverse.solve import IntervalSide
 from tests.patience import examples
 
 CLAMPED = """program clamped; const B = 10; input q : real; output v : real; var r : real;
@@ -23,7 +23,7 @@ MEAN = """program mean; const n = 3; input x[1..n] : real; output y : real; var 
 for i in 1..n do s <- s + max(0, min(1, x[i])) end; y <- s/n + Lap(n*eps)"""
 
 
-def reach(text: str, side: Side, **constants: int) -> float:
+def reach(text: str, side: IntervalSide, **constants: int) -> float:
     """How far the interval reaches, for every input at eps = 1."""
     found = dipc.interval(dipc.load(text, **constants), inputs="all", eps=1, side=str(side))
     solution = found.solutions[side]
@@ -35,15 +35,15 @@ def reach(text: str, side: Side, **constants: int) -> float:
 
 def test_intervals_round_clamped_releases() -> None:
     # In the middle the release is off by a Laplace noise on both sides, or on one alone.
-    assert reach(CLAMPED, Side.BOTH) == pytest.approx(log(20), rel=1e-8)
-    assert reach(CLAMPED, Side.LOWER) == pytest.approx(log(10), rel=1e-8)
-    assert reach(CLAMPED, Side.UPPER) == pytest.approx(log(10), rel=1e-8)
+    assert reach(CLAMPED, IntervalSide.BOTH) == pytest.approx(log(20), rel=1e-8)
+    assert reach(CLAMPED, IntervalSide.LOWER) == pytest.approx(log(10), rel=1e-8)
+    assert reach(CLAMPED, IntervalSide.UPPER) == pytest.approx(log(10), rel=1e-8)
     # In a small range every release is near.
-    assert reach(CLAMPED, Side.LOWER, B=2) == pytest.approx(2, rel=1e-8)
+    assert reach(CLAMPED, IntervalSide.LOWER, B=2) == pytest.approx(2, rel=1e-8)
 
 
 def test_several_clamped_outputs_are_near_at_once() -> None:
-    found = reach(TWO, Side.BOTH)
+    found = reach(TWO, IntervalSide.BOTH)
     assert (1 - exp(-found)) * (1 - exp(-2 * found)) == pytest.approx(0.95, rel=1e-8)
 
 
