@@ -284,7 +284,8 @@ class Writer:
             self.closure,
         ]
         if deep < 3:
-            options += [self.branch, self.branch, self.branch, self.loop, self.loop, self.early, self.grow]
+            options += [self.branch, self.branch, self.branch, self.loop, self.loop, self.early]
+            options += [self.grow] if not self.loops or self.chance(0.1) else []
             options += [self.matching, self.waiting]
         if self.noisy:
             options += [self.draw] * 3

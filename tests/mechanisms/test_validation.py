@@ -68,6 +68,20 @@ def f(q: dipc.Reals["m"], eps):
 """
 
 
+RELEASE = """
+@dipc.mechanism(m=2)
+def f(q: dipc.Reals["m"], eps):
+    best = None
+    for x in q:
+        noisy = dipc.laplace(x, scale=1 / eps)
+        if noisy > 0 and (best is None or noisy > best):
+            best = noisy
+    if best is None:
+        return None
+    return best, q[0]
+"""
+
+
 @pytest.fixture(autouse=True)
 def _nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validation, "_AGREED", set())
@@ -173,7 +187,23 @@ def _mean(node: object) -> Any:
     return None
 
 
+def _always_answered(node: object) -> Any:
+    if isinstance(node, ast.Assign) and node.target.name == "answered" and node.value == ast.Truth(False, node.span):
+        return replace(node, value=ast.Truth(True, node.span))
+    return None
+
+
+def _none_is_zero(node: object) -> Any:
+    """The test `best is None` as one of the number that a variable without a number has."""
+    if isinstance(node, ast.Unary) and node.op is ast.UnaryOp.NOT and ast.mentions(node, "best_given"):
+        zero = ast.number(Fraction(0), node.span)
+        return ast.Compare(ast.CompareOp.GE, ast.Name("best", node.span), zero, node.span)
+    return None
+
+
 MISTAKES = {
+    "dropped None": (RELEASE, _always_answered),
+    "None as a number": (RELEASE, _none_is_zero),
     "wrong comparison at equality": (THRESHOLD, _comparison),
     "wrong comparison": (MAXIMUM, _greater),
     "dropped branch": (THRESHOLD, _no_branch),
@@ -199,6 +229,14 @@ def test_each_kind_of_mistake_in_a_translator_is_caught(kind: str) -> None:
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.code == "E1907"
     assert "dipc reads this function wrongly" in diagnostic.message
+
+
+def test_none_that_is_given_as_a_number_is_caught() -> None:
+    source = source_of(SPLIT)
+    parts = tuple(replace(part, none=None) for part in source.accepted.parts)
+    wrong = replace(source, accepted=replace(source.accepted, parts=parts))
+    with pytest.raises(DefectError, match=r"Python gives \(.*, None\), the program gives \(.*, -1\)"):
+        load_source(wrong, {})
 
 
 def test_the_right_answer_is_validated_as_the_mechanism_is() -> None:
