@@ -242,7 +242,7 @@ def _answer(
     digits = options.digits or DIGITS
     match mode.option:
         case "--constant":
-            return question, question.constant(options.eps, options.digits), None
+            return question, question.constant(options.eps, digits), None
         case "--max-loss":
             assert eps is not None
             loss = question.largest_loss(eps, digits)

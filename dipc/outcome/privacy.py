@@ -132,16 +132,16 @@ def _is_open(answer: PrivacyAnswer, digits: int) -> bool:
 
 def privacy_line(answer: PrivacyAnswer, digits: int = DIGITS) -> str:
     """The result in one sentence; a number that is enclosed less narrowly than to `digits` digits is undecided."""
-    line = _known_line(answer)
+    line = _known_line(answer, digits)
     return f"UNDECIDED: {line}" if not isinstance(answer, Constant) and _is_open(answer, digits) else line
 
 
-def _known_line(answer: PrivacyAnswer) -> str:
+def _known_line(answer: PrivacyAnswer, digits: int) -> str:
     match answer:
         case PrivacyReport():
             return _verdict_line(answer)
         case Constant():
-            return _constant_line(answer)
+            return _constant_line(answer, digits)
         case Loss():
             return f"largest loss {_enclosed(answer.value)} at eps = {answer.eps}"
         case LeastDelta():
@@ -189,7 +189,7 @@ def _decimal(value: Fraction, side: int) -> str:
 _FEW_DIGITS = 3
 
 
-def _constant_line(constant: Constant) -> str:
+def _constant_line(constant: Constant, digits: int) -> str:
     numbers = constant.numbers
     if numbers is not None and numbers.each is not None and numbers.exact:
         several = " for " in numbers.each or " where " in numbers.each
@@ -202,6 +202,10 @@ def _constant_line(constant: Constant) -> str:
     if constant.exact:
         onwards = numbers is not None and numbers.onwards
         return f"constant ∞: K*eps-private for no K{_from(numbers) if onwards else _at_number(numbers)}"
+    if numbers is None and constant.proved is not None and constant.refuted_below is not None:
+        enclosure = constant.refuted_below, constant.proved
+        if not _is_wide(enclosure, digits):
+            return f"constant {_enclosed(enclosure)}: K*eps-private for every larger K, and for no smaller one"
     proved = "none is proved" if constant.proved is None else f"{rational(constant.proved)} is proved"
     if numbers is not None and numbers.each is not None:
         proved = f"{numbers.each} is proved"

@@ -156,3 +156,17 @@ def test_the_first_line_says_at_which_eps(tmp_path: Path, capsys: pytest.Capture
     path.write_text(DEGREE, encoding="utf-8")
     assert run(["privacy", str(path), *LINF, "--delta-of", "eps/4", "--at", "1/2"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "least delta for eps/4: 0.2206242256… at eps = 1/2"
+
+
+@pytest.mark.parametrize("given", [(), ("--digits", "4"), ("--digits", "12")])
+def test_a_constant_has_the_digits_that_are_asked_for(tmp_path: Path, given: tuple[str, ...]) -> None:
+    """The supremum of log(p/p')/eps, on a grid of eps."""
+    share = "x*(1 - exp(-eps))*(1 - exp(-eps))*exp(-eps)"
+    text = f"program k; input x : {{0, 1}}; output y : {{0, 1}}; y <- choose {{ 0 : 1/4 + {share}, 1 : 3/4 - {share} }}"
+    shares = [(k / 1000, (1 - math.exp(-k / 1000)) ** 2 * math.exp(-k / 1000)) for k in range(1, 10_000)]
+    most = max(abs(math.log(ratio)) / eps for eps, s in shares for ratio in (1 + 4 * s, 1 - 4 * s / 3))
+    code, answer = asked(tmp_path, text, *LINF, "--constant", *given)
+    low, high = Fraction(answer["constant"]["refuted_below"]), Fraction(answer["constant"]["proved"])
+    assert code == 0
+    assert float(low) - 1e-6 <= most <= float(high)
+    assert (high - low) * 10 ** (int(given[1]) if given else 20) <= 10 * high

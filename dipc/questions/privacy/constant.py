@@ -807,7 +807,10 @@ def constant_of_candidates(
             middle = round(middle / WIDTH) * WIDTH
         elif digits is not None:
             middle = _short(low, high)
-        still = _failing(failing, middle, intervals, engine)
+        try:
+            still = _failing(failing, middle, intervals, engine)
+        except Undecided:
+            break  # as near as a limit allows
         if still:
             failing, low, witness = still, middle, still[0]
         else:
