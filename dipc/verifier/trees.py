@@ -224,11 +224,10 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 
 
 def needed(rows: _Rows) -> list[int]:
-    """The places of the half-spaces that others do not imply, increasing; all of them where no value t is in each that
-    has two, where they leave no room, and where a leaf has more than MOST_LINES.
+    """Return the places of the half-spaces that the others do not imply, increasing, by lemma N0b.
 
-    The bounds of a leaf leave room where t is in an interval; the center's own count where they cut something off it.
-    On what is left of it a bound of a leaf that is nowhere the nearest follows from the nearest.
+    All places are returned where no value t is in each half-space with two values, where the half-spaces leave no
+    room, and where a leaf has more than MOST_LINES bounds on one side.
     """
     everything = list(range(len(rows)))
     values = sorted({value for row, _ in rows for value in row})
@@ -269,6 +268,7 @@ def tree_of(spreads: Sequence[Spread], rows: _Rows, *, fixed: bool, square: Numb
     """The event of half-spaces over independent values. Raises NotDerived where it is no tree."""
     reason, results = "", []
     for leaves in _independent(rows, len(spreads)):
+        _require_apart(rows, leaves)
         centers = [place for place in range(len(spreads)) if place not in leaves]
         for basis in _bases(centers, rows):
             try:
@@ -282,9 +282,18 @@ def tree_of(spreads: Sequence[Spread], rows: _Rows, *, fixed: bool, square: Numb
     return Tree(min(results), fixed, square if any(d for _, d in rows) else UNIT)
 
 
+def _require_apart(rows: _Rows, leaves: frozenset[int]) -> None:
+    """Raise NotDerived where two of the `leaves` are in one half-space: the condition of lemma N0 on them."""
+    if any(len(leaves & row.keys()) > 1 for row, _ in rows):
+        raise NotDerived("two leaves are compared with each other")
+
+
 def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
-    """Values of which no two are in one half-space: those of one, those that are compared with one other, and those
-    between two that hang together without them; by which of several that exclude each other is looked at first."""
+    """Proposals for the leaves of a tree over `count` values, for lemma N0, which holds for whatever is proposed.
+
+    Proposed are the values of one half-space, those that are compared with one other, and those between two that hang
+    together without them; once for each of several that exclude each other and may be looked at first.
+    """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     near = [{other for n in numbers for other in rows[n][0]} - {place} for place, numbers in enumerate(inside)]
     single = {place for place, numbers in enumerate(inside) if len(numbers) == 1}
