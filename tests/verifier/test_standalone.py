@@ -155,6 +155,17 @@ def _imported(files: Iterable[str]) -> set[str]:
     return found
 
 
+def test_what_engine_and_checker_have_in_common_is_tested() -> None:
+    page = (ROOT / "dipc" / "certificate" / "FORMAT.md").read_text(encoding="utf-8")
+    section = page[page.index("## What engine and checker have in common") : page.index("## What is taken on trust")]
+    tests = (ROOT / "tests" / "verifier" / "test_in_common.py").read_text(encoding="utf-8")
+    rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 6
+    named = [re.findall(r"`(test_\w+)`", row) for row in rows]
+    assert all(named)
+    assert {name for names in named for name in names} == set(re.findall(r"def (test_\w+)", tests))
+
+
 #: Where the check of each question begins, as `document.py` calls it.
 BEGINNINGS = {
     '`"rows"`': ["rows.py", "exchange.py"],
