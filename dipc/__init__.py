@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 if TYPE_CHECKING:
     from dipc import examples
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
         gaussian,
         laplace,
     )
-    from dipc.program.program import Outcome, Program, load
+    from dipc.program.program import OutputProbability, Program, load
     from dipc.questions.privacy.check import check_privacy
     from dipc.questions.privacy.every_number import check_privacy_for_all
     from dipc.questions.privacy.outcome import PrivacyReport, PrivacyVerdict
@@ -99,7 +100,7 @@ __all__ = [
     "Ints",
     "Limits",
     "Mechanism",
-    "Outcome",
+    "OutputProbability",
     "PrivacyReport",
     "PrivacyVerdict",
     "Program",
@@ -157,7 +158,7 @@ _NAMES = {
     "dipc.inverse.tighten": "tighten",
     "dipc.inverse.tune": "tune Tuned",
     "dipc.mechanisms.decorator": "Mechanism mechanism",
-    "dipc.program.program": "load Outcome Program",
+    "dipc.program.program": "load OutputProbability Program",
     "dipc.questions.privacy.check": "check_privacy",
     "dipc.questions.privacy.every_number": "check_privacy_for_all",
     "dipc.questions.privacy.outcome": "PrivacyReport PrivacyVerdict",
@@ -174,11 +175,18 @@ _NAMES = {
     "exponential_mechanism exponential_noise gaussian laplace",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
+#: Old public names, kept for one release, with the names that replace them.
+_RENAMED = {"Outcome": "OutputProbability"}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     value: Any
+    if name in _RENAMED:
+        warn(
+            f"dipc.{name} is now dipc.{_RENAMED[name]}; the old name will be removed", DeprecationWarning, stacklevel=2
+        )
+        return getattr(import_module("dipc"), _RENAMED[name])
     if name == "eps":
         value = import_module("dipc.algebra.exppoly").eps()
     elif name == "examples":

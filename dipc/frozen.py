@@ -149,7 +149,7 @@ def _setstate(self: Any, state: list[Any]) -> None:
         object.__setattr__(self, each.name, value)
 
 
-class Later:
+class LazyModule:
     """A module that is loaded when something of it is first used. Which one it is stands beside it as an import for the
     type checker, so that who imports whom is known."""
 

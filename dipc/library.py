@@ -38,7 +38,7 @@ from dipc.sign.optimum import Far, ReducedQuotient, ends_of, highest, number_cel
 from dipc.sign.piecewise import PiecewiseForm, proved_quotient
 from dipc.sign.roots import Root
 from dipc.text.core import Value
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse_interval
 
 
@@ -58,7 +58,7 @@ def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Inte
     """
     if eps is None:
         return (Interval.POSITIVE if only_at is None else Interval(only_at, only_at, True, True),)
-    source = Source("<eps>", eps)
+    source = SourceText("<eps>", eps)
     intervals = resolve_intervals(source, parse_interval(source), {})
     if only_at is not None and the_one_eps(intervals) != only_at:
         raise ValueError(f"the closed form holds only at eps = {only_at}, but {eps} is asked about")

@@ -18,14 +18,14 @@ from typing import Any, TypedDict, TypeVar, cast
 
 from dipc.algebra.limits import Limits
 from dipc.algebra.numbers import exact_rational
-from dipc.claims.claim import ClaimOptions, Given, GivenEps
+from dipc.claims.claim import ClaimOptions, GivenEps, GivenValue
 from dipc.decide.engine import Engine, Executor
 from dipc.frozen import frozen
 from dipc.measure.measure import Measurer
 from dipc.program.inputs import InputSpec, specifications
 from dipc.program.program import Program, Progress
 from dipc.text.declarations import BadValue, NumberReader
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 from dipc.text.parser import parse_lower_bound
 
 #: The most processes; a larger number is a mistake.
@@ -114,9 +114,9 @@ _LEAST = 10**9
 class GivenClaim(TypedDict, total=False):
     """The parts of a claim about accuracy, as keyword arguments."""
 
-    beta: Given
-    alpha: Given
-    gamma: Given
+    beta: GivenValue
+    alpha: GivenValue
+    gamma: GivenValue
     eps: GivenEps
 
 
@@ -172,11 +172,11 @@ class GivenError(GivenWork, total=False):
     """The options of `dipc.expected_error`, as keyword arguments."""
 
     inputs: InputSpec | None
-    error: Given
+    error: GivenValue
     moment: int
     output: str | None
     at: Fraction | int | str | None
-    alpha: Given
+    alpha: GivenValue
     eps: GivenEps
     progress: Progress | None
 
@@ -211,14 +211,14 @@ class Options:
 
     inputs: InputSpec | None = None
     for_all: str | None = None
-    beta: Given = None
-    alpha: Given = None
-    gamma: Given = None
+    beta: GivenValue = None
+    alpha: GivenValue = None
+    gamma: GivenValue = None
     eps: GivenEps = None
-    budget: Given = None
-    delta: Given = None
+    budget: GivenValue = None
+    delta: GivenValue = None
     compose: int = 1
-    error: Given = None
+    error: GivenValue = None
     moment: int = 1
     output: str | None = None
     at: Fraction | int | str | None = None
@@ -332,7 +332,7 @@ def asks_for_all(inputs: object) -> bool:
 
 def open_constant(option: str) -> tuple[str, int | None]:
     """The constant that `for_all` leaves open, such as "m >= 3", and the least value that it is about; None: all."""
-    source = Source("<--for-all>", option)
+    source = SourceText("<--for-all>", option)
     bound = parse_lower_bound(source)
     if bound.least is None:
         return bound.name, None

@@ -19,7 +19,7 @@ from dipc.frozen import frozen
 from dipc.outcome import html
 from dipc.outcome.outcome import Outcome
 from dipc.program.program import load_source
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText
 
 
 @frozen
@@ -115,7 +115,7 @@ def mistakes(text: str, definitions: Sequence[str] = (), eps: str | None = None)
     `definitions` or `eps` alone is no mistake of the program, and left out."""
     diagnostics: Sequence[Diagnostic] = ()
     try:
-        load_source(Source(_NAME, text), parse_definitions(definitions), eps)
+        load_source(SourceText(_NAME, text), parse_definitions(definitions), eps)
     except DiagnosticError as error:
         diagnostics = error.diagnostics
     lines = text.split("\n")

@@ -224,7 +224,7 @@ def _loaded_later(module: str) -> Iterator[str]:
     """The modules that this one loads when they are first used."""
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         match node:
-            case ast.Call(func=ast.Name(id="Later"), args=[ast.Constant(value=str(name))]):
+            case ast.Call(func=ast.Name(id="LazyModule"), args=[ast.Constant(value=str(name))]):
                 yield name
 
 

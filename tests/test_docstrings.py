@@ -31,7 +31,6 @@ NOT_YET = tuple(
 #: The class names that still occur in more than one file.
 REPEATED_YET = frozenset(
     {
-        "Agreement",
         "Bound",
         "Case",
         "Choice",
@@ -56,12 +55,7 @@ REPEATED_YET = frozenset(
         "Number",
         "Outcome",
         "Piece",
-        "Program",
-        "Proof",
-        "Proved",
         "Question",
-        "Relation",
-        "Row",
         "Runs",
         "Scope",
         "Search",
@@ -69,11 +63,6 @@ REPEATED_YET = frozenset(
         "Source",
         "Statements",
         "Stopped",
-        "Summand",
-        "Table",
-        "Tested",
-        "Transition",
-        "Work",
     }
 )
 

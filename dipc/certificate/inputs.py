@@ -37,7 +37,7 @@ from dipc.questions.every_number.loop_runs import Term
 from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Refuted, RowResult
 from dipc.rules.halfspaces import Moving, bound_of
-from dipc.rules.rule import Complement, Empty, Exact, Farkas, Jointly, Proved, SlackBound, Variable
+from dipc.rules.rule import Complement, EmptyClass, Exact, Farkas, JointEvidence, ProvedClass, SlackBound, Variable
 from dipc.text.ast import mentions
 from dipc.text.core import SampleNoise
 from dipc.verifier.claims import Beta as Read
@@ -122,28 +122,28 @@ class _Writer:
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
         """What shows the verdict. Raises Undecided where that is about a closed form which is too long."""
         match None if row.evidence is None else row.evidence.ground:
-            case Empty():
+            case EmptyClass():
                 return {"empty": True}
             case Refuted() as refuted:
                 return {"witness": self._witness(refuted, reader)}
-            case Proved(beyond=str(beyond)) as proved:
+            case ProvedClass(beyond=str(beyond)) as proved:
                 assert row.evidence is not None, "it has this in it"
                 counted = self._counted(proved, reader, row.evidence.halfspaces) if proved.counted else None
                 return {"open": beyond} if counted is None else {"required": counted}
-            case Proved() as proved:
+            case ProvedClass() as proved:
                 return {"required": self._proved(proved, reader)}
             case None:
                 assert row.vacuous or row.verdict is Verdict.UNDECIDED, "a class that is decided has evidence"
                 return {"reason": row.reason or "its claim is vacuous, so there is nothing to certify"}
         raise AssertionError(row.evidence)
 
-    def _proved(self, proved: Proved, reader: ClaimReader) -> dict[str, Any]:
+    def _proved(self, proved: ProvedClass, reader: ClaimReader) -> dict[str, Any]:
         posed = proved.posed
         why = posed.why.bound if isinstance(posed.why, Exact) else posed.why
-        assert isinstance(why, Farkas | Complement | Jointly)
+        assert isinstance(why, Farkas | Complement | JointEvidence)
         beta = as_read(lambda: required(reader, str(posed.variable), proved.dd, Budget()).beta)
         match why:
-            case Jointly(tails=tails, slacks=slacks):
+            case JointEvidence(tails=tails, slacks=slacks):
                 kind = Kind.TAILS if tails else Kind.VERTICES
             case _:
                 kind = Kind.OTHERS if isinstance(why, Complement) else Kind.WAYS
@@ -159,7 +159,7 @@ class _Writer:
             "obligations": [self._obligation(each, beta) for each in (posed.obligation, *proved.besides)],
         }
 
-    def _counted(self, proved: Proved, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
+    def _counted(self, proved: ProvedClass, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
         """The claim at the distance 1, from which it follows at greater integers; None where beta does not say so."""
         posed = proved.posed
         if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:

@@ -56,7 +56,7 @@ from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import mentions
 from dipc.verifier.document import document_of, program_in, theorem_of
-from dipc.verifier.exchange import Product as Standing
+from dipc.verifier.exchange import Product as ExchangedProduct
 from dipc.verifier.obligations import end
 from dipc.verifier.reading import SCHEMA, Answers, Budget, Rejected
 from dipc.verifier.reading import Question as About
@@ -202,7 +202,7 @@ def _doubt(document: dict[str, Any]) -> str | None:
     try:
         theorem = theorem_of(known, tree, machine, budget)
         rows = [(row["input"], row["output"]) for row in document["rows"]]
-        return Standing.read(document["product"]).require(rows, theorem, dd=document["table"]["dd"])
+        return ExchangedProduct.read(document["product"]).require(rows, theorem, dd=document["table"]["dd"])
     except Rejected as error:
         return error.why
 

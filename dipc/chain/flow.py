@@ -40,7 +40,7 @@ from dipc.text.core import (
     Const,
     DomExpr,
     DomType,
-    Exit,
+    ExitInstruction,
     Instruction,
     IntType,
     Jump,
@@ -187,7 +187,7 @@ def analyze(program: CoreProgram) -> Flow:
                 goals = then, otherwise
             case Jump(target=goal):
                 goals = (goal,)
-            case Exit():
+            case ExitInstruction():
                 goals = ()
             case _:
                 writes[label] = slot_set(instruction.target.slots)
@@ -272,7 +272,7 @@ def _landing(instructions: tuple[Instruction, ...], label: int) -> int:
             case Jump(target=target) if label not in seen:
                 seen.add(label)
                 label = target
-            case Exit():
+            case ExitInstruction():
                 return len(instructions)
             case _:
                 break

@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import ceil, floor, gcd, lcm
 from typing import TYPE_CHECKING
 
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import (
     Difference,
     Graph,
@@ -29,7 +29,7 @@ from dipc.linear.halfspace import (
 from dipc.noise.law import Law
 from dipc.text.ast import NEGATED, CompareOp, Expr
 from dipc.text.core import BoolType, DomType, Slot, Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.printer import signed_sum
 from dipc.text.program import CoreProgram
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from dipc.linear import program as linear_program
 else:
-    linear_program = Later("dipc.linear.program")
+    linear_program = LazyModule("dipc.linear.program")
 
 # --- Exact affine forms over noises and real inputs -------------------------------------------------------------------
 
@@ -599,7 +599,7 @@ class Fault(Exception):
         """The same with more notes."""
         return Fault(self.code, self.message, self.span, self.label, *self.notes, *more)
 
-    def diagnosed(self, source: Source, *more: str) -> DiagnosticError:
+    def diagnosed(self, source: SourceText, *more: str) -> DiagnosticError:
         return DiagnosticError(
             Diagnostic(self.code, self.message, source.excerpt(self.span), self.label, (*self.notes, *more))
         )

@@ -44,7 +44,7 @@ from dipc.text.core import (
     Const,
     DomExpr,
     DomOp,
-    Exit,
+    ExitInstruction,
     IntType,
     Jump,
     Read,
@@ -278,7 +278,7 @@ def step(flow: Flow, state: State) -> tuple[Successor, ...]:
             return _chosen(flow, state, target, exponential(instruction, state.values, slots), span)
         case SampleChoice(target=target, span=span):
             return _chosen(flow, state, target, choices(instruction, state.values, slots), span)
-        case Exit():
+        case ExitInstruction():
             raise AssertionError("control never stays at an exit")
         case _:
             assert_never(instruction)

@@ -32,7 +32,7 @@ from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm, proved_quotient, sign_throughout
 from dipc.text.ast import ClaimedInputs, ClaimField, Expr, IntervalExpr, Name, mentions
 from dipc.text.core import BoolType, DomType, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText
 from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
@@ -41,7 +41,7 @@ from dipc.text.program import CoreProgram
 FREE = "free"
 
 
-def is_free(program: CoreProgram, gamma: Given) -> bool:
+def is_free(program: CoreProgram, gamma: GivenValue) -> bool:
     """Return True if gamma is left open, by the option or else by the program's claim block."""
     if FREE in program.constants:
         return False
@@ -55,7 +55,7 @@ def is_free(program: CoreProgram, gamma: Given) -> bool:
 
 
 def resolve_intervals(
-    source: Source, intervals: tuple[IntervalExpr, ...], constants: Mapping[str, Parametric]
+    source: SourceText, intervals: tuple[IntervalExpr, ...], constants: Mapping[str, Parametric]
 ) -> tuple[Interval, ...]:
     """Return the intervals with exact ends, in increasing order, disjoint and within (0, inf).
 
@@ -77,7 +77,7 @@ def intervals_text(intervals: tuple[Interval, ...]) -> str:
     return ", ".join(str(interval) for interval in intervals)
 
 
-def _interval(source: Source, tree: IntervalExpr, constants: Mapping[str, Parametric]) -> Interval:
+def _interval(source: SourceText, tree: IntervalExpr, constants: Mapping[str, Parametric]) -> Interval:
     low = _end(source, tree.low, constants)
     high = None if tree.high is None else _end(source, tree.high, constants)
     if low < 0:
@@ -91,7 +91,7 @@ def _interval(source: Source, tree: IntervalExpr, constants: Mapping[str, Parame
     return Interval(low, high, tree.low_closed, tree.high_closed)
 
 
-def _end(source: Source, tree: Expr, constants: Mapping[str, Parametric]) -> Fraction:
+def _end(source: SourceText, tree: Expr, constants: Mapping[str, Parametric]) -> Fraction:
     value = constant_of(ClaimExpression(AN_INTERVAL, source, tree).value(constants))
     if value is None:
         raise _error(
@@ -106,7 +106,7 @@ def _overlap(left: Interval, right: Interval) -> bool:
     return right.lower < left.upper or (right.lower == left.upper and left.upper_closed and right.lower_closed)
 
 
-def _error(source: Source, tree: Expr | IntervalExpr, code: str, message: str, note: str) -> DiagnosticError:
+def _error(source: SourceText, tree: Expr | IntervalExpr, code: str, message: str, note: str) -> DiagnosticError:
     return DiagnosticError(Diagnostic(code, message, source.excerpt(tree.span), notes=(note,)))
 
 
@@ -129,7 +129,7 @@ class Symbolic(Protocol):
 
 #: The values of alpha, beta and gamma that Python callers can give: text, an exact number, or an expression of SymPy;
 #: None is not given.
-Given = str | int | Fraction | Decimal | Symbolic | None
+GivenValue = str | int | Fraction | Decimal | Symbolic | None
 
 #: The values of eps that Python callers can give: intervals as text, an interval, or a single eps; None is not given.
 GivenEps = str | int | Fraction | Interval | None
@@ -427,7 +427,7 @@ def _field(program: CoreProgram, name: str) -> ClaimField | None:
     return next((field_ for field_ in program.claim.fields if field_.name == name), None)
 
 
-def claim_expression(program: CoreProgram, name: str, given: Given) -> ClaimExpression | None:
+def claim_expression(program: CoreProgram, name: str, given: GivenValue) -> ClaimExpression | None:
     """Return alpha, beta or gamma as given, or from the program's claim block; None if neither has it.
 
     Raises DiagnosticError and TypeError.
@@ -456,7 +456,7 @@ def claimed_intervals(
         case Interval():
             intervals = (given,)
         case _:
-            source = Source("<eps>", given_text(given))
+            source = SourceText("<eps>", given_text(given))
             intervals = resolve_intervals(source, parse_interval(source), constants)
     program.require_meaning(intervals)
     return intervals
@@ -476,7 +476,7 @@ def given_text(eps: str | int | Fraction | Interval) -> str:
     raise TypeError(f'eps must be a text such as "(0, inf)", not {type(eps).__name__}')
 
 
-def expression_text(given: Given, name: str) -> str:
+def expression_text(given: GivenValue, name: str) -> str:
     """Return a given expression as text; raise TypeError for anything but text and exact numbers."""
     if isinstance(given, str):
         return given
@@ -522,9 +522,9 @@ class ClaimOptions:
     Sources keep their options: the same question with another part is made with `dataclasses.replace`.
     """
 
-    beta: Given = None
-    alpha: Given = None
-    gamma: Given = None
+    beta: GivenValue = None
+    alpha: GivenValue = None
+    gamma: GivenValue = None
     eps: GivenEps = None
 
 

@@ -46,7 +46,7 @@ _SAMPLES = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(5))
 
 
 @frozen
-class Growth:
+class GrowthWitness:
     """A place where a function grows with the unknown `name`.
 
     It is given by its value and eps or, if only that is known, by value·eps = `product`.
@@ -78,7 +78,7 @@ class Trend:
     nonpositive: bool = False
     positive: bool = False
     continuous: bool = True
-    growth: Growth | None = None
+    growth: GrowthWitness | None = None
 
     @property
     def constant(self) -> bool:
@@ -143,7 +143,7 @@ class _Analysis:
             _nonnegative(above, self.intervals),
             _nonnegative(-above, self.intervals),
             positive,
-            growth=falls if isinstance(falls, Growth) else None,
+            growth=falls if isinstance(falls, GrowthWitness) else None,
         )
 
     def _binary(self, op: BinaryOp, left: Trend, tree: Expr) -> Trend:
@@ -176,7 +176,7 @@ def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
     )
 
 
-def _falls(value: Parametric, name: str) -> bool | Growth:
+def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
     """Return True only if the numerator never grows with the unknown `name`, for every eps > 0 and all other unknowns.
 
     A Growth is a place where it is proved to grow. False means that neither is proved.
@@ -195,7 +195,7 @@ def _falls(value: Parametric, name: str) -> bool | Growth:
     if not failed and not unsettled:
         return True
     if len(coefficients) == 1 and failed:
-        return Growth(name, None, None, failed[0])
+        return GrowthWitness(name, None, None, failed[0])
     return _growth(value, name)
 
 
@@ -212,7 +212,7 @@ def _along(value: Parametric, name: str) -> dict[object, ExpPoly]:
     return {rest: ExpPoly.from_terms(terms) for rest, terms in coefficients.items()}
 
 
-def _growth(value: Parametric, name: str) -> bool | Growth:
+def _growth(value: Parametric, name: str) -> bool | GrowthWitness:
     """Return a Growth at one of a few values of the unknowns, or False if there is none."""
     others = sorted(value.unknowns() - {name})
     for values in product(_SAMPLES, repeat=1 + min(len(others), 2)):
@@ -222,7 +222,7 @@ def _growth(value: Parametric, name: str) -> bool | Growth:
         except Undecided:
             continue
         if isinstance(decision, Fails):
-            return Growth(name, point[name], decision.witness, None)
+            return GrowthWitness(name, point[name], decision.witness, None)
     return False
 
 

@@ -29,7 +29,7 @@ from dipc.algebra.parametric import (
     unknowns,
 )
 from dipc.algebra.reals import Real
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.sign.chart import place_text, refined
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, sign_throughout, zero_of
@@ -51,14 +51,14 @@ from dipc.text.ast import (
     rewritten,
     walk,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, did_you_mean, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, did_you_mean, listing
 from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.parser import FUNCTIONS, parse_expression
 
 if TYPE_CHECKING:
     from dipc.sign import normal as normals
 else:
-    normals = Later("dipc.sign.normal")
+    normals = LazyModule("dipc.sign.normal")
 
 # --- Transcendental numbers in a tree, log(r) and e to the power of a rational; e to the power of n·log(r) is r^n -----
 
@@ -190,13 +190,13 @@ class ClaimExpression:
     """An expression with the text it was read from; `what` names it in messages ("beta")."""
 
     what: str
-    source: Source
+    source: SourceText
     tree: Expr
 
     @staticmethod
     def parse(what: str, text: str, origin: str) -> ClaimExpression:
         """Parse an expression; raise DiagnosticError for other text. `origin` is shown as the file's name."""
-        source = Source(origin, text)
+        source = SourceText(origin, text)
         return ClaimExpression(what, source, parse_expression(source))
 
     def evaluate(self, names: Mapping[str, Parametric]) -> Parametric:

@@ -13,7 +13,7 @@ from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Type, Value, show_value
 from dipc.text.declarations import BadValue, NumberReader
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean, listing
 from dipc.text.parser import parse_items
 from dipc.text.program import CoreProgram
 
@@ -302,7 +302,7 @@ class Specification:
 
     def take(self, text: str) -> None:
         """Add one text with any number of items."""
-        source = Source(f"<{self._option}>", text)
+        source = SourceText(f"<{self._option}>", text)
         try:
             items = parse_items(source)
         except DiagnosticError as error:
@@ -363,7 +363,7 @@ class Specification:
 
     def _values_of(self, given: NumberReader, tree: ast.Values, slot: Slot) -> Iterator[Value]:
         match tree:
-            case ast.Listed(values=values):
+            case ast.ListedValues(values=values):
                 for value in values:
                     yield from self._values_of(given, value, slot)
             case ast.Range():

@@ -29,7 +29,7 @@ from dipc.cli.output import PAGE, Output, check_target, later
 from dipc.cli.terminal import ExitCode, write_diagnostics
 from dipc.decide.engine import Engine
 from dipc.outcome import rows
-from dipc.outcome.outcome import Outcome, Standing
+from dipc.outcome.outcome import ExitStatus, Outcome
 from dipc.outcome.words import Asked
 from dipc.questions.question import answer, error_asked, errors, question_of
 from dipc.questions.report import Interrupted, Report
@@ -145,8 +145,8 @@ def check(**given: Any) -> ExitCode:
     effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)
     report = replace(report, effort=effort)
     outcome = accuracy_outcome(source, engine, report, asked, closed_form, times=given["times"])
-    if _is_refused(report, strict) and outcome.standing is Standing.HOLDS:
-        outcome = replace(outcome, standing=Standing.OPEN)
+    if _is_refused(report, strict) and outcome.standing is ExitStatus.HOLDS:
+        outcome = replace(outcome, standing=ExitStatus.OPEN)
     return output.deliver(outcome, asked.command)
 
 

@@ -29,7 +29,7 @@ from dipc.program.program import Program, load_source, source_at, within
 from dipc.text.ast import Element, Item, Name, Values
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value, show_value
 from dipc.text.declarations import BadValue, NumberReader
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean, listing
 from dipc.text.parser import parse_items, parse_lower_bound
 from dipc.text.program import CoreProgram
 
@@ -52,7 +52,7 @@ def read_definitions(
     result: dict[str, _T] = {}
     mistakes: list[Diagnostic] = []
     for text in definitions:
-        source = Source("<-D>", text)
+        source = SourceText("<-D>", text)
         try:
             items = parse_items(source)
         except DiagnosticError as error:
@@ -120,7 +120,7 @@ def _exact_option(option: str, text: str, reason: str, allowed: Callable[[Fracti
             return value
     except NotExact as error:
         reason = error.reason
-    place = Source(f"<{option}>", text).excerpt(Span(0, len(text)))
+    place = SourceText(f"<{option}>", text).excerpt(Span(0, len(text)))
     raise DiagnosticError(Diagnostic("E0805", f"{_quoted(text.strip())} {reason}", place, notes=(note,)))
 
 
@@ -150,7 +150,7 @@ def parse_limits(texts: Iterable[str]) -> Limits:
 
 
 def _mistake(text: str, message: str, *notes: str) -> Diagnostic:
-    return Diagnostic("E0809", message, Source("<--limit>", text).excerpt(Span(0, len(text))), notes=notes)
+    return Diagnostic("E0809", message, SourceText("<--limit>", text).excerpt(Span(0, len(text))), notes=notes)
 
 
 # --- families of one program -----------------------------------------------------------------------
@@ -225,12 +225,12 @@ def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[
     kept: list[str] = []
     result: dict[str, str] = {}
     if option is not None:
-        result[parse_lower_bound(Source("<--for-all>", option)).name] = option
+        result[parse_lower_bound(SourceText("<--for-all>", option)).name] = option
     for text in definitions:
         if "all" not in text:
             kept.append(text)
             continue
-        source = Source("<-D>", text)
+        source = SourceText("<-D>", text)
         for item in parse_items(source):
             name = item.target.name
             if not (isinstance(item.values, Name) and item.values.name == "all"):
@@ -283,7 +283,7 @@ def _assignments(
 def _missing(option: str, texts: Sequence[str], missing: Sequence[Slot]) -> Iterator[Diagnostic]:
     if not missing:
         return
-    source = Source(f"<{option}>", texts[-1] if texts else "")
+    source = SourceText(f"<{option}>", texts[-1] if texts else "")
     end = len(source.text)
     example = ",".join(f"{slot.name}={_example(slot)}" for slot in missing[:3]) + (",…" if len(missing) > 3 else "")
     noun = "input" if len(missing) == 1 else "inputs"

@@ -26,7 +26,7 @@ from dipc.cli.options import (
 )
 from dipc.cli.output import Output, later
 from dipc.cli.terminal import ExitCode
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.options import open_constant
 from dipc.outcome import privacy as answers
 from dipc.outcome.privacy import PrivacyAnswer, PrivacyStatement
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from dipc.questions.privacy import every_number
     from dipc.questions.privacy import profile as profiles
 else:
-    every_number = Later("dipc.questions.privacy.every_number")
-    profiles = Later("dipc.questions.privacy.profile")
+    every_number = LazyModule("dipc.questions.privacy.every_number")
+    profiles = LazyModule("dipc.questions.privacy.profile")
 
 _EPILOG = """
 \b

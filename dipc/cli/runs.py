@@ -31,7 +31,7 @@ from dipc.cli.output import check_distinct, check_target, later, write_result
 from dipc.cli.terminal import ExitCode, ProgressBar, write, write_diagnostics
 from dipc.program.program import source_at
 from dipc.text.core import Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.parser import parse
 from dipc.text.statements import lower
 
@@ -303,6 +303,6 @@ def _grid(text: str | None) -> Fraction | None:
     try:
         return exact_grid(text)
     except ValueError as error:
-        place = Source("<--grid>", text).excerpt(Span(0, len(text)))
+        place = SourceText("<--grid>", text).excerpt(Span(0, len(text)))
         note = "write an exact number such as 2^-20, 1/1024 or 0.001"
         raise DiagnosticError(Diagnostic("E0805", str(error), place, notes=(note,))) from None

@@ -22,7 +22,7 @@ from dipc.above import VERSION
 from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict, decide
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, UnexpandedBound
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from dipc.decide import crossings
     from dipc.decide import series as by_series
 else:
-    crossings = Later("dipc.decide.crossings")
-    by_series = Later("dipc.decide.series")
+    crossings = LazyModule("dipc.decide.crossings")
+    by_series = LazyModule("dipc.decide.series")
 
 # --- Obligations decided, each different one once: here, or by whichever executor -------------------------------------
 

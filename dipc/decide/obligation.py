@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
 from dipc.algebra.numbers import exact_text, magnitude, outward
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, Share
 from dipc.sign.chart import (
     Arrangement,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from dipc.sign import normal as normals
     from dipc.sign import optimum
 else:
-    normals = Later("dipc.sign.normal")
-    optimum = Later("dipc.sign.optimum")
+    normals = LazyModule("dipc.sign.normal")
+    optimum = LazyModule("dipc.sign.optimum")
 
 # --- What was found about one obligation: the verdict, the counterexample, and the exact set of eps where it fails ----
 

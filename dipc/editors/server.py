@@ -12,7 +12,7 @@ from pygls.workspace import TextDocument
 
 import dipc
 from dipc.editors.symbols import Mistake, Stopped, Symbols, Worker, completions, mistakes, probabilities
-from dipc.text.diagnostic import DiagnosticError, Source, Span
+from dipc.text.diagnostic import DiagnosticError, SourceText, Span
 from dipc.text.printer import formatted
 
 #: Seconds that typing pauses before the program is looked at, and that a hover waits for closed forms.
@@ -118,7 +118,7 @@ def made() -> Server:
         document = ls.workspace.get_text_document(params.text_document.uri)
         text = document.source
         try:
-            new = formatted(Source("program", text))
+            new = formatted(SourceText("program", text))
         except DiagnosticError:
             return None  # what is wrong is shown already
         return [] if new == text else [types.TextEdit(ls.range_of(document, Span(0, len(text))), new)]

@@ -28,14 +28,14 @@ from dipc.text.ast import (
     IdealDecl,
     ListedDomain,
     Name,
-    Program,
+    ProgramTree,
     Sample,
     Statement,
     TypeExpr,
     VariableDecl,
     walk,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.parser import parse
 
 
@@ -62,7 +62,7 @@ class Symbols:
     def of(text: str) -> Symbols | None:
         """None where the text is no program."""
         try:
-            program = parse(Source("program", text))
+            program = parse(SourceText("program", text))
         except DiagnosticError:
             return None
         return Symbols(text, tuple(_declared(text, program)))
@@ -107,7 +107,7 @@ def completions(text: str, offset: int) -> Sequence[str]:
     return tuple(result)
 
 
-def _declared(text: str, program: Program) -> Iterator[Symbol]:
+def _declared(text: str, program: ProgramTree) -> Iterator[Symbol]:
     yield from _of_declarations(text, program.declarations, program.body, None)
     yield from _of_loops(text, program.body)
     for declaration in program.declarations:
@@ -268,7 +268,7 @@ class Mistake:
 def mistakes(text: str) -> Sequence[Mistake]:
     """What is wrong with a program, as `dipc check` says it."""
     try:
-        load_source(Source(_NAME, text), {}, None)
+        load_source(SourceText(_NAME, text), {}, None)
     except DiagnosticError as error:
         return [_mistake(diagnostic) for diagnostic in error.diagnostics]
     return []
@@ -293,7 +293,7 @@ def probabilities(text: str) -> str | None:
     """The probability of each answer, in closed form, at the one input that the claim is about; None where there is not
     one, or no output is finite."""
     try:
-        program = load_source(Source(_NAME, text), {}, None).with_limits(Limits(steps=10**8, states=10_000))
+        program = load_source(SourceText(_NAME, text), {}, None).with_limits(Limits(steps=10**8, states=10_000))
         inputs = parse_inputs(program.core.claimed_inputs or "", program) if program.inputs else None
         if inputs is not None and not (isinstance(inputs, FiniteInputs) and inputs.count == 1):
             return None

@@ -43,17 +43,17 @@ Drawn = dict[int, int | LazyReal]
 _REMEMBERED = 20_000_000
 
 
-class Event(ABC):
+class RandomEvent(ABC):
     """The next random event of a run."""
 
     __slots__ = ()
 
     @abstractmethod
-    def after(self, drawn: Drawn, bits: RandomBits) -> Event:
+    def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
         """Return the event that follows, in a run with these draws."""
 
 
-class Later:
+class LazyEvent:
     """The event at a state, computed when a run first reaches the state."""
 
     __slots__ = ("_event", "_state", "_tree")
@@ -61,70 +61,70 @@ class Later:
     def __init__(self, tree: Tree, state: State) -> None:
         self._tree = tree
         self._state = state
-        self._event: Event | None = None
+        self._event: RandomEvent | None = None
 
-    def event(self) -> Event:
+    def event(self) -> RandomEvent:
         if self._event is None:
             self._event = self._tree.event_at(self._state)
         return self._event
 
 
-class Noise(Event):
+class NoiseDraw(RandomEvent):
     """The drawing of a noise."""
 
     __slots__ = ("_follow", "_law", "_number", "_rate")
 
-    def __init__(self, number: int, law: Law, rate: Fraction, follow: Later) -> None:
+    def __init__(self, number: int, law: Law, rate: Fraction, follow: LazyEvent) -> None:
         self._number, self._law, self._rate, self._follow = number, law, rate, follow
 
-    def after(self, drawn: Drawn, bits: RandomBits) -> Event:
+    def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
         drawn[self._number] = self._law.draw_exactly(bits, self._rate)
         return self._follow.event()
 
 
-class Compared(Event):
+class Compared(RandomEvent):
     """The comparison of a form over the noises with 0."""
 
     __slots__ = ("_follow", "_form", "_holds")
 
-    def __init__(self, form: Form, test: Callable[[int], bool], follow: Mapping[bool, Later]) -> None:
+    def __init__(self, form: LazyForm, test: Callable[[int], bool], follow: Mapping[bool, LazyEvent]) -> None:
         self._form, self._holds, self._follow = form, {sign: test(sign) for sign in (-1, 0, 1)}, follow
 
-    def after(self, drawn: Drawn, bits: RandomBits) -> Event:
+    def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
         return self._follow[self._holds[self._form.sign(drawn, bits)]].event()
 
 
-class Chosen(Event):
+class Chosen(RandomEvent):
     """The choice of one of finitely many values."""
 
     __slots__ = ("_follow", "_inversion")
 
-    def __init__(self, inversion: Inversion, follow: Sequence[Later]) -> None:
+    def __init__(self, inversion: Inversion, follow: Sequence[LazyEvent]) -> None:
         self._inversion, self._follow = inversion, follow
 
-    def after(self, drawn: Drawn, bits: RandomBits) -> Event:
+    def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
         del drawn
         return self._follow[self._inversion.draw(bits)].event()
 
 
-class Answered(Event):
+class Answered(RandomEvent):
     """The end of the program, with its outputs; None for one that was never assigned."""
 
     __slots__ = ("_outputs",)
 
-    def __init__(self, outputs: Sequence[Value | Form | None]) -> None:
+    def __init__(self, outputs: Sequence[Value | LazyForm | None]) -> None:
         self._outputs = outputs
 
-    def after(self, drawn: Drawn, bits: RandomBits) -> Event:
+    def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
         del drawn, bits
         return self
 
     def outputs(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> tuple[Value | None, ...]:
         """Return the values, the real ones rounded down to multiples of the grid."""
-        return tuple([each.floor(drawn, bits, grid) if isinstance(each, Form) else each for each in self._outputs])
+        return tuple([each.floor(drawn, bits, grid) if isinstance(each, LazyForm) else each for each in self._outputs])
 
 
-class Form:
+class LazyForm:
     """A number over draws: (constant + Σ weight·draw) / unit, in integers with unit > 0.
 
     It is `whole` if the draws are integers.
@@ -218,24 +218,24 @@ class Tree:
         self._live = self._flow.live(core.outputs)
         self._everything = slot_set(range(len(core.slots)))
         self._noises: dict[int, tuple[Fraction, Fraction, bool]] = {}
-        self._events: dict[State, Event] = {}
+        self._events: dict[State, RandomEvent] = {}
         self._given = dict(zip(core.inputs, inputs, strict=True))
         self._start = self._flow.first_state(self._given)
 
-    def first(self) -> Event:
+    def first(self) -> RandomEvent:
         """Return the first event of every run; raise DiagnosticError for a failure before it."""
         if len(self._events) * len(self._start.values) > _REMEMBERED:
             self._events.clear()  # the first event keeps all others alive
         return self.event_at(self._start)
 
-    def event_at(self, state: State) -> Event:
+    def event_at(self, state: State) -> RandomEvent:
         """Return the next event in a state; raise DiagnosticError for a failure before it."""
         known = self._events.get(state)
         if known is None:
             known = self._events[state] = self._next_event(state)
         return known
 
-    def _next_event(self, state: State) -> Event:
+    def _next_event(self, state: State) -> RandomEvent:
         flow = self._flow
         passed: dict[State, None] = {}
         while state.label != flow.exit_label:
@@ -253,9 +253,9 @@ class Tree:
             state = self._bare(successors[0].state)
         return Answered([self._output(slot, state.values[slot]) for slot in flow.program.outputs])
 
-    def _event(self, state: State, successors: Sequence[Successor]) -> Event | None:
+    def _event(self, state: State, successors: Sequence[Successor]) -> RandomEvent | None:
         """Return the event at the state, or None if it has one successor."""
-        follow = [Later(self, self._bare(each.state)) for each in successors]
+        follow = [LazyEvent(self, self._bare(each.state)) for each in successors]
         match successors[0].edge:
             case Deterministic():
                 noises = successors[0].state.noises
@@ -265,7 +265,7 @@ class Tree:
                 rate = noise.law.rate_at(noise.rate, self._eps)
                 scale = Fraction(1) if noise.law.whole else 1 / rate
                 self._noises[noise.id] = noise.mean.constant, scale, noise.law.whole
-                return Noise(noise.id, noise.law, rate, follow[0])
+                return NoiseDraw(noise.id, noise.law, rate, follow[0])
             case Comparison(difference=difference, op=op):
                 outcomes = {each.edge.holds: later for each, later in zip(successors, follow, strict=True)}  # type: ignore[union-attr]
                 return Compared(self._form(difference), lambda sign: COMPARED[op](sign, 0), outcomes)
@@ -282,15 +282,15 @@ class Tree:
         kept = state.forget(self._everything & ~self._live[state.label])
         return State(kept.label, kept.values, (), NOTHING_KNOWN, NOTHING_KNOWN, kept.fingerprint)
 
-    def _form(self, form: Affine) -> Form:
+    def _form(self, form: Affine) -> LazyForm:
         constant, terms, whole = form.constant, {}, False
         for number, coefficient in form.noises:
             mean, scale, whole = self._noises[number]
             constant += coefficient * mean
             terms[number] = coefficient * scale
-        return Form(constant, terms, whole=whole)
+        return LazyForm(constant, terms, whole=whole)
 
-    def _output(self, slot: int, value: SlotValue) -> Value | Form | None:
+    def _output(self, slot: int, value: SlotValue) -> Value | LazyForm | None:
         if isinstance(value, Affine):
             form = self._form(value)
             form.whole = self._flow.program.slots[slot].type == IntType()

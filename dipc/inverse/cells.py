@@ -54,7 +54,7 @@ from dipc.measure.power_series import precision
 from dipc.program.program import Program
 from dipc.questions.privacy.constant import Candidate
 from dipc.questions.privacy.onwards import LeastCosts, Reached
-from dipc.rules.rule import Posed, Variable
+from dipc.rules.rule import ProofStep, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import SampleNoise
@@ -149,7 +149,7 @@ class Thresholds:
         self._limits: Limits = question.program.limits
         self._bounds = BoundMeasurer(question.program.measurer)
         self._places = {rate: index for index, rate in enumerate(rates.own)}
-        exact: list[Posed] = []
+        exact: list[ProofStep] = []
         for case in question.source().cases():
             try:
                 exact += [one for one in case.posed() if one.why.exact and one.variable is variable]

@@ -16,7 +16,7 @@ from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric, times
-from dipc.claims.claim import Claim, ClaimOptions, Given, is_free, resolve_claim
+from dipc.claims.claim import Claim, ClaimOptions, GivenValue, is_free, resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
 from dipc.decide.crossings import Stretch, failing_stretches, stretches
@@ -46,7 +46,7 @@ from dipc.questions.question import question as about_table
 from dipc.questions.report import RowResult, warnings_json
 from dipc.questions.source import Case, Source
 from dipc.rules.goal import Proof
-from dipc.rules.rule import Posed, Summand, Variable
+from dipc.rules.rule import BetaSummand, ProofStep, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta
 from dipc.sign.optimum import Cell
@@ -60,7 +60,7 @@ _NO_TABLE = Table("all inputs", (), frozenset(), {})
 class GivenInverse(GivenQuestion, total=False):
     """The keyword arguments of `dipc.tighten` and `dipc.solve`."""
 
-    error: Given
+    error: GivenValue
     moment: int
     output: str | None
     digits: int
@@ -335,7 +335,7 @@ def claims_of(
     source = question.source()
     engine = question.engine
     cases: list[Case] = []
-    posed: list[tuple[int, Posed]] = []
+    posed: list[tuple[int, ProofStep]] = []
     reasons: dict[str, list[int]] = {}
     vacuous = 0
     for case in source.cases():
@@ -439,7 +439,7 @@ def measure_inequalities(
             numbers = reasons.setdefault(undecided.reason, [])
         else:
             power, start = (why.power, why.start) if isinstance(why, CoefficientInequality) else (0, 0)
-            summand = why if isinstance(why, Summand) else None
+            summand = why if isinstance(why, BetaSummand) else None
             key = (form, obligation.beta, obligation.intervals, one.variable, why.exact, power, start, summand)
             numbers, _ = rows.setdefault(key, ([], obligation.bound))
         if not numbers or numbers[-1] != number:

@@ -24,7 +24,7 @@ from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import round_down
 from dipc.algebra.parametric import FLAT, Parametric, Selection, SelectionKind, TooLarge
-from dipc.claims.claim import Claim, Given, claim_expression, intervals_text
+from dipc.claims.claim import Claim, GivenValue, claim_expression, intervals_text
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
@@ -67,7 +67,7 @@ from dipc.questions.question import about_errors
 from dipc.questions.report import ClassNote, ClassResult, RowResult
 from dipc.questions.source import Source
 from dipc.rules.class_claim import ClassClaim
-from dipc.rules.rule import Posed, Summand, Variable
+from dipc.rules.rule import BetaSummand, ProofStep, Variable
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta, NormalSum
@@ -608,8 +608,8 @@ class GivenSolve(GivenInverse, total=False):
     """The keyword arguments of `dipc.solve`."""
 
     adjacent: str | None
-    budget: Given
-    delta: Given
+    budget: GivenValue
+    delta: GivenValue
 
 
 @takes(GivenSolve, {"digits": DIGITS})

@@ -47,16 +47,16 @@ from dipc.text.ast import (
     Declarator,
     Expr,
     Name,
-    Noise,
+    NoiseExpr,
     Role,
     VariableDecl,
     mentions,
     occurrences,
     walk,
 )
-from dipc.text.ast import Program as Tree
+from dipc.text.ast import ProgramTree as Tree
 from dipc.text.core import Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 
@@ -303,7 +303,7 @@ def _is_monotone(program: Program, name: str, options: Options) -> bool:
     if options.adjacent is None or options.mention(name):
         return False
     tree = parse(program.core.source)
-    rates = [node.rate for node in walk(tree) if isinstance(node, Noise) and node.law.by_deviation]
+    rates = [node.rate for node in walk(tree) if isinstance(node, NoiseExpr) and node.law.by_deviation]
     within = sum(occurrences(rate, name) for rate in rates)
     return within == occurrences(tree, name) and all(_grows(rate, name) for rate in rates if mentions(rate, name))
 
@@ -446,7 +446,7 @@ class _OpenConstant:
         )
         text = print_program(replace(tree, declarations=tuple(declarations)))
         given = {each: value for each, value in program.core.given.items() if each != name}
-        core = load_source(Source("<a constant as an input>", text), given, program.core.asked_eps).core
+        core = load_source(SourceText("<a constant as an input>", text), given, program.core.asked_eps).core
         self._program = Program(core, program.limits)
         self._slot = next(slot for slot in core.inputs if core.slots[slot].name == name)
         self._known: dict[tuple[Value, ...], _Exits] = {}

@@ -20,7 +20,7 @@ from typing import Any, Unpack
 
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import NotExact, exact_text, parse_rational, round_down
-from dipc.claims.claim import Given, GivenEps, claim_expression
+from dipc.claims.claim import GivenEps, GivenValue, claim_expression
 from dipc.claims.table import TableGiven
 from dipc.deprecated import former_property
 from dipc.frozen import frozen
@@ -44,7 +44,7 @@ from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate
 from dipc.questions.privacy.onwards import LeastCosts
 from dipc.rules.rule import Variable
-from dipc.text.ast import Binary, BinaryOp, Expr, Name, Noise, Unary, mentions, occurrences, walk
+from dipc.text.ast import Binary, BinaryOp, Expr, Name, NoiseExpr, Unary, mentions, occurrences, walk
 from dipc.text.core import SampleNoise
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -199,9 +199,9 @@ class GivenTune(GivenWork, total=False):
     vary: str | Sequence[str]
     wanted: str | None
     inputs: InputSpec | None
-    beta: Given
-    alpha: Given
-    gamma: Given
+    beta: GivenValue
+    alpha: GivenValue
+    gamma: GivenValue
     eps: GivenEps
     adjacent: str | None
     digits: int
@@ -494,7 +494,7 @@ class _Search:
         """Raise OutsideFragment where the constants occur outside of rates, or rates are not affine in them."""
         core, names = self.program.core, {each.name for each in self.varied}
         tree = parse(core.source)
-        rates = [node.rate for node in walk((tree.declarations, tree.body)) if isinstance(node, Noise)]
+        rates = [node.rate for node in walk((tree.declarations, tree.body)) if isinstance(node, NoiseExpr)]
         for name in sorted(names):
             if computed_from(tree.declarations, core.given, name):
                 raise OutsideFragment(f"other constants are computed from `{name}`")

@@ -14,7 +14,7 @@ import flint
 
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.event import Event
 from dipc.measure.pieces import Piecewise, SizedPiecewise, integral_of_product, watch_product_of
 from dipc.noise.law import SideRates
@@ -22,8 +22,8 @@ from dipc.noise.law import SideRates
 if TYPE_CHECKING:
     from dipc.measure import lattice, power_series
 else:
-    lattice = Later("dipc.measure.lattice")
-    power_series = Later("dipc.measure.power_series")
+    lattice = LazyModule("dipc.measure.lattice")
+    power_series = LazyModule("dipc.measure.power_series")
 
 # --- Difference -------------------------------------------------------------------------------------------------------
 #

@@ -21,7 +21,7 @@ from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, check_product, fra
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
 from dipc.algebra.numbers import dyadic, exact_eps, to_fmpq
 from dipc.deprecated import former_method
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Happening, RunGraph
 from dipc.measure.forest import (
@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from dipc.measure import summed as sums_of_noises
     from dipc.sign import normal as normals
 else:
-    normals = Later("dipc.sign.normal")
-    normal = Later("dipc.measure.normal")
-    normal_tree = Later("dipc.measure.normal_tree")
-    polyhedral = Later("dipc.measure.polyhedral")
-    sums_of_noises = Later("dipc.measure.summed")
-    power_series = Later("dipc.measure.power_series")
-    runs = Later("dipc.measure.runs")
+    normals = LazyModule("dipc.sign.normal")
+    normal = LazyModule("dipc.measure.normal")
+    normal_tree = LazyModule("dipc.measure.normal_tree")
+    polyhedral = LazyModule("dipc.measure.polyhedral")
+    sums_of_noises = LazyModule("dipc.measure.summed")
+    power_series = LazyModule("dipc.measure.power_series")
+    runs = LazyModule("dipc.measure.runs")
 
 _DEEPEST_SPLIT = 200
 _MOST_SHAPES = 20_000

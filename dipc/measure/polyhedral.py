@@ -18,7 +18,7 @@ import flint
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment
-from dipc.frozen import Later
+from dipc.frozen import LazyModule
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
@@ -28,9 +28,9 @@ from dipc.measure.pieces import Piece, Piecewise, Support, density, integral_of_
 if TYPE_CHECKING:
     from dipc.measure import lattice, summed, vertex_sum
 else:
-    lattice = Later("dipc.measure.lattice")
-    summed = Later("dipc.measure.summed")
-    vertex_sum = Later("dipc.measure.vertex_sum")
+    lattice = LazyModule("dipc.measure.lattice")
+    summed = LazyModule("dipc.measure.summed")
+    vertex_sum = LazyModule("dipc.measure.vertex_sum")
 
 # --- Rewriting an event over noises as one over values, so that every constraint relates at most two of them ----------
 #

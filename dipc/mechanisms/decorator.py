@@ -19,7 +19,7 @@ from dipc.mechanisms.alone import Accepted
 from dipc.mechanisms.module import BAD_CALL, BUILTINS, NOT_FOUND, Module, decorator_name, rational
 from dipc.mechanisms.reading import Part, Reading, read_mechanism
 from dipc.mechanisms.types import Bound
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 
 
 @overload

@@ -24,7 +24,7 @@ from dipc.frozen import frozen
 from dipc.mechanisms.expressions import RESERVED
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.parser import grammar_text
 from dipc.text.printer import formatted
 from dipc.text.syntax_errors import token_span
@@ -75,13 +75,13 @@ class ImportedProgram:
         return "\n".join(rows) + "\n"
 
 
-def imported(source: Source, name: str, point: Fraction | None = None) -> ImportedProgram:
+def imported(source: SourceText, name: str, point: Fraction | None = None) -> ImportedProgram:
     """The program in a file of DiPC's format; with `point` what it is at that eps only, so that rates which are no
     multiple of eps have a meaning. Raises DiagnosticError with the place of the first mistake."""
     return _Reader(source, name, point)._program()  # noqa: SLF001 - what is public are rules of the grammar
 
 
-def _tree(source: Source) -> Tree[Token]:
+def _tree(source: SourceText) -> Tree[Token]:
     """Raises DiagnosticError for what is not a program."""
     try:
         return Lark(grammar_text("dipc.lark"), parser="lalr").parse(source.text)
@@ -92,7 +92,7 @@ def _tree(source: Source) -> Tree[Token]:
         _refuse_word(source, error.token, error.expected, error.state.value_stack)
 
 
-def _refuse_word(source: Source, word: Token, expected: Collection[str], before: Sequence[object]) -> NoReturn:
+def _refuse_word(source: SourceText, word: Token, expected: Collection[str], before: Sequence[object]) -> NoReturn:
     """A word that stands where one of the `expected` terminals has to, behind what is not complete without it."""
     ends = word.type == "$END"
     opened = [each for each in before if isinstance(each, Token) and each.type == "IF"]
@@ -106,12 +106,12 @@ def _refuse_word(source: Source, word: Token, expected: Collection[str], before:
     _refuse(source, Span(0, 1) if ends else token_span(word), message.format(word), note)
 
 
-def _end(source: Source) -> Span:
+def _end(source: SourceText) -> Span:
     end = max(0, len(source.text) - 1)
     return Span(end, end + 1)
 
 
-def _refuse(source: Source, span: Span, message: str, note: str) -> NoReturn:
+def _refuse(source: SourceText, span: Span, message: str, note: str) -> NoReturn:
     raise DiagnosticError(Diagnostic("E1420", message, source.excerpt(span), notes=(note,)))
 
 
@@ -120,7 +120,7 @@ def _refuse(source: Source, span: Span, message: str, note: str) -> NoReturn:
 class _Reader(Interpreter[Token, list[str]]):
     """What each statement is in this language: a method for each rule of the grammar."""
 
-    source: Source
+    source: SourceText
     name: str
     fixed: Fraction | None
     #: The range of the integers that are declared without one.
@@ -151,7 +151,7 @@ class _Reader(Interpreter[Token, list[str]]):
         body = self._statements(statements)
         if self.returned is None:
             _refuse(self.source, _end(self.source), "nothing is returned", "end the program with `return x ;`")
-        text = formatted(Source(self.name, self._text(body, self.returned)))
+        text = formatted(SourceText(self.name, self._text(body, self.returned)))
         return ImportedProgram(text, tuple(self.inputs.items()), tuple(self.warnings))
 
     def _look_ahead(self, tree: Tree[Token]) -> None:

@@ -981,7 +981,7 @@ class Expressions:
             return self._mechanism(node, span)
         return None
 
-    def _noise(self, node: python.Call, called: str, span: Span) -> ast.Noise:
+    def _noise(self, node: python.Call, called: str, span: Span) -> ast.NoiseExpr:
         keyword, has_mean, widths = NOISES[called]
         name = self.module.text(node.func)
         example = f"`{name}({'mean, ' if has_mean else ''}{widths[0]}=2/eps)`"
@@ -1005,7 +1005,7 @@ class Expressions:
             mean = number(0, span) if written is None else self.expr(written)
         width = self.expr(given[known[0]])
         rate = inverse(width) if known[0] == "scale" else width
-        return ast.Noise(law_of(keyword), rate, mean, span)
+        return ast.NoiseExpr(law_of(keyword), rate, mean, span)
 
     def _keywords(self, node: python.Call, known: tuple[str, ...], example: str) -> dict[str, python.expr]:
         given: dict[str, python.expr] = {}

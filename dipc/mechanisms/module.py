@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span, did_you_mean
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, SourceText, Span, did_you_mean
 from dipc.text.syntax_errors import MAX_DIGITS
 
 #: E19xx: what is wrong with a mechanism that is written in Python.
@@ -33,7 +33,7 @@ class Module:
     `constants` are those of the module itself, `changing` its names that mean more than one thing, each with where it
     is given another meaning. `names` are all that the file gives a meaning to."""
 
-    source: Source
+    source: SourceText
     tree: python.Module
     aliases: Mapping[str, str]
     functions: Mapping[str, python.FunctionDef]
@@ -98,7 +98,7 @@ class Module:
         return None
 
 
-def parsed(source: Source, imported: Mapping[str, str] | None = None) -> Module:
+def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Module:
     """The file of this text; `imported` are names that were imported elsewhere, in another cell of a notebook. Raises
     DiagnosticError (E1901) for what is no Python."""
     try:

@@ -75,7 +75,7 @@ class Reading:
     outputs mean in Python. `together`: the parts are a tuple. `told` is the output, if there is one, that is false
     where the whole answer is None."""
 
-    source: Source
+    source: SourceText
     arguments: Mapping[str, str]
     parts: tuple[Part, ...]
     together: bool
@@ -83,7 +83,7 @@ class Reading:
 
 
 def read_mechanism(
-    source: Source,
+    source: SourceText,
     name: str,
     function: Callable[[Module], python.FunctionDef] | None = None,
     imported: Mapping[str, str] | None = None,
@@ -880,7 +880,7 @@ def _expression(text: str, position: python.expr) -> python.expr:
         return position
 
 
-def _inside(source: Source, span: Span, value: str) -> Span | None:
+def _inside(source: SourceText, span: Span, value: str) -> Span | None:
     """The place of a text within its quotes; None where it is written in another way."""
     written = source.text[span.start : span.end]
     for quote in ('"""', "'''", '"', "'"):

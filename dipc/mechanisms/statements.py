@@ -611,7 +611,7 @@ class Statements(Expressions):
         else:
             self._answer(statement, value, span)
         if not tail:
-            self.emit(ast.Exit(span))
+            self.emit(ast.ExitStatement(span))
 
     def _answer(self, statement: python.Return, value: python.expr, span: Span) -> None:
         items = list(value.elts) if isinstance(value, python.Tuple) else [value]

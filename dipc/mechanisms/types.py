@@ -347,7 +347,7 @@ class Inference:
             match statement:
                 case ast.Assign(target, value, span):
                     yield _Assigned(target.name, value, loops, span)
-                case ast.Sample(target, ast.Noise(law=law), span):
+                case ast.Sample(target, ast.NoiseExpr(law=law), span):
                     yield _Assigned(target.name, INT if law.whole else REAL, loops, span)
                 case ast.Sample(target, ast.ExponentialMechanism(domain=domain), span):
                     yield _Assigned(target.name, self._of_domain(domain), loops, span)
@@ -362,7 +362,7 @@ class Inference:
                     yield from self._collected(inner, (*loops, (variable, first, last)))
                 case ast.While(_, inner):
                     yield from self._collected(inner, (*loops, ("", Bound.of(0), Bound.of(0))))
-                case ast.Exit() | ast.Sample():
+                case ast.ExitStatement() | ast.Sample():
                     pass
                 case _:
                     assert_never(statement)

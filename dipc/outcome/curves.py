@@ -35,7 +35,7 @@ from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.privacy.profile import Profile
 from dipc.questions.report import Report, RowResult
 from dipc.questions.source import Source
-from dipc.rules.rule import Posed, Variable
+from dipc.rules.rule import ProofStep, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Cell
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
@@ -233,7 +233,7 @@ def _of_enclosed(source: Source, report: Report, engine: Engine, most: int) -> t
 
 
 def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
-    posed: list[tuple[int, Posed]] = []
+    posed: list[tuple[int, ProofStep]] = []
     for case in source.cases():
         try:
             posed.extend((case.number, one) for one in case.posed())

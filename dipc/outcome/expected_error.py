@@ -7,7 +7,7 @@ from itertools import islice
 
 from dipc.algebra.exppoly import ClosedForm
 from dipc.decide.obligation import Verdict
-from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone
+from dipc.outcome.outcome import GAP, ExitStatus, Fields, Line, Outcome, Part, ShownTable, Tone
 from dipc.outcome.rows import failing_text
 from dipc.outcome.words import (
     STANDINGS,
@@ -33,7 +33,7 @@ def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
     if report.verdict is not None:
         standing, tone = STANDINGS[report.verdict], TONES[report.verdict]
     else:
-        standing, tone = (Standing.HOLDS, Tone.HEAD) if known else (Standing.OPEN, Tone.OPEN)
+        standing, tone = (ExitStatus.HOLDS, Tone.HEAD) if known else (ExitStatus.OPEN, Tone.OPEN)
     return Outcome(
         program=report.program,
         line=headline(report),
@@ -42,7 +42,7 @@ def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
         parts=lambda: _parts(report, None if source is None else source.about),
         record=report.as_json,
         rows=lambda: (row.as_json() for row in report.rows),
-        table=lambda: Table("Rows", *_table(report), len(report.rows)),
+        table=lambda: ShownTable("Rows", *_table(report), len(report.rows)),
         interrupted=f"interrupted after {count(len(report.rows), 'row')}\n" if report.interrupted else None,
         result=report,
         question=source,

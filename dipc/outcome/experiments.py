@@ -9,9 +9,9 @@ from fractions import Fraction
 from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.numbers import decimal, exact_text, outward
 from dipc.auditing import Audit
-from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
+from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, Tone, Verbatim
 from dipc.outcome.words import assignment_text, count, enclosed_text, place_of_runs, rational
-from dipc.simulation.compare import Agreement, ComparedTally, Row, estimates
+from dipc.simulation.compare import Agreement, ComparedRow, ComparedTally, estimates
 from dipc.simulation.conform import ComparedEvent, Conformance, LikelihoodTest
 from dipc.simulation.runs import Tally
 from dipc.text.core import show_value
@@ -29,9 +29,9 @@ _HEAD = ("output", "count", "estimate", "interval", "exact", "")
 
 
 _STANDINGS = {
-    Agreement.MATCH: Standing.HOLDS,
-    Agreement.MISMATCH: Standing.FAILS,
-    Agreement.UNDECIDED: Standing.OPEN,
+    Agreement.MATCH: ExitStatus.HOLDS,
+    Agreement.MISMATCH: ExitStatus.FAILS,
+    Agreement.UNDECIDED: ExitStatus.OPEN,
 }
 
 
@@ -56,7 +56,7 @@ def interrupted(tally: Tally, total: int, confidence: Fraction) -> Outcome:
     if not tally.runs:
         line = Line(reason)
         return Outcome(
-            program=tally.program.name, line="", standing=Standing.OPEN, parts=lambda: [line], interrupted="\n"
+            program=tally.program.name, line="", standing=ExitStatus.OPEN, parts=lambda: [line], interrupted="\n"
         )
     return replace(simulation(estimates(tally, reason, confidence)), interrupted="\n")
 
@@ -98,7 +98,7 @@ def simulation_line(comparison: ComparedTally) -> str:
             return f"undecided: {comparison.reason}"
 
 
-def _complaint(comparison: ComparedTally, row: Row) -> str:
+def _complaint(comparison: ComparedTally, row: ComparedRow) -> str:
     output = _output(row)
     assert row.enclosure is not None
     if row.impossible:
@@ -112,7 +112,7 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times" if count else "never"
 
 
-def _chosen(rows: Sequence[Row]) -> list[Row]:
+def _chosen(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
     """Return the rows to show, in their order: all mismatches, and the most common other ones."""
     if len(rows) <= _MOST_ROWS:
         return list(rows)
@@ -124,7 +124,7 @@ def _chosen(rows: Sequence[Row]) -> list[Row]:
 # --- the table -------------------------------------------------------------------------------------
 
 
-def _grid(comparison: ComparedTally, rows: Sequence[Row]) -> Grid:
+def _grid(comparison: ComparedTally, rows: Sequence[ComparedRow]) -> Grid:
     """Return a row for each output; without the exact probabilities if none is known."""
     columns = 4 if all(row.enclosure is None for row in rows) else 6
     tones = [Tone.BAD if row.agreement is Agreement.MISMATCH else None for row in rows]
@@ -132,7 +132,7 @@ def _grid(comparison: ComparedTally, rows: Sequence[Row]) -> Grid:
     return Grid(_HEAD[:columns], tuple(zip(tones, cells, strict=True)), right=frozenset({1, 2}))
 
 
-def _cells(comparison: ComparedTally, row: Row) -> tuple[str, ...]:
+def _cells(comparison: ComparedTally, row: ComparedRow) -> tuple[str, ...]:
     places = max(4, len(str(comparison.tally.runs)))
     low, high = row.interval
     interval = f"[{low:.{places}f}, {high:.{places}f}]"
@@ -141,7 +141,7 @@ def _cells(comparison: ComparedTally, row: Row) -> tuple[str, ...]:
     return _output(row), str(row.count), estimate, interval, exact, _MARKS[row.agreement]
 
 
-def _output(row: Row) -> str:
+def _output(row: ComparedRow) -> str:
     return assignment_text(row.output) if row.output else "any output"
 
 
@@ -178,7 +178,7 @@ def _simulation_record(comparison: ComparedTally) -> dict[str, object]:
     }
 
 
-def _simulated_record(comparison: ComparedTally, row: Row) -> dict[str, object]:
+def _simulated_record(comparison: ComparedTally, row: ComparedRow) -> dict[str, object]:
     enclosure = None if row.enclosure is None else [exact_text(end) for end in outward(*row.enclosure, _DIGITS)]
     return {
         "output": dict(row.output),
@@ -345,7 +345,7 @@ def audit_line(result: Audit) -> str:
 
 def audit(result: Audit) -> Outcome:
     """Return a certified lower bound of a loss beside the exact loss."""
-    standing = Standing.FAILS if result.exceeds else Standing.HOLDS
+    standing = ExitStatus.FAILS if result.exceeds else ExitStatus.HOLDS
     return Outcome(
         program=result.program,
         line=audit_line(result),

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from xml.etree import ElementTree as ET
 
 from dipc.algebra.exppoly import ClosedForm, ordered_terms, terms_at
-from dipc.outcome.outcome import Case, Kind, Outcome
+from dipc.outcome.outcome import Outcome, SuiteCase, SuiteResult
 from dipc.outcome.words import groups
 from dipc.text.diagnostic import Diagnostic
 
@@ -71,21 +71,21 @@ def junit(outcome: Outcome) -> str:
                 line=str(case.place.line),
                 time=f"{case.seconds:.3f}",
             )
-            if case.kind is Kind.PASSED:
+            if case.kind is SuiteResult.PASSED:
                 continue
-            tag = "failure" if case.kind is Kind.FAILED else "error"
+            tag = "failure" if case.kind is SuiteResult.FAILED else "error"
             child = ET.SubElement(element, tag, type=str(case.kind), message=_clean(case.line))
             child.text = _clean("\n".join(case.lines()) + "\n")
     ET.indent(root, " ")
     return "<?xml version='1.0' encoding='utf-8'?>\n" + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _totals(cases: Sequence[Case]) -> dict[str, str]:
+def _totals(cases: Sequence[SuiteCase]) -> dict[str, str]:
     kinds = [case.kind for case in cases]
     return {
         "tests": str(len(cases)),
-        "failures": str(kinds.count(Kind.FAILED)),
-        "errors": str(kinds.count(Kind.ERROR) + kinds.count(Kind.UNDECIDED)),
+        "failures": str(kinds.count(SuiteResult.FAILED)),
+        "errors": str(kinds.count(SuiteResult.ERROR) + kinds.count(SuiteResult.UNDECIDED)),
         "time": f"{sum(case.seconds for case in cases):.3f}",
     }
 
@@ -104,21 +104,21 @@ def github(outcome: Outcome) -> str:
     return "".join(f"{line}\n" for line in [*lines, outcome.line])
 
 
-def _annotations(case: Case) -> Iterator[str]:
+def _annotations(case: SuiteCase) -> Iterator[str]:
     match case.kind:
-        case Kind.PASSED:
+        case SuiteResult.PASSED:
             pass
-        case Kind.ERROR:
+        case SuiteResult.ERROR:
             for diagnostic in case.diagnostics:
                 yield _annotated_diagnostic(case, diagnostic)
         case kind:
-            level = "warning" if kind is Kind.UNDECIDED else "error"
+            level = "warning" if kind is SuiteResult.UNDECIDED else "error"
             message = f"expected {case.expected}, but {case.line}\nreplay: {case.replay}"
             place = case.place
             yield _annotation(level, (place.file, place.line, place.column), case.name, message)
 
 
-def _annotated_diagnostic(case: Case, diagnostic: Diagnostic) -> str:
+def _annotated_diagnostic(case: SuiteCase, diagnostic: Diagnostic) -> str:
     place = diagnostic.excerpt or case.place
     message = "\n".join([diagnostic.message, *diagnostic.notes])
     return _annotation("error", (place.file, place.line, place.column), f"{case.name} ({diagnostic.code})", message)

@@ -26,7 +26,7 @@ from dipc.decide.obligation import Verdict
 from dipc.measure.measure import EnclosedForm
 from dipc.outcome.certificates import certificate
 from dipc.outcome.curves import Curve, curves_of, sentence
-from dipc.outcome.outcome import Fields, Gap, Grid, Line, Outcome, Part, Tone, Verbatim
+from dipc.outcome.outcome import BlankLine, Fields, Grid, Line, Outcome, Part, Tone, Verbatim
 from dipc.outcome.program import Outcomes
 from dipc.outcome.rows import worst_first
 from dipc.program.program import Program
@@ -74,7 +74,7 @@ def _groups(parts: Iterable[Part]) -> list[list[Part]]:
     """Return the parts between the gaps."""
     groups: list[list[Part]] = [[]]
     for part in parts:
-        if isinstance(part, Gap):
+        if isinstance(part, BlankLine):
             groups.append([])
         else:
             groups[-1].append(part)
@@ -90,7 +90,7 @@ def _part(part: Part) -> str:
         case Line(text, tone, indent):
             tag = "h3" if tone is Tone.HEAD and not indent else "p"
             return f"<{tag}>{escape(text)}</{tag}>\n"
-        case Gap():
+        case BlankLine():
             return ""
         case Fields(pairs):
             return fields(pairs)

@@ -26,7 +26,7 @@ class Tone(Enum):
     FAINT = "2"
 
 
-class Standing(Enum):
+class ExitStatus(Enum):
     """The kind of an answer, which is the exit code.
 
     The answer is the hoped-for one, its negation (both proved), or neither; and for many questions, some could not be
@@ -41,7 +41,7 @@ class Standing(Enum):
     @property
     def tone(self) -> Tone:
         """The tone of a line with this standing."""
-        return {Standing.HOLDS: Tone.GOOD, Standing.OPEN: Tone.OPEN}.get(self, Tone.BAD)
+        return {ExitStatus.HOLDS: Tone.GOOD, ExitStatus.OPEN: Tone.OPEN}.get(self, Tone.BAD)
 
 
 @frozen
@@ -54,7 +54,7 @@ class Line:
 
 
 @frozen
-class Gap:
+class BlankLine:
     """An empty line, never two in a row."""
 
 
@@ -90,13 +90,13 @@ class Grid:
     right: frozenset[int] = frozenset()
 
 
-Part = Line | Gap | Fields | Verbatim | Grid
+Part = Line | BlankLine | Fields | Verbatim | Grid
 
-GAP = Gap()
+GAP = BlankLine()
 
 
 @frozen
-class Table:
+class ShownTable:
     """Rows of cells, with the tone of each, as spreadsheets and pages have them.
 
     Without a `title` the table is for machines alone.
@@ -108,7 +108,7 @@ class Table:
     count: int
 
 
-class Kind(StrEnum):
+class SuiteResult(StrEnum):
     """The result of a test.
 
     `undecided` is neither passed nor failed: there was no verdict, although one was expected. With `error` the claim
@@ -122,7 +122,7 @@ class Kind(StrEnum):
 
 
 @frozen(kw_only=True)
-class Case:
+class SuiteCase:
     """A tested claim: its place, the expected verdict, and the actual one in one line and as a whole report.
 
     `replay` is the command that asks it again, and `diagnostics` are the parts of an error.
@@ -130,7 +130,7 @@ class Case:
 
     name: str
     place: Excerpt
-    kind: Kind
+    kind: SuiteResult
     expected: str
     line: str
     text: str
@@ -159,17 +159,17 @@ class Outcome:
 
     program: str
     line: str
-    standing: Standing
+    standing: ExitStatus
     parts: Callable[[], Iterable[Part]]
     tone: Tone = Tone.HEAD
     heading: str | None = None
     statement: Callable[[], Any] | None = None
     record: Callable[[], Mapping[str, Any]] | None = None
     rows: Callable[[], Iterable[Mapping[str, Any]]] | None = None
-    table: Callable[[], Table] | None = None
+    table: Callable[[], ShownTable] | None = None
     equations: Callable[[], tuple[str, Iterable[tuple[str, ClosedForm]]]] | None = None
     graph: Callable[[], str] | None = None
-    cases: tuple[Case, ...] = ()
+    cases: tuple[SuiteCase, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     interrupted: str | None = None
     result: Any = None
@@ -274,7 +274,7 @@ class Page:
             match part:
                 case Line(text, tone, indent):
                     self.line(text, tone, indent)
-                case Gap():
+                case BlankLine():
                     self.blank()
                 case Fields(pairs, indent, label_width):
                     self.fields(pairs, indent, label_width)

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from dipc.algebra.numbers import exact_text, outward
-from dipc.frozen import Later, frozen
-from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
+from dipc.frozen import LazyModule, frozen
+from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, Tone, Verbatim
 from dipc.outcome.words import (
     DIGITS,
     agreement,
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from dipc.questions.privacy import every_number
     from dipc.questions.privacy import profile as profiles
 else:
-    every_number = Later("dipc.questions.privacy.every_number")
-    profiles = Later("dipc.questions.privacy.profile")
+    every_number = LazyModule("dipc.questions.privacy.every_number")
+    profiles = LazyModule("dipc.questions.privacy.profile")
 
 _TONES = {
     PrivacyVerdict.PRIVATE: Tone.GOOD,
@@ -84,9 +84,9 @@ class PrivacyStatement:
 
 
 _STANDINGS = {
-    PrivacyVerdict.PRIVATE: Standing.HOLDS,
-    PrivacyVerdict.NOT_PRIVATE: Standing.FAILS,
-    PrivacyVerdict.UNDECIDED: Standing.OPEN,
+    PrivacyVerdict.PRIVATE: ExitStatus.HOLDS,
+    PrivacyVerdict.NOT_PRIVATE: ExitStatus.FAILS,
+    PrivacyVerdict.UNDECIDED: ExitStatus.OPEN,
 }
 
 
@@ -311,10 +311,10 @@ def _record(answer: PrivacyAnswer, estimate: LossEstimate | None, digits: int = 
     return known if estimate is None else {**known, "estimate": estimate.as_json()}
 
 
-def _standing(answer: PrivacyAnswer, digits: int = DIGITS) -> Standing:
+def _standing(answer: PrivacyAnswer, digits: int = DIGITS) -> ExitStatus:
     if isinstance(answer, PrivacyReport):
         return _STANDINGS[answer.verdict]
-    return Standing.OPEN if _is_open(answer, digits) else Standing.HOLDS
+    return ExitStatus.OPEN if _is_open(answer, digits) else ExitStatus.HOLDS
 
 
 def _tone(answer: PrivacyAnswer, digits: int) -> Tone:

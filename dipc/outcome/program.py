@@ -22,12 +22,10 @@ from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
 from dipc.outcome.formats import latex_assignment
-from dipc.outcome.outcome import GAP, GLUE, Fields, Line, Outcome, Part, Standing, Tone
-from dipc.outcome.outcome import Table as ShownTable
+from dipc.outcome.outcome import GAP, GLUE, ExitStatus, Fields, Line, Outcome, Part, ShownTable, Tone
 from dipc.outcome.words import assignment_text, count, enclosed_text, rational
 from dipc.program.exits import exits
-from dipc.program.program import Outcome as OutputProbability
-from dipc.program.program import Program, Progress
+from dipc.program.program import OutputProbability, Program, Progress
 from dipc.program.weights import Weights
 from dipc.text.core import IntType, Value, show_value
 from dipc.text.program import CoreProgram
@@ -195,7 +193,7 @@ def outcome(dtmc: Dtmc, title: str, eps: Fraction | None = None) -> Outcome:
     return Outcome(
         program=title,
         line=f"{title}: {count(len(dtmc.states), 'state')}, {count(dtmc.step_count, 'step')}",
-        standing=Standing.HOLDS,
+        standing=ExitStatus.HOLDS,
         parts=lambda: _parts_of_chain(dtmc, eps),
         graph=lambda: dot_text(dtmc, title, eps),
         result=dtmc,
@@ -387,7 +385,7 @@ def outputs(outcomes: Outcomes) -> Outcome:
     return Outcome(
         program=outcomes.program,
         line=f"{outcomes.program}: {count(len(outcomes.outcomes), 'output')}",
-        standing=Standing.HOLDS,
+        standing=ExitStatus.HOLDS,
         parts=lambda: _parts_of_outputs(outcomes),
         record=lambda: _record(outcomes),
         equations=lambda: _equations(outcomes),
@@ -475,7 +473,7 @@ def answers(program: CoreProgram, table: Table) -> Outcome:
     return Outcome(
         program=program.name,
         line=count(len(table.rows), "row"),
-        standing=Standing.HOLDS,
+        standing=ExitStatus.HOLDS,
         parts=lambda: (),
         table=lambda: _shown_table(program, table),
     )

@@ -12,7 +12,7 @@ from typing import assert_never
 from dipc.claims.claim import UNUSED_GAMMA
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict, Worst
-from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone, render_parts
+from dipc.outcome.outcome import GAP, ExitStatus, Fields, Line, Outcome, Part, ShownTable, Tone, render_parts
 from dipc.outcome.words import (
     LISTED,
     NO_INPUT,
@@ -140,7 +140,7 @@ def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
     return Outcome(
         program=stop.report.program,
         line=line,
-        standing=Standing.OPEN,
+        standing=ExitStatus.OPEN,
         tone=Tone.OPEN,
         parts=lambda: _certain(stop.report, done, word),
         interrupted="",
@@ -370,9 +370,9 @@ def _vacuously(row: RowResult) -> str:
     return f" (vacuously, as {'dd ≤ alpha' if row.says is None else 'beta ≥ 1'})"
 
 
-def _table(rows: Sequence[RowResult], word: str) -> Table:
+def _table(rows: Sequence[RowResult], word: str) -> ShownTable:
     columns = (word, "input", "output", "alpha", "verdict", "fails for eps in")
-    return Table(plural(word).capitalize(), columns, map(_cells, rows), len(rows))
+    return ShownTable(plural(word).capitalize(), columns, map(_cells, rows), len(rows))
 
 
 def _cells(row: RowResult) -> tuple[Tone, tuple[str, ...]]:

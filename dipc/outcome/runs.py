@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dipc.execution import Runs
-from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing
+from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part
 from dipc.outcome.words import count, place_of_runs, rational
 from dipc.text.core import show_value
 from dipc.text.diagnostic import Diagnostic
@@ -23,7 +23,7 @@ def runs(runs: Runs, samples: Path | None = None) -> Outcome:
         program=runs.program.name,
         line=runs_line(runs),
         heading=f"{runs.program.name}: {count(len(runs), 'run')} with exact noise",
-        standing=Standing.HOLDS,
+        standing=ExitStatus.HOLDS,
         parts=lambda: _runs_parts(runs, samples),
         record=lambda: _runs_record(runs),
         warnings=() if runs.seed is None else (_SEEDED,),

@@ -24,7 +24,7 @@ from dipc.inverse.solve import Intervals, IntervalSide
 from dipc.inverse.solve_constant import ConstantSolution
 from dipc.inverse.tune import Evaluation, Tuned, Varied
 from dipc.outcome.classes import where
-from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Table, Tone
+from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, ShownTable, Tone
 from dipc.outcome.tighten import about_question
 from dipc.outcome.words import (
     NO_INPUT,
@@ -48,7 +48,7 @@ from dipc.program.expected_error import Erring
 from dipc.rules.rule import Variable
 
 #: The standing of each status.
-STANDINGS = {Status.SOLVED: Standing.HOLDS, Status.NONE: Standing.FAILS, Status.UNDECIDED: Standing.OPEN}
+STANDINGS = {Status.SOLVED: ExitStatus.HOLDS, Status.NONE: ExitStatus.FAILS, Status.UNDECIDED: ExitStatus.OPEN}
 
 #: The most rows that are described.
 _SHOWN_ROWS = 2
@@ -462,12 +462,12 @@ _LISTED = 12
 def tuned_outcome(tuned: Tuned, path: str) -> Outcome:
     """Return the answer: found, or open if nothing is known or a constant of privacy is only enclosed."""
     best = tuned.best
-    standing = Standing.OPEN if best is None or not best.exact else Standing.HOLDS
+    standing = ExitStatus.OPEN if best is None or not best.exact else ExitStatus.HOLDS
     return Outcome(
         program=tuned.program,
         line=_tuned_headline(tuned),
         standing=standing,
-        tone=Tone.HEAD if standing is Standing.HOLDS else Tone.OPEN,
+        tone=Tone.HEAD if standing is ExitStatus.HOLDS else Tone.OPEN,
         parts=lambda: _tuned_parts(tuned, path),
         record=tuned.as_json,
         table=lambda: _table(tuned),
@@ -575,6 +575,6 @@ def _rows(tuned: Tuned) -> tuple[tuple[str, ...], list[tuple[Tone | None, tuple[
     return head, rows
 
 
-def _table(tuned: Tuned) -> Table:
+def _table(tuned: Tuned) -> ShownTable:
     head, rows = _rows(tuned)
-    return Table("Values that were tried", head, rows, len(rows))
+    return ShownTable("Values that were tried", head, rows, len(rows))

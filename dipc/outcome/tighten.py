@@ -13,7 +13,7 @@ from dipc.frozen import frozen
 from dipc.inverse.question import Question
 from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.outcome.classes import about_every_input, where
-from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Table, Tone
+from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, ShownTable, Tone
 from dipc.outcome.words import (
     NO_INPUT,
     NON_VACUOUS,
@@ -121,7 +121,7 @@ def _pair(cell: tuple[Fraction, Fraction]) -> list[str]:
     return [str(low), str(high)] if low == high else [exact_text(low), exact_text(high)]
 
 
-def _table(members: Sequence[Member]) -> Table:
+def _table(members: Sequence[Member]) -> ShownTable:
     """Return a row for each member: constants, the enclosure of the factor, κ, and the first place that needs it."""
     names = list(members[0].constants)
     bounded = any(member.tightest.upper_places for member in members)
@@ -144,7 +144,7 @@ def _table(members: Sequence[Member]) -> Table:
             *([_at_most_word(tightest)] if bounded else []),
         )
         rows.append((_tone(tightest), cells))
-    return Table("Members" if len(members) > 1 else "", columns, rows, len(rows))
+    return ShownTable("Members" if len(members) > 1 else "", columns, rows, len(rows))
 
 
 def _at_most_word(tightest: Tightest) -> str:
@@ -245,7 +245,7 @@ def _outcome(members: Sequence[Member], name: str) -> Outcome:
     return Outcome(
         program=name,
         line="",
-        standing=Standing.HOLDS if complete else Standing.OPEN,
+        standing=ExitStatus.HOLDS if complete else ExitStatus.OPEN,
         parts=lambda: (),
         record=lambda: {"schema": SCHEMA, "program": name, "members": [as_json(member) for member in members]},
         table=lambda: _table(members),

@@ -17,7 +17,7 @@ from dipc.claims.table import Table
 from dipc.decide.obligation import ClaimScope, EndPoint, FailureInterval, Verdict
 from dipc.frozen import Later, frozen
 from dipc.options import Options
-from dipc.outcome.outcome import GLUE, Standing, Tone
+from dipc.outcome.outcome import GLUE, ExitStatus, Tone
 from dipc.program.inputs import specifications
 from dipc.program.program import Program
 from dipc.text.ast import ClaimedInputs
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dipc.program import metric as metrics
     from dipc.questions.report import Counts, RowResult
 else:
-    metrics = Later("dipc.program.metric")
+    metrics = LazyModule("dipc.program.metric")
 
 #: The significant digits that a text shows, unless more are needed to distinguish two numbers.
 DIGITS = 10
@@ -195,9 +195,9 @@ LISTED = 12
 TONES = {Verdict.ACCURATE: Tone.GOOD, Verdict.INACCURATE: Tone.BAD, Verdict.UNDECIDED: Tone.OPEN}
 
 STANDINGS = {
-    Verdict.ACCURATE: Standing.HOLDS,
-    Verdict.INACCURATE: Standing.FAILS,
-    Verdict.UNDECIDED: Standing.OPEN,
+    Verdict.ACCURATE: ExitStatus.HOLDS,
+    Verdict.INACCURATE: ExitStatus.FAILS,
+    Verdict.UNDECIDED: ExitStatus.OPEN,
 }
 
 

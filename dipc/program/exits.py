@@ -37,7 +37,7 @@ from dipc.chain.state import (
     slots_in,
 )
 from dipc.chain.step import step
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, Share
 from dipc.program.weights import Choices, Weights, numerator_of
 from dipc.sign.chart import isolate_roots, place_text
@@ -66,9 +66,9 @@ if TYPE_CHECKING:
     from dipc.chain import series
     from dipc.measure import runs as graphs
 else:
-    absorption = Later("dipc.algebra.absorption")
-    series = Later("dipc.chain.series")
-    graphs = Later("dipc.measure.runs")
+    absorption = LazyModule("dipc.algebra.absorption")
+    series = LazyModule("dipc.chain.series")
+    graphs = LazyModule("dipc.measure.runs")
 
 
 # --- The exact weight of the choices that lead to each exit, over loops too -------------------------------------------
@@ -687,7 +687,7 @@ class ManyRuns:
 Answer = tuple[Value | None, ...]
 
 
-class Laws:
+class OutputLaws:
     """The probabilities of the values of the finite outputs, all values at once.
 
     Real and int outputs are left open: the probability is that of all their values together. The program is explored

@@ -37,7 +37,7 @@ from dipc.chain.state import (
 )
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool, value_of
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
 from dipc.program.nearness import Every, Formula, Some, every, opposite, place_notes
 from dipc.program.program import Program
@@ -51,7 +51,7 @@ from dipc.text.statements import lower_ideal
 if TYPE_CHECKING:
     from dipc.program import deterministic
 else:
-    deterministic = Later("dipc.program.deterministic")
+    deterministic = LazyModule("dipc.program.deterministic")
 
 # --- The diagnostic for an ideal that is a partial function -----------------------------------------------------------
 
@@ -434,7 +434,7 @@ def disagreement(
 # --- The least distance to a set of inputs that is not convex: constraints joined by `and` and `or` -------------------
 
 
-class Search:
+class DistanceSearch:
     """A branch-and-bound search over the alternatives of each `or`, as long as they can be nearer than the best.
 
     More constraints only make a set smaller and its distance larger. A branch is abandoned as soon as some of its
@@ -723,7 +723,7 @@ class Distances:
         metric = self._ideal.metric
         here: dict[int, Answer] = {**self._by_slot(own), **point}
         symbolic: dict[int, Answer] = {slot: Affine.input(slot) for slot in point}
-        search = Search(self._norm, point, self._whole_inputs, self._ideal.program.limits)
+        search = DistanceSearch(self._norm, point, self._whole_inputs, self._ideal.program.limits)
         least: Fraction | None = None
         for away, finite in self._around(own):
             if least is not None and away >= least:

@@ -22,16 +22,16 @@ from dipc.claims.table import (
     first_of_each_claim,
     read_table,
 )
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.program.program import Program, Progress
 from dipc.text.core import Slot, Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, listing
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
     from dipc.program import ideal as ideals
 else:
-    ideals = Later("dipc.program.ideal")
+    ideals = LazyModule("dipc.program.ideal")
 
 # --- The inputs at which a claim is checked: products of finite sets, listed ones, or all of them ---------------------
 #
@@ -120,7 +120,9 @@ def default_inputs(program: Program) -> FiniteInputs:
 def _alone(given: Sequence[str], one: str) -> None:
     if len(given) > 1:
         message = f"`{one.strip()}` cannot be combined with other inputs"
-        raise DiagnosticError(_mistake(Source("<--inputs>", one), Span(0, len(one)), message, "give one or the other"))
+        raise DiagnosticError(
+            _mistake(SourceText("<--inputs>", one), Span(0, len(one)), message, "give one or the other")
+        )
 
 
 def _is_file(text: str) -> bool:
@@ -164,7 +166,7 @@ def _unbounded(specification: Specification, slots: Sequence[Slot], notes: Seque
         )
 
 
-def _mistake(source: Source, span: Span, message: str, *notes: str) -> Diagnostic:
+def _mistake(source: SourceText, span: Span, message: str, *notes: str) -> Diagnostic:
     return Diagnostic("E1110", message, source.excerpt(span), notes=notes)
 
 

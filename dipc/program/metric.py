@@ -12,7 +12,7 @@ from math import ceil, lcm
 from typing import TYPE_CHECKING, TypeVar
 
 from dipc.chain.state import Affine, Answer, Constraint, Terms, as_form, contradict, same_value
-from dipc.frozen import Later
+from dipc.frozen import LazyModule
 from dipc.linear.halfspace import ORIGIN, Halfspace, difference_graph, greatest_bounds, sorted_terms
 from dipc.program.nearness import Formula, Whole, compared, every, joined, opposite, output_positions, some
 from dipc.text.ast import CompareOp
@@ -22,7 +22,7 @@ from dipc.text.program import CoreMetric, CoreProgram
 if TYPE_CHECKING:
     from dipc.linear import program as linear_program
 else:
-    linear_program = Later("dipc.linear.program")
+    linear_program = LazyModule("dipc.linear.program")
 
 # --- The distances between inputs that a program can choose -----------------------------------------------------------
 

@@ -22,7 +22,7 @@ from dipc.chain.flow import Flow, analyze, with_finite_noise
 from dipc.claims.claim import GivenEps, given_text, the_one_eps
 from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.claims.table import input_cells, output_cells
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import (
     Bound,
@@ -35,7 +35,7 @@ from dipc.measure.measure import (
     without_frames,
 )
 from dipc.noise.law import NoClosedForm
-from dipc.program.exits import FEW_RUNS, Exits, Laws, ManyRuns, exits, many_runs, values_key
+from dipc.program.exits import FEW_RUNS, Exits, ManyRuns, OutputLaws, exits, many_runs, values_key
 from dipc.program.weights import Choices, check_choices
 from dipc.sign.interval import Interval
 from dipc.text.core import Value, show_value
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from dipc.chain.series import RunTemplate
     from dipc.program import nearness
 else:
-    nearness = Later("dipc.program.nearness")
+    nearness = LazyModule("dipc.program.nearness")
 
 # --- Exact output probabilities of one program, row after row ---------------------------------------------------------
 #
@@ -67,7 +67,7 @@ _REMEMBERED_PLANS = 20_000
 
 
 @dataclass(slots=True)
-class Work:
+class WorkDone:
     """The work done so far, and the time it took."""
 
     explorations: int = 0
@@ -125,7 +125,7 @@ class Probabilities:
         self.flow = flow
         self.limits = limits
         self.choices = choices
-        self.work = Work()
+        self.work = WorkDone()
         self.measurer = BoundMeasurer(measurer or Measurer(limits))
         slots = program.slots
         self._real_inputs = [position for position, slot in enumerate(program.inputs) if slots[slot].is_symbolic]
@@ -364,7 +364,7 @@ class NearProbabilities(Probabilities):
 
 
 @frozen
-class Outcome:
+class OutputProbability:
     """A combination of values of the finite outputs, as texts by name (None: never assigned), with its probability.
 
     Real and int outputs are left open: the probability is that of all their values together.
@@ -421,7 +421,7 @@ class Program:
         """Return the same program with other limits."""
         return Program(self.core, limits)
 
-    def given(self, constants: Mapping[str, Fraction], source: Source | None = None) -> Program:
+    def given(self, constants: Mapping[str, Fraction], source: SourceText | None = None) -> Program:
         """Return the program read again with these values of constants, and of constants computed from them.
 
         It is read from `source`, if given. Raises DiagnosticError if it is refused.
@@ -554,7 +554,7 @@ class Program:
         self,
         input: Mapping[str, object],  # noqa: A002 - the contract's name
         progress: Progress | None = None,
-    ) -> tuple[Outcome, ...]:
+    ) -> tuple[OutputProbability, ...]:
         """Return all values of the finite outputs that can occur, with their probabilities, which sum to exactly 1.
 
         The order is that of the outputs' domains. Raises as `probability` does.
@@ -577,7 +577,7 @@ class Program:
             whole = total(closed)
             assert whole == 1, f"the probabilities of all outcomes sum to {whole}"
         return tuple(
-            Outcome(
+            OutputProbability(
                 {
                     slot.name: None if v is None else show_value(v)
                     for slot, v in zip(laws.observed, answer, strict=True)
@@ -588,9 +588,9 @@ class Program:
             if not isinstance(form, ClosedForm) or not form.value.is_zero()
         )
 
-    def laws(self) -> Laws:
+    def laws(self) -> OutputLaws:
         """Return the laws of the finite outputs, for any inputs."""
-        return Laws(self.row_flow, self.choices, self.limits)
+        return OutputLaws(self.row_flow, self.choices, self.limits)
 
 
 class Programmed(Protocol):
@@ -649,7 +649,7 @@ def load(
 SEPARATOR = "::"
 
 
-def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
+def load_source(source: SourceText, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
     """Return the program in `source`, to be asked about `eps`; see `load`."""
     tree = parse(source)
     ranges = asked_ranges(tree, source, constants, None if eps is None else given_text(eps))
@@ -669,7 +669,7 @@ def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps
     return program
 
 
-def validate_source(source: Source, constants: Mapping[str, Fraction] | None = None) -> None:
+def validate_source(source: SourceText, constants: Mapping[str, Fraction] | None = None) -> None:
     """Validate the reading of a Python function whose program is shown, or handed on, as a text. Raises DiagnosticError
     as `load` does, DefectError for a function that is read wrongly."""
     if source.accepted is None:
@@ -680,11 +680,11 @@ def validate_source(source: Source, constants: Mapping[str, Fraction] | None = N
         load_source(source, constants or {}, Fraction(1))  # a rate or a constant may have a meaning at one eps only
 
 
-def source_at(path: Path) -> Source:
+def source_at(path: Path) -> SourceText:
     """Return the program at a path: a text of the language, or `FILE.py::NAME`. Raises DiagnosticError."""
     file, separator, name = str(path).partition(SEPARATOR)
     if separator:
-        source: Source = above("mechanism").read_mechanism(read_source(Path(file)), name).source
+        source: SourceText = above("mechanism").read_mechanism(read_source(Path(file)), name).source
         return source
     if path.suffix == ".py":
         message = f"`{path}` is a Python file, which can have several mechanisms"
@@ -693,12 +693,12 @@ def source_at(path: Path) -> Source:
     return read_source(path)
 
 
-def _source(path_or_text: str | os.PathLike[str]) -> Source:
+def _source(path_or_text: str | os.PathLike[str]) -> SourceText:
     if not isinstance(path_or_text, str):
         return source_at(Path(path_or_text))
     if path_or_text and "\n" not in path_or_text and (_is_named(path_or_text.strip()) or _is_file(path_or_text)):
         return source_at(Path(path_or_text.strip()))
-    return Source("<text>", path_or_text)
+    return SourceText("<text>", path_or_text)
 
 
 def _is_named(text: str) -> bool:

@@ -19,7 +19,7 @@ from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
 from dipc.text.ast import Binary, Expr
 from dipc.text.core import SampleChoice
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.expressions import FIX_EPS
 from dipc.text.program import CoreProgram
 
@@ -41,7 +41,7 @@ class Weights:
 
     def __init__(
         self,
-        source: Source,
+        source: SourceText,
         limits: Limits,
         only_at: Fraction | None = None,
         intervals: Sequence[Interval] = (Interval.POSITIVE,),
@@ -55,9 +55,9 @@ class Weights:
         #: By identity, which the expression kept here holds.
         self._seen: dict[int, tuple[Expr, Closed]] = {}
         self._intervals: dict[NoiseWeight, Closed] = {}
-        self._exponentials: dict[tuple[Fraction, tuple[Fraction, ...]], Exponential] = {}
+        self._exponentials: dict[tuple[Fraction, tuple[Fraction, ...]], ExponentialWeights] = {}
         #: By the identity of the scores kept here, which all weights of one choice share: hashing them takes longer.
-        self._by_identity: dict[int, tuple[tuple[Fraction, ...], Exponential]] = {}
+        self._by_identity: dict[int, tuple[tuple[Fraction, ...], ExponentialWeights]] = {}
         self._zeros: dict[ChoiceWeight, tuple[Root, ...]] = {}
 
     def closed(self, weight: ChoiceWeight) -> Closed:
@@ -89,12 +89,12 @@ class Weights:
             known = self._intervals[weight] = measure(event, self._limits)
         return known
 
-    def _exponential(self, rate: Fraction, scores: tuple[Fraction, ...]) -> Exponential:
+    def _exponential(self, rate: Fraction, scores: tuple[Fraction, ...]) -> ExponentialWeights:
         _, known = self._by_identity.get(id(scores), (None, None))
         if known is None or known.rate != rate:
             known = self._exponentials.get((rate, scores))
             if known is None:
-                known = self._exponentials[rate, scores] = Exponential(rate, scores, self._meter)
+                known = self._exponentials[rate, scores] = ExponentialWeights(rate, scores, self._meter)
             if len(self._by_identity) >= _REMEMBERED:
                 self._by_identity.clear()
             self._by_identity[id(scores)] = scores, known
@@ -150,7 +150,7 @@ class Weights:
         return simplest(Quotient(form.numerator_flat() * sign, form.denominator * sign))
 
 
-class Exponential:
+class ExponentialWeights:
     """The weights of one exponential mechanism, exp(rate·eps·score) / Σ exp(rate·eps·score) over all scores.
 
     They are quotients over one denominator, which is computed once. Raises LimitReached if there are too many of them.
@@ -290,7 +290,7 @@ def _mistakes(
     return diagnostics
 
 
-def _divided(arms: Sequence[ExpressionWeight], source: Source) -> str:
+def _divided(arms: Sequence[ExpressionWeight], source: SourceText) -> str:
     """Return the first weight as it is written, divided by the sum of all."""
     texts = [" ".join(source.text[arm.span.start : arm.span.end].split()) for arm in arms]
     first = f"({texts[0]})" if isinstance(arms[0].expression, Binary) else texts[0]

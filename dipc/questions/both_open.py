@@ -43,9 +43,9 @@ from dipc.questions.report import ClassEvidence, ClassResult, Method, Refuted, R
 from dipc.questions.source import Case, Settling
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, connected
 from dipc.rules.class_claim import ClassClaim
-from dipc.rules.every_rule import Choice, Needed
+from dipc.rules.every_rule import CoveringProofs, Needed
 from dipc.rules.goal import ConvexClass
-from dipc.rules.rule import ClaimedDistances, Farkas, Posed, Proved, Variable
+from dipc.rules.rule import ClaimedDistances, Farkas, ProofStep, ProvedClass, Variable
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from dipc.claims import conditions
     from dipc.rules.integer_distances import Asking
 else:
-    conditions = Later("dipc.claims.conditions")
+    conditions = LazyModule("dipc.claims.conditions")
 
 _ZERO = Fraction(0)
 
@@ -79,25 +79,25 @@ class EveryDistance(EveryInput):
 class BothOpenCase(ClassCase):
     """The claim about one convex class of inputs, with alpha and gamma open."""
 
-    def posed(self) -> Sequence[Posed]:
+    def posed(self) -> Sequence[ProofStep]:
         return self._posed_by_implying(self.convex.refused or _NO_SUM)
 
-    def least_needing(self, needed: Needed, enough: Fraction) -> Choice:
-        return self._least_of_implying(Choice(None, ()), needed, enough)
+    def least_needing(self, needed: Needed, enough: Fraction) -> CoveringProofs:
+        return self._least_of_implying(CoveringProofs(None, ()), needed, enough)
 
-    def is_comparable(self, posed: Posed) -> bool:  # noqa: ARG002
+    def is_comparable(self, posed: ProofStep) -> bool:  # noqa: ARG002
         return True
 
     @property
     def has_integer_distances(self) -> bool:
         return False
 
-    def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[Posed]:
+    def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[ProofStep]:
         """Yield the claim at some inputs of the class and some values of gamma."""
         for gamma in self._gammas():
             yield from self._with_gamma(gamma).posed_at_inputs(product, most)
 
-    def posed_at_one(self, most: int) -> Iterator[Posed]:  # noqa: ARG002
+    def posed_at_one(self, most: int) -> Iterator[ProofStep]:  # noqa: ARG002
         """Yield nothing: the claim at an input depends on both products with eps at once."""
         yield from ()
 
@@ -291,7 +291,7 @@ def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassE
     """Return the evidence that a class is proved but the checker cannot verify it; `unverified` is the reason."""
     nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
     why = Farkas(convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
-    return ClassEvidence(convex.facets, Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond))
+    return ClassEvidence(convex.facets, ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, beyond=beyond))
 
 
 def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Decision, list[ClassResult] | None]:

@@ -23,7 +23,7 @@ from dipc.chain.state import Affine, Constraint
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict, saying
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.program.ideal import Answer, Distances, Ideal, Region
 from dipc.program.metric import Norm
@@ -45,7 +45,7 @@ from dipc.questions.source import Case, Settling, Source, reported
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, ExitFinder, pieces
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import (
-    Choice,
+    CoveringProofs,
     Established,
     Needed,
     all_facets,
@@ -60,13 +60,22 @@ from dipc.rules.every_rule import (
     united_proofs,
 )
 from dipc.rules.exchange import classes_up_to_exchange
-from dipc.rules.facets import Metric as FacetMetric
-from dipc.rules.facets import choices, facet_metric, facets
+from dipc.rules.facets import FacetMetric, choices, facet_metric, facets
 from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets, stated_goal
 from dipc.rules.halfspaces import Ceiling, Corner, Moving
 from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, near_answers, same_answers
 from dipc.rules.least_slacks import Lower
-from dipc.rules.rule import Approached, ClaimedDistances, Empty, Exact, Farkas, Posed, Proved, Summand, Variable
+from dipc.rules.rule import (
+    Approached,
+    BetaSummand,
+    ClaimedDistances,
+    EmptyClass,
+    Exact,
+    Farkas,
+    ProofStep,
+    ProvedClass,
+    Variable,
+)
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.core import Value
@@ -78,9 +87,9 @@ if TYPE_CHECKING:
     from dipc.rules import integer_distances
     from dipc.rules.integer_distances import Asking
 else:
-    conditions = Later("dipc.claims.conditions")
-    witnesses = Later("dipc.questions.witnesses")
-    integer_distances = Later("dipc.rules.integer_distances")
+    conditions = LazyModule("dipc.claims.conditions")
+    witnesses = LazyModule("dipc.questions.witnesses")
+    integer_distances = LazyModule("dipc.rules.integer_distances")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -300,7 +309,7 @@ class Unsorted:
     number: int
     reason: str
 
-    def posed(self) -> Sequence[Posed]:
+    def posed(self) -> Sequence[ProofStep]:
         """Raise Undecided."""
         raise Undecided(self.reason)
 
@@ -339,7 +348,7 @@ class ClassCase:
         """The goal that the claim states for the class. Raises Undecided and DiagnosticError."""
         return stated_goal(self.source.setting, self.convex)
 
-    def posed(self) -> Sequence[Posed]:
+    def posed(self) -> Sequence[ProofStep]:
         """Return the obligations of the first rule that applies, those of the probability itself where it is known.
 
         The result is empty if nothing is claimed. Raises Undecided, also if integer distances are open, and
@@ -372,24 +381,24 @@ class ClassCase:
         """Return another claim about the class, or about a part of its answer."""
         return ClassCase(self.source.asking(options), convex)
 
-    def _posed_by_implying(self, reason: str) -> Sequence[Posed]:
+    def _posed_by_implying(self, reason: str) -> Sequence[ProofStep]:
         """Return the obligations of claims that imply this one; raise Undecided with `reason` if there are none."""
         for cases in self.implying():
             # A summand of beta alone can lack a limit.
             with suppress(DiagnosticError):
                 try:
                     every = [replace(one, why=self.summand) for case in cases for one in case.posed()]
-                    return [*every, *(Posed(each, Variable.EPS, self.summand) for each in self._at_most_one())]
+                    return [*every, *(ProofStep(each, Variable.EPS, self.summand) for each in self._at_most_one())]
                 except Undecided as undecided:
                     reason = undecided.reason
         raise Undecided(reason)
 
     @cached_property
-    def summand(self) -> Summand:
+    def summand(self) -> BetaSummand:
         """The evidence that a claim with another beta implies this one."""
         with suppress(DiagnosticError):
-            return Summand(self._least_beta())
-        return Summand(None)
+            return BetaSummand(self._least_beta())
+        return BetaSummand(None)
 
     def _least_beta(self) -> BetaForm | None:
         """Return a function of eps that beta is at least, its limit far from other answers, or None if it may be less.
@@ -401,25 +410,27 @@ class ClassCase:
             return None
         return claim.at_number(None).beta
 
-    def least_needing(self, needed: Needed, enough: Fraction) -> Choice:
+    def least_needing(self, needed: Needed, enough: Fraction) -> CoveringProofs:
         """Return the rules that need the least value of a constant, for this claim or for others that imply it.
 
         Raises Undecided and DiagnosticError.
         """
         return self._least_of_implying(least_needing(self.goal, needed, enough), needed, enough)
 
-    def _least_of_implying(self, best: Choice, needed: Needed, enough: Fraction) -> Choice:
+    def _least_of_implying(self, best: CoveringProofs, needed: Needed, enough: Fraction) -> CoveringProofs:
         if best.needed is not None and best.needed <= enough:
             return best
         for cases in self.implying():
             with suppress(Undecided, DiagnosticError):
-                choice = Choice.all_of([case.least_needing(needed, enough) for case in cases])
+                choice = CoveringProofs.all_of([case.least_needing(needed, enough) for case in cases])
                 if self._at_most_one() and choice.needed is not None and choice.proofs:
                     first, *others = choice.proofs
                     whole = replace(first, obligations=(*first.obligations, *self._at_most_one()))
-                    choice = Choice(max(choice.needed, _ONE), (whole, *others))
+                    choice = CoveringProofs(max(choice.needed, _ONE), (whole, *others))
                 if choice.is_less(best):
-                    best = Choice(choice.needed, tuple([replace(proof, why=self.summand) for proof in choice.proofs]))
+                    best = CoveringProofs(
+                        choice.needed, tuple([replace(proof, why=self.summand) for proof in choice.proofs])
+                    )
         return best
 
     def _at_most_one(self) -> tuple[Obligation, ...]:
@@ -433,7 +444,7 @@ class ClassCase:
             return ()
         return (Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), claim.intervals),)
 
-    def is_comparable(self, posed: Posed) -> bool:
+    def is_comparable(self, posed: ProofStep) -> bool:
         """Return True if the amount by which an obligation fails measures how good a bound is.
 
         It does not if the obligation is in another variable than a bound of the goal. Raises Undecided and
@@ -447,7 +458,7 @@ class ClassCase:
         goal = self.goal
         return goal.is_about_integers and self.convex.inputs.integral and bool(goal.required.distances.alpha_rate)
 
-    def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[Posed], Choice]:
+    def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[ProofStep], CoveringProofs]:
         """Return, at one integer distance, the least probability itself if it is known, else the best rules.
 
         The rules are those that need the least value of a constant. Raises Undecided.
@@ -456,7 +467,7 @@ class ClassCase:
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
         why = first[0].why if first and goal.empty is None else None
         if isinstance(why, Exact) and self._distance(why.corner.at(Fraction(distance))) == distance:
-            return first, Choice(None, ())
+            return first, CoveringProofs(None, ())
         return (), least_needing(goal, needed, _ZERO)
 
     def proved_from(self, start: int, factor: Fraction) -> Asking[bool]:
@@ -466,7 +477,7 @@ class ClassCase:
         established, _ = yield from established_by_integers(stated_goal(scaled.setting, self.convex), start)
         return established is not None
 
-    def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[Posed]:
+    def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[ProofStep]:
         """Yield the claim at some inputs of the class, as rows of a table: the class needs at least as much as they do.
 
         The inputs have least slacks. If a distance is open, its product with some eps is `product`. Raises Undecided
@@ -478,7 +489,7 @@ class ClassCase:
                 if not self._moves or self.source.witnesses.distance(inputs) is not None:
                     yield from self.source.witnesses.posed(inputs, gamma)
 
-    def posed_at_one(self, most: int) -> Iterator[Posed]:
+    def posed_at_one(self, most: int) -> Iterator[ProofStep]:
         """Yield the claim at some inputs of the class, about the variable of its goal.
 
         The open distance is 1 at these inputs, so that its product with eps is eps, if every eps counts. Raises
@@ -668,21 +679,21 @@ class ClassCase:
                 return refuted
         return None
 
-    def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> witnesses.Claimed | None:
+    def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> witnesses.PointClaim | None:
         """Return the claim at an input of the class; `gamma` replaces an open gamma."""
         claim, dd, required = self.source.claim, self._distance(point), self.goal.required
         if gamma is not None:
-            return None if dd is not None and claim.is_near(dd) else witnesses.Claimed(gamma, claim.at_gamma(gamma))
+            return None if dd is not None and claim.is_near(dd) else witnesses.PointClaim(gamma, claim.at_gamma(gamma))
         if not claim.at_distance:
             fixed = claim.without_distance()
-            return None if dd is not None and claim.is_near(dd) else witnesses.Claimed(fixed.gamma, fixed.beta)
+            return None if dd is not None and claim.is_near(dd) else witnesses.PointClaim(fixed.gamma, fixed.beta)
         if dd is None and claim.gamma_moves:
             return None
         distances = required.distances
         if dd and distances.alpha_rate and required.beta is not None:
-            return witnesses.Claimed(distances.gamma_base + dd * distances.gamma_rate, required.beta, dd)
+            return witnesses.PointClaim(distances.gamma_base + dd * distances.gamma_rate, required.beta, dd)
         fixed = claim.at_number(dd)
-        return witnesses.Claimed(fixed.gamma, fixed.beta)
+        return witnesses.PointClaim(fixed.gamma, fixed.beta)
 
     def _scale_of(self, product: Fraction | None) -> Fraction:
         """Return a value of the open distance for which the product t = distance·eps has an eps of the claim."""
@@ -702,7 +713,7 @@ class ClassCase:
 
     # --- the probability itself -------------------------------------------------------------------------
 
-    def _exactly(self, proof: Proof) -> Posed:
+    def _exactly(self, proof: Proof) -> ProofStep:
         """Return the first step of the proof, with the evidence that its bound is the least probability, if it is."""
         goal, posed = proof.goal, proof.posed
         lower = goal.lower
@@ -726,7 +737,7 @@ class ClassCase:
             result = _vacuous(result, Method.EMPTY)
             if result.evidence is None and nearness is not None:
                 bound = Moving(Affine.number(nearness), Fraction(1))
-                empty = self._certified(Empty(Ceiling(nearness, ((0, Fraction(1)),))))
+                empty = self._certified(EmptyClass(Ceiling(nearness, ((0, Fraction(1)),))))
                 result = replace(result, evidence=ClassEvidence((bound,), empty))
             return result
         try:
@@ -776,23 +787,23 @@ class ClassCase:
             reason = goal.required.reason or first.reason or _unproved(goal.lower)
         return self._row(Method.NONE, Verdict.UNDECIDED, _Shown.of(goal, first.bound), reason)
 
-    def _certified(self, evidence: Proved | Empty) -> Proved | Empty:
+    def _certified(self, evidence: ProvedClass | EmptyClass) -> ProvedClass | EmptyClass:
         """Return the evidence, marked as unverified where the `metric` block counts different answers as the same."""
         source = self.source
         if source.near is None or source.near.ideal.metric.core.same is None:
             return evidence
         beyond = "its `metric` block treats different answers as the same, and the checker derives no bound for that"
-        if isinstance(evidence, Proved):
+        if isinstance(evidence, ProvedClass):
             return replace(evidence, beyond=evidence.beyond or beyond)
         nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
         why = Farkas(self.convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
-        return Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond)
+        return ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, beyond=beyond)
 
     def _established(self, established: Established) -> ClassResult:
         """Return the result for this class, or a part of it, for which the claim is known to hold."""
         goal = established.goal
         evidence = ClassEvidence(goal.convex.facets, self._certified(established.evidence))
-        if isinstance(established.evidence, Empty):
+        if isinstance(established.evidence, EmptyClass):
             return replace(self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex), evidence=evidence)
         stated = _Shown.of(goal, established.bound)
         inexact = stated.exact and established.is_simple and not goal.holds_corner(self._distance)

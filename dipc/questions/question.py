@@ -13,7 +13,7 @@ from dipc.claims.claim import ClaimOptions, claim_expression, is_free, resolve_c
 from dipc.claims.table import Table, TableGiven, read_table
 from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.engine import Engine
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
 from dipc.program.program import Program, ProgramGiven, Progress, within
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from dipc.questions import expected_error as errors_of_rows
     from dipc.questions import rows, symmetric_inputs
 else:
-    ideals = Later("dipc.program.ideal")
-    errors_of_rows = Later("dipc.questions.expected_error")
-    expected_errors = Later("dipc.program.expected_error")
-    rows = Later("dipc.questions.rows")
-    symmetric_inputs = Later("dipc.questions.symmetric_inputs")
+    ideals = LazyModule("dipc.program.ideal")
+    errors_of_rows = LazyModule("dipc.questions.expected_error")
+    expected_errors = LazyModule("dipc.program.expected_error")
+    rows = LazyModule("dipc.questions.rows")
+    symmetric_inputs = LazyModule("dipc.questions.symmetric_inputs")
 
 
 def question(

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from dipc.claims import conditions
     from dipc.program.ideal import Region
     from dipc.rules.halfspaces import Corner, Moving
-    from dipc.rules.rule import Empty, Proved
+    from dipc.rules.rule import EmptyClass, ProvedClass
 else:
-    conditions = Later("dipc.claims.conditions")
+    conditions = LazyModule("dipc.claims.conditions")
 
 
 @frozen
@@ -578,7 +578,7 @@ class ClassEvidence:
     """
 
     halfspaces: tuple[Moving, ...]
-    ground: Proved | Refuted | Empty | None
+    ground: ProvedClass | Refuted | EmptyClass | None
 
 
 @frozen

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from dipc.program import nearness
     from dipc.rules import rule as rules
 else:
-    conditions = Later("dipc.claims.conditions")
-    nearness = Later("dipc.program.nearness")
-    rules = Later("dipc.rules.rule")
+    conditions = LazyModule("dipc.claims.conditions")
+    nearness = LazyModule("dipc.program.nearness")
+    rules = LazyModule("dipc.rules.rule")
 
 #: The decision of a row that claims nothing, or whose probability is at least one that suffices.
 _HOLDS = Decision(Verdict.ACCURATE)
@@ -283,12 +283,12 @@ class RowCase:
     def number(self) -> int:
         return self.row.number
 
-    def posed(self) -> Sequence[rules.Posed]:
+    def posed(self) -> Sequence[rules.ProofStep]:
         terms = self.source.claim.terms(self.row)
         if terms.vacuous:
             return ()
         obligation = Obligation(self.source.bound(self.row), terms.beta, self.source.intervals)
-        return (rules.Posed(obligation, rules.Variable.EPS, rules.TheProbability()),)
+        return (rules.ProofStep(obligation, rules.Variable.EPS, rules.TheProbability()),)
 
     def undecided_row(self) -> RowResult:
         outcome = RowOutcome(self.source.claim.terms(self.row), None, Decision.undecided(""))
@@ -411,10 +411,10 @@ class FreeRow:
     def number(self) -> int:
         return self.row.number
 
-    def posed(self) -> Sequence[rules.Posed]:
+    def posed(self) -> Sequence[rules.ProofStep]:
         source = self.source
         return [
-            rules.Posed(
+            rules.ProofStep(
                 Obligation(source.bound(self.row, gamma_range.terms), gamma_range.terms.beta, source.intervals),
                 rules.Variable.EPS,
                 rules.TheProbability(),

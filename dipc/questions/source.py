@@ -18,9 +18,9 @@ from dipc.claims.table import Table
 from dipc.claims.transcendental import DIGITS
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Decision, Obligation, Verdict
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
-from dipc.program.program import Program, Work
+from dipc.program.program import Program, WorkDone
 from dipc.questions.report import ClassResult, Effort, Method, Report, ReportedRows, RowNames, RowResult
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
@@ -28,7 +28,7 @@ from dipc.text.diagnostic import Diagnostic
 if TYPE_CHECKING:
     from dipc.rules import rule as rules
 else:
-    rules = Later("dipc.rules.rule")
+    rules = LazyModule("dipc.rules.rule")
 
 #: A generator that yields obligations, receives their decisions, and returns the result. A `Bound` that it yields is
 #: only measured: its decision is UNDECIDED, with the bound in closed form.
@@ -45,7 +45,7 @@ class Case(Protocol):
     def number(self) -> int:
         """The number of the case in the report, from 1."""
 
-    def posed(self) -> Sequence[rules.Posed]:
+    def posed(self) -> Sequence[rules.ProofStep]:
         """Return the obligations of the case, none if nothing is claimed.
 
         If all hold, so does the claim for the case. Raises Undecided if they are not known.
@@ -99,9 +99,9 @@ class Source(ABC):
         return "" if self.table is None else self.table.name
 
     @property
-    def work(self) -> Work:
+    def work(self) -> WorkDone:
         """The work done to find the obligations."""
-        return Work()
+        return WorkDone()
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -159,7 +159,7 @@ class TableSource(Source):
         self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
 
     @property
-    def work(self) -> Work:
+    def work(self) -> WorkDone:
         return self.probabilities.work
 
 
@@ -215,7 +215,7 @@ class Enclosed(Source):
         return self.source.about
 
     @property
-    def work(self) -> Work:
+    def work(self) -> WorkDone:
         return self.source.work
 
     @property
@@ -262,7 +262,7 @@ class _EnclosedCase:
     def number(self) -> int:
         return self.stronger.number
 
-    def posed(self) -> Sequence[rules.Posed]:
+    def posed(self) -> Sequence[rules.ProofStep]:
         return [replace(one, why=rules.OnlyEnclosed()) for one in self.stronger.posed()]
 
     def undecided_row(self) -> RowResult:

@@ -14,14 +14,14 @@ from dipc.chain.state import Affine, Constraint
 from dipc.claims.conditions import Theorem
 from dipc.claims.given import INFINITY, CellPool
 from dipc.claims.table import Row, Table
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.program.inputs import FiniteInputs, default_inputs, parse_inputs
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.report import Exchange, Product, Report
 from dipc.text import ast
 from dipc.text.core import BoolType, DomType, IntType, Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.program import CoreProgram
 from dipc.text.statements import lower, lower_ideal
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from dipc.program import ideal as ideals
     from dipc.questions import symmetry
 else:
-    ideals = Later("dipc.program.ideal")
-    symmetry = Later("dipc.questions.symmetry")
+    ideals = LazyModule("dipc.program.ideal")
+    symmetry = LazyModule("dipc.questions.symmetry")
 
 _ZERO = Fraction(0)
 
@@ -419,14 +419,14 @@ def _is_numeric(values: Sequence[Value]) -> bool:
     return bool(values) and all(isinstance(value, Fraction) for value in values)
 
 
-def _retyped(program: Program, tree: ast.Program, types: _Types) -> Program | None:
+def _retyped(program: Program, tree: ast.ProgramTree, types: _Types) -> Program | None:
     """Return the program with other types in these declarations, or None if that breaks a rule or costs instructions.
 
     An int costs instructions if it is assigned to a domain: it is compared with each value, where a value of a domain
     is copied.
     """
     core = program.core
-    source = Source(core.source.name, _substituted(core.source.in_language.text, tree.declarations, types))
+    source = SourceText(core.source.name, _substituted(core.source.in_language.text, tree.declarations, types))
     try:
         parsed = parse(source)
         retyped = replace(lower(parsed, source, core.given, core.only_at), only_at=core.only_at, only_in=core.only_in)

@@ -34,7 +34,7 @@ InputForm = tuple[Terms, Fraction]
 
 
 @frozen
-class Law:
+class NoiseLaw:
     """The law of one noise; its mean is a form over inputs."""
 
     law: noise_law.Law
@@ -43,7 +43,7 @@ class Law:
 
 
 @frozen
-class Relation:
+class NoiseRelation:
     """The constraint Σ coefficient · X[noise] + form >= 0, or >= -gamma for a near output."""
 
     noises: Terms
@@ -55,8 +55,8 @@ class Relation:
 class DependentFactor:
     """Dependent noises with their relations: a factor of the probability."""
 
-    laws: tuple[Law, ...]
-    relations: tuple[Relation, ...]
+    laws: tuple[NoiseLaw, ...]
+    relations: tuple[NoiseRelation, ...]
 
 
 @frozen
@@ -136,16 +136,16 @@ def renamed_part(factor: DependentFactor, names: Renaming) -> DependentFactor:
     """Return the factor with input slots renamed; the same object if it mentions none of them."""
     laws = tuple(_renamed_law(law, names) for law in factor.laws)
     relations = tuple(
-        Relation(relation.noises, (renamed_terms(relation.form[0], names), relation.form[1]), relation.within)
+        NoiseRelation(relation.noises, (renamed_terms(relation.form[0], names), relation.form[1]), relation.within)
         for relation in factor.relations
     )
     return factor if laws == factor.laws and relations == factor.relations else DependentFactor(laws, relations)
 
 
-def _renamed_law(law: Law, names: Renaming) -> Law:
+def _renamed_law(law: NoiseLaw, names: Renaming) -> NoiseLaw:
     terms, constant = law.mean
     moved = renamed_terms(terms, names)
-    return law if moved is terms else Law(law.law, law.rate, (moved, constant))
+    return law if moved is terms else NoiseLaw(law.law, law.rate, (moved, constant))
 
 
 # --- likeness ---------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def same_part(left: DependentFactor, right: DependentFactor) -> bool:
     if any(left.laws[partner[noise]] != law for noise, law in enumerate(right.laws)):
         return False
     moved = Counter(
-        Relation(tuple(sorted((partner[n], c) for n, c in relation.noises)), relation.form, relation.within)
+        NoiseRelation(tuple(sorted((partner[n], c) for n, c in relation.noises)), relation.form, relation.within)
         for relation in right.relations
     )
     return moved == Counter(left.relations)
@@ -215,7 +215,7 @@ def same_part(left: DependentFactor, right: DependentFactor) -> bool:
 def _order(factor: DependentFactor) -> list[int]:
     """Return the noises in an order that depends on their names as little as refined colors allow."""
     colors = [hash(law) for law in factor.laws]
-    around: list[list[Relation]] = [[] for _ in factor.laws]
+    around: list[list[NoiseRelation]] = [[] for _ in factor.laws]
     for relation in factor.relations:
         for noise, _ in relation.noises:
             around[noise].append(relation)
@@ -239,17 +239,19 @@ def _order(factor: DependentFactor) -> list[int]:
 
 
 def _factor(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> DependentFactor:
-    laws = tuple(Law(noise.law, noise.rate, (noise.mean.inputs, noise.mean.constant)) for noise in component.noises)
+    laws = tuple(
+        NoiseLaw(noise.law, noise.rate, (noise.mean.inputs, noise.mean.constant)) for noise in component.noises
+    )
     relations = []
     for bound in component.bounds:
         if bound.ball is None:
             scale = sum(abs(coefficient) for _, coefficient in bound.coefficients)
             noises = tuple((noise, coefficient / scale) for noise, coefficient in bound.coefficients)
             terms = tuple((slot, coefficient / scale) for slot, coefficient in bound.inputs)
-            relations.append(Relation(noises, (terms, bound.constant / scale), False))
+            relations.append(NoiseRelation(noises, (terms, bound.constant / scale), False))
         else:
             form = _off((bound.inputs, bound.constant), centers[bound.ball], bound.sign)
-            relations.append(Relation(bound.coefficients, form, True))
+            relations.append(NoiseRelation(bound.coefficients, form, True))
     return DependentFactor(laws, tuple(relations))
 
 

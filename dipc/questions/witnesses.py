@@ -22,7 +22,7 @@ from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.given import Cell, CellPool, arrays_among, slot_reader
 from dipc.claims.table import read_table
 from dipc.decide.obligation import Decision, Obligation, Verdict
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, integer_minimum, minimum, solution
 from dipc.measure.measure import Bound
@@ -34,7 +34,7 @@ from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfs
 from dipc.rules.goal import ConvexClass
 from dipc.rules.halfspaces import Moving, least
 from dipc.rules.least_slacks import Lower
-from dipc.rules.rule import Posed
+from dipc.rules.rule import ProofStep
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.core import Value, show_value
@@ -44,7 +44,7 @@ from dipc.text.program import CoreProgram
 if TYPE_CHECKING:
     from dipc.questions import rows
 else:
-    rows = Later("dipc.questions.rows")
+    rows = LazyModule("dipc.questions.rows")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -133,7 +133,7 @@ def _halfspace(form: Affine) -> Halfspace:
 
 
 @frozen
-class Claimed:
+class PointClaim:
     """The claim at one input: gamma, and the requirement 1 - beta(scale·eps) at eps."""
 
     gamma: Fraction
@@ -150,7 +150,7 @@ def most_promising(
     points: Iterable[Point],
     exits: Sequence[CenteredExit],
     intervals: Sequence[Interval],
-    claimed: Callable[[Point], Claimed | None],
+    claimed: Callable[[Point], PointClaim | None],
 ) -> list[Point]:
     """Return the points where the claim seems to fail, or to hold barely.
 
@@ -159,7 +159,7 @@ def most_promising(
     """
     grid = _grid(intervals)
     weights = [[1.0 if e.weight is None else ClosedForm(e.weight).float(eps) for eps in grid] for e in exits]
-    required: dict[Claimed, list[float]] = {}
+    required: dict[PointClaim, list[float]] = {}
     scored: list[tuple[tuple[bool, float], int, Point]] = []
     for number, point in enumerate(points):
         try:
@@ -184,7 +184,7 @@ def most_promising(
     return [point for _, _, point in sorted(scored)]
 
 
-def _required(claim: Claimed, eps: Fraction) -> float:
+def _required(claim: PointClaim, eps: Fraction) -> float:
     """Return a guess of the required probability at eps.
 
     It is 1 if beta is too small or too large to be written out, and 0 if it exceeds all floats.
@@ -348,13 +348,13 @@ class Witnesses:
     ) -> Generator[Obligation | Bound, Decision, tuple[RowResult, Obligation | None]]:
         """Decide the claim at one input, with its det and dd, and return its row and its obligation."""
         case = self._case(inputs, gamma)
-        posed: Sequence[Posed] = ()
+        posed: Sequence[ProofStep] = ()
         with suppress(Undecided):
             posed = case.posed()
         row = yield from case.settle()
         return row, posed[0].obligation if posed else None
 
-    def posed(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[Posed]:
+    def posed(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[ProofStep]:
         """Return the obligations of the claim at one input, none if beta is too long there. Raises Undecided."""
         try:
             return self._case(inputs, gamma).posed()

@@ -20,7 +20,7 @@ from dipc.claims.expression import ClaimExpression, normal_parts
 from dipc.claims.expression import scales as normal_scales
 from dipc.claims.given import INFINITY, Cell
 from dipc.claims.table import Row, Table
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.program.program import Program
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
@@ -32,7 +32,7 @@ from dipc.text.program import CoreProgram
 if TYPE_CHECKING:
     from dipc.claims import conditions
 else:
-    conditions = Later("dipc.claims.conditions")
+    conditions = LazyModule("dipc.claims.conditions")
 
 #: The names of the distance to disagreement, where that is alpha.
 _DISTANCES = ("alpha", "dd")

@@ -24,7 +24,7 @@ from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction
 from dipc.algebra.limits import Limits, Undecided
 from dipc.chain.state import Affine, Constraint, constraint, contradict
 from dipc.decide.obligation import Obligation, Verdict, decide
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.program.ideal import Region
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, pieces
 from dipc.rules.clamps import CLAMPS
@@ -46,7 +46,7 @@ from dipc.rules.input_classes import InputClass
 from dipc.rules.joint_tails import JOINT_TAILS
 from dipc.rules.least_slacks import LEAST_SLACKS, is_constant, jointly
 from dipc.rules.log_concave import CORNERS
-from dipc.rules.rule import Bounds, Empty, Instance, Jointly, Posed, Proved, Rule, SlackBound
+from dipc.rules.rule import Bounds, EmptyClass, Instance, JointEvidence, ProofStep, ProvedClass, Rule, SlackBound
 from dipc.rules.vertices import VERTICES
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from dipc.rules import integer_distances
     from dipc.rules.integer_distances import Asking
 else:
-    integer_distances = Later("dipc.rules.integer_distances")
+    integer_distances = LazyModule("dipc.rules.integer_distances")
 
 _ZERO = Fraction(0)
 
@@ -164,7 +164,7 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
     if len(functions) < len(points):
         return None
     every = dict.fromkeys(function for some in functions for function in some)
-    tails = any(bounds is not None and isinstance(bounds.why, Jointly) and bounds.why.tails for bounds in each)
+    tails = any(bounds is not None and isinstance(bounds.why, JointEvidence) and bounds.why.tails for bounds in each)
     return Bounds(tuple(every), None if tails else jointly(instance))
 
 
@@ -238,7 +238,7 @@ class Established:
     """
 
     goal: Goal
-    evidence: Proved | Empty
+    evidence: ProvedClass | EmptyClass
     rule: str | None = None
     bound: ClosedForm | None = None
 
@@ -314,10 +314,12 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
     Where all distances are integers, those from `start` on count.
     """
 
-    def posed(each: Goal) -> Asking[Posed | None]:
+    def posed(each: Goal) -> Asking[ProofStep | None]:
         established = yield from first_established(proofs(each))
         return (
-            established.evidence.posed if established is not None and isinstance(established.evidence, Proved) else None
+            established.evidence.posed
+            if established is not None and isinstance(established.evidence, ProvedClass)
+            else None
         )
 
     integers = yield from integer_distances.at_every_integer(goal, posed, start)
@@ -326,7 +328,7 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
     distances = goal.required.distances
     ceiling = goal.ceiling if distances.alpha_rate else None
     counted = _slacks_beyond(goal) if distances.alpha_rate and goal.convex.inputs.integral else ()
-    evidence = Proved(integers.posed, goal.required.dd, ceiling, beyond=_ONE_BY_ONE, counted=counted)
+    evidence = ProvedClass(integers.posed, goal.required.dd, ceiling, beyond=_ONE_BY_ONE, counted=counted)
     return Established(goal, evidence), None
 
 
@@ -384,7 +386,7 @@ Needed = Callable[[Proof], Fraction | None]
 
 
 @frozen
-class Choice:
+class CoveringProofs:
     """Proofs that together cover a class, and the largest value of the constant that one of them needs.
 
     `needed` is None for infinity.
@@ -393,19 +395,19 @@ class Choice:
     needed: Fraction | None
     proofs: tuple[Proof, ...]
 
-    def is_less(self, other: Choice) -> bool:
+    def is_less(self, other: CoveringProofs) -> bool:
         """Return True if this choice needs less than `other`."""
         return self.needed is not None and (other.needed is None or self.needed < other.needed)
 
     @staticmethod
-    def all_of(choices: Sequence[Choice]) -> Choice:
+    def all_of(choices: Sequence[CoveringProofs]) -> CoveringProofs:
         """Return the choice for a class from those for its parts."""
         every = [choice.needed for choice in choices]
         most = None if None in every else max((each for each in every if each is not None), default=_ZERO)
-        return Choice(most, tuple(proof for choice in choices for proof in choice.proofs))
+        return CoveringProofs(most, tuple(proof for choice in choices for proof in choice.proofs))
 
 
-def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
+def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs:
     """Return the rules for the class, as a whole or part by part, that need the least value of the constant.
 
     The search ends once a value of at most `enough` is found. A proof that reaches a limit needs infinity.
@@ -419,15 +421,15 @@ def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
     return best
 
 
-def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
-    best = Choice(None, ())
+def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs:
+    best = CoveringProofs(None, ())
     if goal.empty is not None:
-        return Choice(_ZERO, ())
+        return CoveringProofs(_ZERO, ())
     with suppress(Undecided):
         for proof in proofs(goal):
-            choice = Choice(None, (proof,))
+            choice = CoveringProofs(None, (proof,))
             with suppress(Undecided):
-                choice = Choice(needed(proof), (proof,))
+                choice = CoveringProofs(needed(proof), (proof,))
             if choice.is_less(best) or not best.proofs:
                 best = choice
             if best.needed is not None and best.needed <= enough:
@@ -435,21 +437,21 @@ def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
     return best
 
 
-def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> Choice | None:
+def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs | None:
     """Return the best choice part by part, or None if the class has no parts or some part has no proof."""
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):
         of_part = stated_goal(setting, convex)
         whole = convex.facets == goal.convex.facets and convex.piece == goal.convex.piece
-        best = Choice(None, ()) if whole else _least_of_whole(of_part, needed, enough)
+        best = CoveringProofs(None, ()) if whole else _least_of_whole(of_part, needed, enough)
         if best.needed is None or best.needed > enough:
             signed = [
                 _least_of_whole(stated_goal(setting, each), needed, enough)
                 for each in by_signs(convex, of_part.instance.forms)
             ]
-            if signed and (choice := Choice.all_of(signed)).is_less(best):
+            if signed and (choice := CoveringProofs.all_of(signed)).is_less(best):
                 best = choice
         if best.needed is None:
             return None
         every.append(best)
-    return Choice.all_of(every)
+    return CoveringProofs.all_of(every)

@@ -73,7 +73,7 @@ MayBeApart = Callable[[Region, Way], bool]
 
 
 @frozen
-class Metric:
+class FacetMetric:
     """The distance of inputs as facets use it: a norm, and a test for inputs that may be further apart."""
 
     norm: Norm
@@ -88,7 +88,7 @@ def way_out(facet: Affine, norm: Norm) -> Way:
     return Way(facet, direction, norm.steepness(facet.inputs))
 
 
-def facets(region: Region, others: Sequence[Region], metric: Metric) -> tuple[Moving, ...]:
+def facets(region: Region, others: Sequence[Region], metric: FacetMetric) -> tuple[Moving, ...]:
     """Return one facet for each guard of the region, in order.
 
     Every input u of the region with dd(u) >= alpha is behind all of them. `others` are the other regions that may give
@@ -183,7 +183,7 @@ _MOST_SYSTEMS = 400
 
 
 def choices(
-    region: Region, rivals: Sequence[Region], metric: Metric, *, slanted: bool = False
+    region: Region, rivals: Sequence[Region], metric: FacetMetric, *, slanted: bool = False
 ) -> tuple[tuple[Moving, ...], ...]:
     """Return sets of facets such that every input u of the region with dd(u) >= alpha is behind all facets of one set.
 
@@ -348,18 +348,20 @@ _MOST_CONJUNCTIONS = 2_000
 _MOST_CASES = 64
 
 
-def facet_metric(ideal: Ideal) -> Metric:
+def facet_metric(ideal: Ideal) -> FacetMetric:
     """Return the distance of inputs of the program as facets use it."""
     metric = ideal.metric
     if metric.core.apart is None:
-        return Metric(metric.norm)
+        return FacetMetric(metric.norm)
     cases: Sequence[Mapping[int, Value]] = ()
     with suppress(LimitReached):
         cases = finite_cases(ideal)
     if not 0 < len(cases) <= _MOST_CASES:
-        return Metric(metric.norm, lambda _region, _way: True)
+        return FacetMetric(metric.norm, lambda _region, _way: True)
     every = [_Steps.of(ideal, finite, metric.core.apart) for finite in cases]
-    return Metric(metric.norm, lambda region, leaving: any(_may_be_apart(steps, region, leaving) for steps in every))
+    return FacetMetric(
+        metric.norm, lambda region, leaving: any(_may_be_apart(steps, region, leaving) for steps in every)
+    )
 
 
 @frozen

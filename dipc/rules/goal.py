@@ -16,11 +16,21 @@ from dipc.program.program import Program
 from dipc.rules.centered_exits import ConvexPiece, ExitFinder
 from dipc.rules.clamps import near_whatever
 from dipc.rules.class_claim import ClassClaim, Fixed, Scale, products
-from dipc.rules.facets import Metric
+from dipc.rules.facets import FacetMetric
 from dipc.rules.halfspaces import Ceiling, Moving, greatest_alpha
 from dipc.rules.input_classes import InputClass, NearAnswers
 from dipc.rules.least_slacks import LEAST_SLACKS, Lower
-from dipc.rules.rule import Bounds, ClaimedDistances, Empty, Instance, Posed, Proved, Rule, Variable, Why
+from dipc.rules.rule import (
+    BoundEvidence,
+    Bounds,
+    ClaimedDistances,
+    EmptyClass,
+    Instance,
+    ProofStep,
+    ProvedClass,
+    Rule,
+    Variable,
+)
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 
@@ -43,7 +53,7 @@ class Requirement:
     dd: str | None = None
 
 
-def requirement(claim: ClassClaim, input_class: InputClass, metric: Metric) -> Requirement:
+def requirement(claim: ClassClaim, input_class: InputClass, metric: FacetMetric) -> Requirement:
     """Return the claim for all inputs of a class at once.
 
     With alpha = dd(u), dd is one number on the whole class in three cases:
@@ -105,7 +115,7 @@ def fixed_requirement(fixed: Fixed, dd: str | None = None) -> Requirement:
 
 
 def restatements(
-    claim: ClassClaim, input_class: InputClass, metric: Metric, required: Requirement
+    claim: ClassClaim, input_class: InputClass, metric: FacetMetric, required: Requirement
 ) -> Iterator[Requirement]:
     """Yield the requirement, and then other requirements that imply it.
 
@@ -174,7 +184,7 @@ class Setting:
 
     program: Program
     claim: ClassClaim
-    metric: Metric
+    metric: FacetMetric
     near: NearAnswers | None
     exits: ExitFinder
     slots: Sequence[int]
@@ -246,13 +256,13 @@ class Goal:
         return None if self.ceiling is None else self.ceiling.alpha
 
     @property
-    def empty(self) -> Empty | None:
+    def empty(self) -> EmptyClass | None:
         """The proof that no input of the class is far enough from other answers to be claimed; None if some may be."""
         claim, alpha = self.setting.claim, self.required.distances.alpha or _ZERO
         if not claim.at_distance and claim.is_near(alpha):
             ceiling = greatest_alpha(self.convex.facets)
-            return Empty(ceiling) if ceiling is not None and ceiling.alpha <= alpha else None
-        return Empty(self.ceiling) if self.ceiling is not None and self.ceiling.alpha < alpha else None
+            return EmptyClass(ceiling) if ceiling is not None and ceiling.alpha <= alpha else None
+        return EmptyClass(self.ceiling) if self.ceiling is not None and self.ceiling.alpha < alpha else None
 
     @cached_property
     def intervals(self) -> tuple[Interval, ...]:
@@ -337,22 +347,22 @@ class Proof:
     goal: Goal
     rule: str
     obligations: tuple[Obligation, ...]
-    why: Why
+    why: BoundEvidence
     beyond: str | None = None
 
     @property
-    def posed(self) -> Posed:
+    def posed(self) -> ProofStep:
         """The first obligation, as a step of the proof."""
-        return Posed(self.obligations[0], self.goal.required.variable, self.why)
+        return ProofStep(self.obligations[0], self.goal.required.variable, self.why)
 
     @property
-    def all_posed(self) -> tuple[Posed, ...]:
+    def all_posed(self) -> tuple[ProofStep, ...]:
         """All obligations, as steps of the proof."""
-        return tuple([Posed(each, self.goal.required.variable, self.why) for each in self.obligations])
+        return tuple([ProofStep(each, self.goal.required.variable, self.why) for each in self.obligations])
 
     @property
-    def evidence(self) -> Proved:
+    def evidence(self) -> ProvedClass:
         """The proved class from which a certificate is written once the obligations are decided."""
         required = self.goal.required
         ceiling = self.goal.ceiling if required.distances.alpha_rate else None
-        return Proved(self.posed, required.dd, ceiling, besides=self.obligations[1:], beyond=self.beyond)
+        return ProvedClass(self.posed, required.dd, ceiling, besides=self.obligations[1:], beyond=self.beyond)

@@ -19,7 +19,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.parametric import Parametric, Selected, Selection, SelectionKind
 from dipc.decide.obligation import Bound, Decision, Obligation, Share
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
 from dipc.rules.centered_exits import DISTANCE, Level, NoiseComponent, ShiftedHalfspace, connected, is_whole
@@ -30,7 +30,7 @@ from dipc.rules.goal import ConvexClass, Goal, Requirement, at_zero, fixed_requi
 from dipc.rules.halfspaces import Moving
 from dipc.rules.joint_tails import joint_tails
 from dipc.rules.least_slacks import least_slacks, slack_bound
-from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, Posed
+from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, ProofStep
 from dipc.rules.vertices import vertices
 from dipc.sign.piecewise import proved_quotient
 from dipc.sign.polynomial import GrowthTerm, Trend, never_negative, times, total, trend_of
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from dipc.claims import conditions
     from dipc.measure import lattice
 else:
-    conditions = Later("dipc.claims.conditions")
-    lattice = Later("dipc.measure.lattice")
+    conditions = LazyModule("dipc.claims.conditions")
+    lattice = LazyModule("dipc.measure.lattice")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -273,7 +273,7 @@ _RULES: tuple[_Bounding, ...] = (least_slacks, CLAMPS.bounds, _unions, complemen
 Asking = Generator[Obligation | Bound, Decision, R]
 
 #: Returns the first step of a proof of a goal about one distance, or None if there is no proof.
-Proving = Callable[[Goal], Asking[Posed | None]]
+Proving = Callable[[Goal], Asking[ProofStep | None]]
 
 
 @frozen
@@ -284,7 +284,7 @@ class ByIntegers:
     large distances at once fails.
     """
 
-    posed: Posed | None
+    posed: ProofStep | None
     failing: Fraction | None = None
 
 
@@ -379,7 +379,7 @@ def _one_by_one(
 ) -> Asking[ByIntegers]:
     """Prove the requirement at each integer from `start` on, up to the greatest distance of an input of the class."""
     last: int | None = None
-    posed: Posed | None = None
+    posed: ProofStep | None = None
     for distance in count(start):
         if greatest is not None and distance > greatest:
             break
@@ -400,7 +400,7 @@ def _one_by_one(
         least = wanted(_ONE)
         assert least.beta is not None, "at a number"
         obligation = Obligation(Bound(()), least.beta, goal.setting.claim.intervals)
-        posed = Posed(obligation, least.variable, Farkas(goal.convex.facets, least.distances, ()))
+        posed = ProofStep(obligation, least.variable, Farkas(goal.convex.facets, least.distances, ()))
     return ByIntegers(posed)
 
 

@@ -13,7 +13,7 @@ from dipc.frozen import frozen
 from dipc.rules.centered_exits import CenteredExit
 from dipc.rules.halfspaces import Corner, Moving, best_bound, corner, single_bound
 from dipc.rules.halfspaces import ImpliedBound as Implied
-from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, Jointly, Rule, ShareEvidence, SlackBound
+from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, JointEvidence, Rule, ShareEvidence, SlackBound
 
 
 @frozen
@@ -212,12 +212,12 @@ def slack_of(
     return SlackBound(form, radius, bound.weights, base, slope)
 
 
-def jointly(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = False) -> Jointly:
+def jointly(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = False) -> JointEvidence:
     """Return the evidence of a bound that no single slack proves: bounds of all slacks, and of the forms `more`."""
     facets, distances = instance.facets, instance.distances
     forms = dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each))
     slacks = [slack_bound(form, facets, distances, instance.whole) for form in forms]
-    return Jointly(tuple(facets), distances, tuple([slack for slack in slacks if slack is not None]), tails)
+    return JointEvidence(tuple(facets), distances, tuple([slack for slack in slacks if slack is not None]), tails)
 
 
 def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:

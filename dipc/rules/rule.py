@@ -19,7 +19,7 @@ from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits
 from dipc.chain.state import Affine, Constraint, contradict
 from dipc.decide.obligation import Obligation
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dipc.rules import centered_exits
     from dipc.rules.halfspaces import Ceiling, Corner, Moving
 else:
-    centered_exits = Later("dipc.rules.centered_exits")
+    centered_exits = LazyModule("dipc.rules.centered_exits")
 
 
 class Variable(StrEnum):
@@ -39,7 +39,7 @@ class Variable(StrEnum):
     GAMMA_EPS = "gamma*eps"
 
 
-class Why:
+class BoundEvidence:
     """The evidence for a bound, from which a certificate is written.
 
     With `exact` the bound is the probability itself at an input that the claim is about, so that whatever refutes the
@@ -51,21 +51,21 @@ class Why:
 
 
 @frozen
-class OnlyEnclosed(Why):
+class OnlyEnclosed(BoundEvidence):
     """The evidence of an obligation of a stronger claim: what refutes the obligation does not refute the claim."""
 
 
 @frozen
-class Posed:
+class ProofStep:
     """A step of a proof: an obligation with its variable and the evidence for its bound."""
 
     obligation: Obligation
     variable: Variable
-    why: Why
+    why: BoundEvidence
 
 
 @frozen
-class TheProbability(Why):
+class TheProbability(BoundEvidence):
     """The evidence of a bound that is the probability itself, at an input that the claim is about."""
 
     exact: ClassVar[bool] = True
@@ -156,7 +156,7 @@ class ShareEvidence:
 
 
 @frozen
-class Farkas(Why):
+class Farkas(BoundEvidence):
     """The evidence for the bound Σ weight·Π Pr[event] over the exits to the answer, with each slack at its lower bound.
 
     An event only grows with its slacks. All inputs that the claim is about satisfy the `halfspaces`.
@@ -168,7 +168,7 @@ class Farkas(Why):
 
 
 @frozen
-class Exact(Why):
+class Exact(BoundEvidence):
     """The evidence that a bound is the probability itself at the inputs `corner`, at exactly the claimed distance.
 
     These inputs are in the class, so that the bound loses nothing.
@@ -181,7 +181,7 @@ class Exact(Why):
 
 
 @frozen
-class Approached(Why):
+class Approached(BoundEvidence):
     """The evidence that probabilities at inputs of the class come arbitrarily close to the bound.
 
     Where the bound fails, the claim therefore fails at one of these inputs.
@@ -193,7 +193,7 @@ class Approached(Why):
 
 
 @frozen
-class Complement(Why):
+class Complement(BoundEvidence):
     """The evidence for the bound 1 - Σ weight·Π Pr[event] over the exits to other answers, slacks at upper bounds.
 
     `shares` bounds the negated slacks: -form(u) >= base + distance·slope. A constraint whose slack has no upper bound
@@ -206,7 +206,7 @@ class Complement(Why):
 
 
 @frozen
-class Jointly(Why):
+class JointEvidence(BoundEvidence):
     """The evidence for several bounds, one of which is at most the probability at each input of the class.
 
     A rule needs this where slacks cannot all be worst at once: at the vertices of a box of probabilities of single
@@ -221,7 +221,7 @@ class Jointly(Why):
 
 
 @frozen
-class Summand(Why):
+class BetaSummand(BoundEvidence):
     """The evidence of a bound for another beta that implies the claim, alone or together with other bounds.
 
     The other beta is a summand of beta that covers one part of what the answer needs, or a smaller function. `least` is
@@ -235,7 +235,7 @@ class Summand(Why):
 
 
 @frozen
-class Proved:
+class ProvedClass:
     """A proved class: obligations that hold for all of its inputs.
 
     `dd` is the distance of all inputs of the class, a rational or `inf`, where it is known. `ceiling` proves that the
@@ -244,7 +244,7 @@ class Proved:
     integer distance, `step` is about the distance 1, and `counted` has the bounds of slacks at greater ones.
     """
 
-    posed: Posed
+    posed: ProofStep
     dd: str | None
     ceiling: Ceiling | None
     besides: tuple[Obligation, ...] = ()
@@ -253,7 +253,7 @@ class Proved:
 
 
 @frozen
-class Empty:
+class EmptyClass:
     """A class without any input so far from other answers that the claim is about it."""
 
     ceiling: Ceiling
@@ -343,7 +343,7 @@ class Bounds:
     """
 
     functions: tuple[Bound, ...]
-    why: Why | None
+    why: BoundEvidence | None
 
 
 @frozen

@@ -20,7 +20,7 @@ from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.options import takes
-from dipc.program.program import Outcome, Program, ProgramGiven, within
+from dipc.program.program import OutputProbability, Program, ProgramGiven, within
 from dipc.simulation.runs import LOOP_LIMIT, Event, Progress, Tally, run
 from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import DiagnosticError
@@ -109,7 +109,7 @@ class Expected:
     Those of events are in their order; they are given if events were requested.
     """
 
-    outcomes: tuple[Outcome, ...] | NoProbability
+    outcomes: tuple[OutputProbability, ...] | NoProbability
     events: tuple[Probability | NoProbability, ...] = ()
 
 
@@ -173,7 +173,7 @@ class Agreement(StrEnum):
 
 
 @frozen
-class Row:
+class ComparedRow:
     """An event with its count, and its exact probability with an enclosure of its value at this eps.
 
     Both are None if it is not known, with the `reason`.
@@ -215,7 +215,7 @@ class ComparedTally:
 
     tally: Tally
     confidence: Fraction
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedRow, ...]
     reason: str | None = None
 
     def __bool__(self) -> bool:
@@ -229,7 +229,7 @@ class ComparedTally:
                 return agreement
         return Agreement.MATCH
 
-    def estimate(self, row: Row) -> Fraction:
+    def estimate(self, row: ComparedRow) -> Fraction:
         """Return the share of the runs in which the row's event happened."""
         return Fraction(row.count, self.tally.runs)
 
@@ -265,7 +265,9 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
     return ComparedTally(tally, confidence, tuple(rows), "; ".join(reasons) or None)
 
 
-def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | NoProbability, confidence: Fraction) -> list[Row]:
+def _output_rows(
+    tally: Tally, outcomes: tuple[OutputProbability, ...] | NoProbability, confidence: Fraction
+) -> list[ComparedRow]:
     """Return rows for the outputs with an exact probability, and for observed outputs without one.
 
     The latter are impossible, unless nothing is known.
@@ -291,11 +293,13 @@ def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | NoProbability, co
     ]
 
 
-def _row(tally: Tally, output: Output, count: int, error: float, probability: Probability | NoProbability) -> Row:
+def _row(
+    tally: Tally, output: Output, count: int, error: float, probability: Probability | NoProbability
+) -> ComparedRow:
     interval = clopper_pearson(count, tally.runs, error)
     if isinstance(probability, NoProbability):
-        return Row(output, count, interval, None, None, probability.reason)
-    return Row(output, count, interval, probability, probability.enclosure(tally.eps))
+        return ComparedRow(output, count, interval, None, None, probability.reason)
+    return ComparedRow(output, count, interval, probability, probability.enclosure(tally.eps))
 
 
 # --- runs, and their comparison --------------------------------------------------------------------

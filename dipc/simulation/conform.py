@@ -23,7 +23,7 @@ from dipc.claims.table import cell_text, input_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program, ProgramGiven, within
-from dipc.simulation.compare import CONFIDENCE, Agreement, Row, clopper_pearson
+from dipc.simulation.compare import CONFIDENCE, Agreement, ComparedRow, clopper_pearson
 from dipc.text.core import IntType, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, listing, read_source
 from dipc.text.program import CoreProgram
@@ -325,7 +325,7 @@ class ComparedEvent:
     """A compared event about `outputs`: the finite ones together, or one other."""
 
     outputs: str
-    row: Row
+    row: ComparedRow
     runs: int
 
     @property
@@ -386,7 +386,7 @@ class Partition:
                 alike = sum(one == other for one, other in zip(ones, others, strict=True))
                 interval = clopper_pearson(alike, len(ones), error / len(paired))
                 label = {self.outputs: f"alike {how}"}
-                row = Row(label, alike, interval, None, chance)
+                row = ComparedRow(label, alike, interval, None, chance)
                 yield ComparedEvent(f"{self.outputs}, in pairs", row, len(ones))
 
 
@@ -690,7 +690,7 @@ class _Law:
         self, outputs: str, cell: Mapping[str, str], count: int, runs: int, error: float, form: Probability
     ) -> ComparedEvent:
         interval = clopper_pearson(count, runs, error)
-        return ComparedEvent(outputs, Row(cell, count, interval, form, form.enclosure(self.eps)), runs)
+        return ComparedEvent(outputs, ComparedRow(cell, count, interval, form, form.enclosure(self.eps)), runs)
 
 
 def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:

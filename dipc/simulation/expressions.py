@@ -22,7 +22,7 @@ from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.ast import COMPARED, BinaryOp, CompareOp, UnaryOp, walk
 from dipc.text.core import Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.numbers import is_irrational, monomial
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Undefined(Exception):
 
 
 @frozen(eq=False)
-class Column(Generic[T]):
+class RunColumn(Generic[T]):
     """A column of values: run i has the value `values[codes[i]]`; not every value need occur."""
 
     values: Sequence[T]
@@ -56,22 +56,22 @@ class Column(Generic[T]):
     def __len__(self) -> int:
         return len(self.codes)
 
-    def at(self, positions: Positions | Mask) -> Column[T]:
+    def at(self, positions: Positions | Mask) -> RunColumn[T]:
         """Return the column of the runs at `positions`."""
-        return Column(self.values, self.codes[positions])
+        return RunColumn(self.values, self.codes[positions])
 
 
-def constant(value: T, size: int) -> Column[T]:
+def constant(value: T, size: int) -> RunColumn[T]:
     """Return the same value for each of `size` runs."""
-    return Column((value,), np.broadcast_to(_ZERO, size))
+    return RunColumn((value,), np.broadcast_to(_ZERO, size))
 
 
-def truth_column(mask: Mask) -> Column[Any]:
+def truth_column(mask: Mask) -> RunColumn[Any]:
     """Return the truth values of a mask."""
-    return Column((False, True), mask.astype(np.intp))
+    return RunColumn((False, True), mask.astype(np.intp))
 
 
-def truth_mask(column: Column[Any]) -> Mask:
+def truth_mask(column: RunColumn[Any]) -> Mask:
     """Return the runs for which a column of truth values is true."""
     return np.array(column.values, dtype=np.bool_)[column.codes]
 
@@ -92,7 +92,7 @@ def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
     return present, order[codes]
 
 
-def joined(columns: Sequence[Column[Any]]) -> Column[tuple[Any, ...]]:
+def joined(columns: Sequence[RunColumn[Any]]) -> RunColumn[tuple[Any, ...]]:
     """Return the column of tuples of the given columns; each value of its table occurs, and only once.
 
     There is at least one column.
@@ -116,10 +116,10 @@ def joined(columns: Sequence[Column[Any]]) -> Column[tuple[Any, ...]]:
             group = before[group]
         else:
             result.append([column.values[0]] * groups)
-    return Column(list(zip(*reversed(result), strict=True)), places)
+    return RunColumn(list(zip(*reversed(result), strict=True)), places)
 
 
-def apply(function: Callable[..., R], *columns: Column[Any]) -> Column[R]:
+def apply(function: Callable[..., R], *columns: RunColumn[Any]) -> RunColumn[R]:
     """Return `function` of the columns, run by run, called once for each combination of values that occurs.
 
     Raises Undefined if the function raises ArithmeticError.
@@ -135,10 +135,10 @@ def apply(function: Callable[..., R], *columns: Column[Any]) -> Column[R]:
         codes[number] = table.setdefault(result, len(table))
     if len(table) == 1:
         return constant(next(iter(table)), len(groups))
-    return Column(list(table), codes[groups.codes])
+    return RunColumn(list(table), codes[groups.codes])
 
 
-def split(column: Column[T]) -> Iterator[tuple[T, Positions]]:
+def split(column: RunColumn[T]) -> Iterator[tuple[T, Positions]]:
     """Yield each value that occurs, with its positions, increasing."""
     present, places = distinct(column.codes, len(column.values))
     if len(present) == 1:
@@ -156,7 +156,7 @@ def split(column: Column[T]) -> Iterator[tuple[T, Positions]]:
         yield column.values[code], positions
 
 
-def gathered(columns: Iterable[tuple[Positions, Column[R]]], size: int) -> Column[R]:
+def gathered(columns: Iterable[tuple[Positions, RunColumn[R]]], size: int) -> RunColumn[R]:
     """Return the column of `size` runs that has each of `columns` at its positions; together they are all positions."""
     table: dict[R, int] = {}
     codes = np.empty(size, dtype=np.intp)
@@ -167,7 +167,7 @@ def gathered(columns: Iterable[tuple[Positions, Column[R]]], size: int) -> Colum
             present, places = np.zeros(1, dtype=np.intp), column.codes
         order = [table.setdefault(column.values[index], len(table)) for index in present.tolist()]
         codes[positions] = np.array(order, dtype=np.intp)[places]
-    return Column(list(table), codes)
+    return RunColumn(list(table), codes)
 
 
 # --- numbers over draws ----------------------------------------------------------------------------
@@ -206,13 +206,13 @@ def counted(value: Number | bool) -> Number:
     return Fraction(value) if isinstance(value, bool) else value
 
 
-def settled(column: Column[Any], runs: Positions) -> Column[Any]:
+def settled(column: RunColumn[Any], runs: Positions) -> RunColumn[Any]:
     """Return the column of `runs` with forms replaced by their integer values."""
-    columns: list[tuple[Positions, Column[Any]]] = []
+    columns: list[tuple[Positions, RunColumn[Any]]] = []
     for value, positions in split(column):
         if isinstance(value, Form):
             present, codes = np.unique(_whole_sum(value, runs[positions]), return_inverse=True)
-            columns.append((positions, Column([Fraction(int(each)) for each in present], codes.astype(np.intp))))
+            columns.append((positions, RunColumn([Fraction(int(each)) for each in present], codes.astype(np.intp))))
         else:
             columns.append((positions, column.at(positions)))
     return gathered(columns, len(runs))
@@ -265,7 +265,7 @@ def _form(constant: Fraction, terms: dict[Draw, Fraction]) -> Number:
     return Form(constant, tuple(sorted(kept, key=lambda term: term[0].serial))) if kept else constant
 
 
-def compared(op: CompareOp, difference: Column[Number], runs: Positions) -> Column[Any]:
+def compared(op: CompareOp, difference: RunColumn[Number], runs: Positions) -> RunColumn[Any]:
     """Return difference ~ 0 for each of the runs: exactly, except for the rounding of real draws."""
     holds = np.empty(len(difference), dtype=np.bool_)
     for number, positions in split(difference):
@@ -356,10 +356,10 @@ class SimulatedVariable:
 
 
 @dataclass(slots=True)
-class Scope:
+class SimulatedScope:
     """The meanings of the names of a program, as far as its declarations have been read."""
 
-    source: Source
+    source: SourceText
     constants: dict[str, Fraction] = field(default_factory=dict)
     domains: dict[str, Domain] = field(default_factory=dict)
     variables: dict[str, SimulatedVariable] = field(default_factory=dict)
@@ -401,18 +401,18 @@ class CodedColumn:
         self.codes: Positions = np.full(size, _NOWHERE, dtype=np.intp)
         self._complete = False
 
-    def read(self, runs: Positions) -> Column[Any]:
+    def read(self, runs: Positions) -> RunColumn[Any]:
         """Return the values in `runs`; raise Undefined if there is none."""
         codes = self.codes[runs]
         if not self._complete and (codes < 0).any():
             raise Undefined(int(np.argmax(codes < 0)))
-        return Column(self.values, codes)
+        return RunColumn(self.values, codes)
 
-    def peek(self) -> Column[Any]:
+    def peek(self) -> RunColumn[Any]:
         """Return the values in all runs, None where there is none."""
-        return Column([*self.values, None], np.where(self.codes < 0, len(self.values), self.codes))
+        return RunColumn([*self.values, None], np.where(self.codes < 0, len(self.values), self.codes))
 
-    def write(self, runs: Positions, column: Column[Any]) -> None:
+    def write(self, runs: Positions, column: RunColumn[Any]) -> None:
         """Set the values in `runs`, which increase, to `column`; raise OutsideDomain for values outside its domain."""
         whole = len(runs) == len(self.codes)
         domain = self.variable.domain
@@ -440,7 +440,7 @@ class CodedColumn:
 class Batch:
     """The state of `size` runs of one program; all runs start alive."""
 
-    def __init__(self, scope: Scope, size: int, inputs: Mapping[str, Value]) -> None:
+    def __init__(self, scope: SimulatedScope, size: int, inputs: Mapping[str, Value]) -> None:
         """Start the runs; `inputs` are the values of the inputs, by the names of scalars and elements."""
         self.size = size
         self.alive = np.ones(size, dtype=np.bool_)
@@ -454,7 +454,7 @@ class Batch:
             for cell in cells:
                 value = inputs.get(cell.name, cell.variable.initial)
                 if value is not None:
-                    cell.write(everyone, Column((value,), np.zeros(size, dtype=np.intp)))
+                    cell.write(everyone, RunColumn((value,), np.zeros(size, dtype=np.intp)))
 
     def cell(self, variable: SimulatedVariable, offset: int) -> CodedColumn:
         """Return the memory of one element."""
@@ -468,7 +468,7 @@ class Batch:
         return Form(Fraction(0), ((Draw(self._draws, everywhere), Fraction(1)),))
 
 
-class Code(StrEnum):
+class SimulationCode(StrEnum):
     """The codes of the diagnostics of a simulation; the first four are those of the chain for the same failures."""
 
     UNASSIGNED = "E0701"
@@ -494,13 +494,13 @@ _ANY_RUN: Positions = np.zeros(1, dtype=np.intp)
 _SHOWN = 8
 
 
-class Expressions:
+class BatchExpressions:
     """The evaluation of expressions of a type-checked program in the runs of one batch, at one eps.
 
     `locals` are the values of loop variables and of the variable of an `Exp`.
     """
 
-    def __init__(self, scope: Scope, eps: Fraction, batch: Batch) -> None:
+    def __init__(self, scope: SimulatedScope, eps: Fraction, batch: Batch) -> None:
         self.scope = scope
         self.eps = eps
         self.batch = batch
@@ -585,7 +585,7 @@ class Expressions:
         """Return the mask of `runs` in which the condition is true."""
         return truth_mask(self.column(condition, runs))
 
-    def column(self, expr: ast.Expr, runs: Positions) -> Column[Any]:
+    def column(self, expr: ast.Expr, runs: Positions) -> RunColumn[Any]:
         """Return the value of `expr` in each of `runs`, of which there is at least one.
 
         Raises DiagnosticError for a failure in some run.
@@ -623,10 +623,10 @@ class Expressions:
             case _:
                 assert_never(expr)
 
-    def _counted(self, expr: ast.Expr, runs: Positions) -> Column[Any]:
+    def _counted(self, expr: ast.Expr, runs: Positions) -> RunColumn[Any]:
         return apply(counted, self.column(expr, runs))
 
-    def offsets(self, variable: SimulatedVariable, index: ast.Expr, runs: Positions) -> Column[int]:
+    def offsets(self, variable: SimulatedVariable, index: ast.Expr, runs: Positions) -> RunColumn[int]:
         """Return the array element that `index` selects, counted from 0."""
         low, size = variable.low, variable.size
         assert low is not None
@@ -639,7 +639,7 @@ class Expressions:
         with self.explained(index.span, runs):
             return apply(offset, self.column(index, runs))
 
-    def _name(self, name: str, span: Span, runs: Positions) -> Column[Any]:
+    def _name(self, name: str, span: Span, runs: Positions) -> RunColumn[Any]:
         if name in self.locals:
             return constant(self.locals[name], len(runs))
         if name in self.scope.constants:
@@ -648,16 +648,16 @@ class Expressions:
             return self._read(self.scope.variables[name], 0, span, runs)
         return constant(name, len(runs))
 
-    def _read(self, variable: SimulatedVariable, offset: int, span: Span, runs: Positions) -> Column[Any]:
+    def _read(self, variable: SimulatedVariable, offset: int, span: Span, runs: Positions) -> RunColumn[Any]:
         cell = self.batch.cell(variable, offset)
         try:
             return cell.read(runs)
         except Undefined as undefined:
             message = f"`{cell.name}` is read before it is assigned"
             note = "assign it on every path that leads here, or declare it with an initial value"
-            raise self.fault(Code.UNASSIGNED, message, span, int(runs[undefined.position]), note) from None
+            raise self.fault(SimulationCode.UNASSIGNED, message, span, int(runs[undefined.position]), note) from None
 
-    def _junction(self, expr: ast.Binary, runs: Positions) -> Column[Any]:
+    def _junction(self, expr: ast.Binary, runs: Positions) -> RunColumn[Any]:
         """Evaluate the left side, and the right side only in the runs that the left side leaves open."""
         truth = self.holds(expr.left, runs)
         still_open = np.flatnonzero(truth if expr.op is BinaryOp.AND else ~truth)
@@ -665,12 +665,14 @@ class Expressions:
             truth[still_open] = self.holds(expr.right, runs[still_open])
         return truth_column(truth)
 
-    def _comparison(self, op: CompareOp, left: Column[Any], right: Column[Any], runs: Positions) -> Column[Any]:
+    def _comparison(
+        self, op: CompareOp, left: RunColumn[Any], right: RunColumn[Any], runs: Positions
+    ) -> RunColumn[Any]:
         if not any(isinstance(value, Form) for side in (left, right) for value in side.values):
             return apply(COMPARED[op], left, right)
         return compared(op, apply(minus, left, right), runs)
 
-    def _selected(self, function: str, columns: list[Column[Any]], runs: Positions) -> Column[Any]:
+    def _selected(self, function: str, columns: list[RunColumn[Any]], runs: Positions) -> RunColumn[Any]:
         """Return min, max or abs of forms: in each run the least, or the greatest, column."""
         best, *rest = columns
         if function == "abs":
@@ -694,11 +696,11 @@ class Expressions:
             run, cause = int(runs[undefined.position]), undefined.__cause__
             if isinstance(cause, ZeroDivisionError):
                 note = "guard the division with `if`"
-                raise self.fault(Code.DIVISION_BY_ZERO, "division by zero", span, run, note) from None
+                raise self.fault(SimulationCode.DIVISION_BY_ZERO, "division by zero", span, run, note) from None
             note = "guard the access with `if`, or declare a longer array"
-            raise self.fault(Code.OUTSIDE_ARRAY, str(cause), span, run, note) from None
+            raise self.fault(SimulationCode.OUTSIDE_ARRAY, str(cause), span, run, note) from None
 
-    def fault(self, code: Code, message: str, span: Span, run: int | None, *notes: str) -> DiagnosticError:
+    def fault(self, code: SimulationCode, message: str, span: Span, run: int | None, *notes: str) -> DiagnosticError:
         """Return the diagnostic for a failure in one run, None for all of them; it shows the values in that run."""
         situation = f"this happened with {', '.join(values)}" if (values := self._situation(run)) else ""
         excerpt = self.scope.source.excerpt(span)
@@ -749,13 +751,13 @@ _FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": _least, "max": _greates
 # --- declarations ----------------------------------------------------------------------------------
 
 
-def declared(program: ast.Program, source: Source, constants: Mapping[str, Fraction]) -> Scope:
+def declared(program: ast.ProgramTree, source: SourceText, constants: Mapping[str, Fraction]) -> SimulatedScope:
     """Return all declarations of the program, with `constants` in place of its own of these names.
 
     As in the language, constants come first, so that domains, bounds and types can use every one of them, then domains.
     """
-    scope = Scope(source)
-    known = Expressions(scope, Fraction(1), Batch(scope, 1, {}))
+    scope = SimulatedScope(source)
+    known = BatchExpressions(scope, Fraction(1), Batch(scope, 1, {}))
     for declaration in program.declarations:
         if isinstance(declaration, ast.ConstDecl):
             for name, expr in declaration.bindings:
@@ -773,7 +775,7 @@ def declared(program: ast.Program, source: Source, constants: Mapping[str, Fract
     return scope
 
 
-def _variables(declaration: ast.VariableDecl, known: Expressions) -> list[SimulatedVariable]:
+def _variables(declaration: ast.VariableDecl, known: BatchExpressions) -> list[SimulatedVariable]:
     written = declaration.type
     base = written.base if isinstance(written, ast.BaseTypeExpr) else None
     domain = None if isinstance(written, ast.BaseTypeExpr) else known.domain(written)

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from dipc.frozen import frozen
 from dipc.simulation.expressions import (
     Batch,
-    Code,
-    Column,
-    Expressions,
+    BatchExpressions,
     Form,
     LoopLimitReached,
     Mask,
     OutsideDomain,
     Positions,
-    Scope,
+    RunColumn,
+    SimulatedScope,
+    SimulationCode,
     apply,
     compared,
     constant,
@@ -108,7 +108,7 @@ def shares(weights: Sequence[Weight]) -> list[float] | None:
 _WIDE = 100_000
 
 
-class Noise:
+class NoiseSource:
     """Independent draws of standard distributions from one stream, NumPy's PCG64: equal seeds, equal draws."""
 
     def __init__(self, seed: int) -> None:
@@ -153,7 +153,7 @@ class Noise:
         return self._generator.random(size)
 
 
-class SharedNoise(Noise):
+class SharedNoise(NoiseSource):
     """A source that repeats the draws of each run of a batch, whichever runs take part.
 
     Two inputs see the same noises as long as the same statements are executed, in some run or other.
@@ -196,10 +196,10 @@ class SharedNoise(Noise):
 _LEAST_RATE, _LEAST_WHOLE_RATE, _GREATEST_RATE = Fraction(1, 10**150), Fraction(1, 10**13), Fraction(10**150)
 
 
-class Statements:
+class BatchStatements:
     """The execution of the statements of a type-checked program in the runs of one batch."""
 
-    def __init__(self, expressions: Expressions, noise: Noise, loop_limit: int) -> None:
+    def __init__(self, expressions: BatchExpressions, noise: NoiseSource, loop_limit: int) -> None:
         """Take the state of the batch; no run takes more than `loop_limit` rounds of one execution of a `while`."""
         self._expressions = expressions
         self._batch = expressions.batch
@@ -228,7 +228,7 @@ class Statements:
                     self._for(statement, runs)
                 case ast.While():
                     self._while(statement, runs)
-                case ast.Exit():
+                case ast.ExitStatement():
                     self._batch.alive[runs] = False
                 case _:
                     assert_never(statement)
@@ -262,12 +262,12 @@ class Statements:
         count, size = len(runs), self._batch.size
         message = f"after {self._loop_limit} rounds of this `while`, {count} of {size} runs are still in it"
         notes = ("if it ends with probability 1, but later, allow more rounds",)
-        fault = self._expressions.fault(Code.LOOP_LIMIT, message, loop.span, int(runs[0]), *notes)
+        fault = self._expressions.fault(SimulationCode.LOOP_LIMIT, message, loop.span, int(runs[0]), *notes)
         return LoopLimitReached(*fault.diagnostics)
 
     # --- assignment ---
 
-    def _store(self, target: ast.Name | ast.Element, column: Column[Any], runs: Positions, span: Span) -> None:
+    def _store(self, target: ast.Name | ast.Element, column: RunColumn[Any], runs: Positions, span: Span) -> None:
         variable = self._expressions.scope.variables[target.name]
         if isinstance(target, ast.Name):
             offsets = constant(0, len(runs))
@@ -284,7 +284,7 @@ class Statements:
             except OutsideDomain as outside:
                 message = f"`{cell.name}` would become {text(outside.value)}, which is outside its domain"
                 run, note = int(runs[positions[outside.position]]), "widen the domain, or guard the assignment"
-                raise self._expressions.fault(Code.OUTSIDE_DOMAIN, message, span, run, note) from None
+                raise self._expressions.fault(SimulationCode.OUTSIDE_DOMAIN, message, span, run, note) from None
 
     # --- random assignment ---
 
@@ -292,7 +292,7 @@ class Statements:
         size, drawn = len(runs), None
         self._noise.attend(runs)
         match distribution:
-            case ast.Noise(law, rate, mean):
+            case ast.NoiseExpr(law, rate, mean):
                 least = _LEAST_WHOLE_RATE if law.whole else _LEAST_RATE
                 values = law.draw_floats(self._noise, self._rate(rate, least, runs, deviation=law.by_deviation), size)
                 drawn = self._around(mean, values, runs)
@@ -311,17 +311,17 @@ class Statements:
         if not least <= rate <= _GREATEST_RATE:
             message = f"at this eps the rate is {float(min(rate, _GREATEST_RATE)):.3g}, too extreme to simulate"
             notes = (f"a simulation needs rates between {float(least):.0e} and {float(_GREATEST_RATE):.0e}",)
-            raise self._expressions.fault(Code.BEYOND_FLOATS, message, expr.span, None, *notes)
+            raise self._expressions.fault(SimulationCode.BEYOND_FLOATS, message, expr.span, None, *notes)
         return float(rate)
 
-    def _around(self, mean: ast.Expr | None, values: NDArray[Any], runs: Positions) -> Column[Any]:
+    def _around(self, mean: ast.Expr | None, values: NDArray[Any], runs: Positions) -> RunColumn[Any]:
         drawn = self._batch.draw(runs, values)
         if mean is None:
             return constant(drawn, len(runs))
         center = self._expressions.column(mean, runs)
         return apply(lambda number: plus(number, drawn), center)
 
-    def _exponential(self, mechanism: ast.ExponentialMechanism, runs: Positions) -> Column[Any]:
+    def _exponential(self, mechanism: ast.ExponentialMechanism, runs: Positions) -> RunColumn[Any]:
         """Return values of the domain, drawn in each run with the weights of its scores."""
         expressions = self._expressions
         rate, domain = expressions.number(mechanism.rate, runs), expressions.domain(mechanism.domain)
@@ -335,7 +335,7 @@ class Statements:
         for vector, positions in split(joined(scores)):
             best = max(vector)
             codes[positions] = _places([exp(_power(rate * (score - best))) for score in vector], uniform[positions])
-        return Column(domain.values, codes)
+        return RunColumn(domain.values, codes)
 
     def _choose(
         self,
@@ -349,12 +349,12 @@ class Statements:
             probabilities = shares([weight(expr, lambda node: expressions.number(node, runs)) for _, expr in arms])
         except ArithmeticError:
             message, note = "at this eps a weight of `choose` has no value", "weights must be finite for every eps > 0"
-            raise expressions.fault(Code.BEYOND_FLOATS, message, span, None, note) from None
+            raise expressions.fault(SimulationCode.BEYOND_FLOATS, message, span, None, note) from None
         if probabilities is None:
             message = f"at eps = {expressions.eps} these weights do not add up to a distribution"
             note = "weights must be at least 0 and sum to 1 for every eps > 0"
-            raise expressions.fault(Code.NO_DISTRIBUTION, message, span, None, note)
-        chosen = Column(range(len(arms)), _places(probabilities, self._noise.uniform(len(runs))))
+            raise expressions.fault(SimulationCode.NO_DISTRIBUTION, message, span, None, note)
+        chosen = RunColumn(range(len(arms)), _places(probabilities, self._noise.uniform(len(runs))))
         for arm, positions in split(chosen):
             chosen_runs = runs[positions]
             self._store(target, expressions.column(arms[arm][0], chosen_runs), chosen_runs, arms[arm][0].span)
@@ -450,7 +450,7 @@ def run(
     outputs = tuple(name for name, variable, _ in scope.of_role(ast.Role.OUTPUT) if variable.finite)
     seed, events, gamma = given.get("seed", 0), tuple(given.get("events", ())), given.get("gamma", Fraction(0))
     tally = Tally(program, dict(input), eps, seed, outputs, events, gamma, hits=(0,) * len(events))
-    noise, loop_limit, progress = Noise(seed), given.get("loop_limit", LOOP_LIMIT), given.get("progress")
+    noise, loop_limit, progress = NoiseSource(seed), given.get("loop_limit", LOOP_LIMIT), given.get("progress")
     most = _batch_size(program)
     try:
         while tally.runs < runs:
@@ -508,17 +508,17 @@ def joint_hits(
 
 
 def _executed(
-    tree: ast.Program,
-    scope: Scope,
+    tree: ast.ProgramTree,
+    scope: SimulatedScope,
     input: Mapping[str, Value],  # noqa: A002 - as above
     eps: Fraction,
     size: int,
-    noise: Noise,
+    noise: NoiseSource,
     loop_limit: int,
 ) -> Batch:
     """Return the memory of this many runs after the last statement."""
     batch = Batch(scope, size, input)
-    Statements(Expressions(scope, eps, batch), noise, loop_limit).block(tree.body, np.arange(size))
+    BatchStatements(BatchExpressions(scope, eps, batch), noise, loop_limit).block(tree.body, np.arange(size))
     return batch
 
 
@@ -528,7 +528,7 @@ def _batch_size(program: CoreProgram) -> int:
     return max(1, min(_BATCH, _BATCH_BYTES // (8 * (len(program.slots) + draws + 1))))
 
 
-def _counted(tally: Tally, batch: Batch, scope: Scope) -> Tally:
+def _counted(tally: Tally, batch: Batch, scope: SimulatedScope) -> Tally:
     """Return the tally with the runs of one more batch."""
     outputs = scope.of_role(ast.Role.OUTPUT)
     finite = [batch.cell(variable, offset).peek() for _, variable, offset in outputs if variable.finite]
@@ -554,7 +554,7 @@ def _sides(tally: Tally) -> object:
     return None if metric is None else metric.output
 
 
-def _happened(event: Event, gamma: Fraction, batch: Batch, scope: Scope, sides: object) -> Mask:
+def _happened(event: Event, gamma: Fraction, batch: Batch, scope: SimulatedScope, sides: object) -> Mask:
     """Return the runs in which every output of the event has its value.
 
     A number counts within gamma, or less than gamma `above` or `below` it; an output without a value matches none.

@@ -27,7 +27,7 @@ from dipc.frozen import frozen
 from dipc.mechanisms.module import decorator_name, parsed
 from dipc.options import Options, job_count
 from dipc.outcome import classes, privacy, rows
-from dipc.outcome.outcome import GAP, Case, Fields, Kind, Line, Outcome, Part, Standing, Tone, Verbatim
+from dipc.outcome.outcome import GAP, ExitStatus, Fields, Line, Outcome, Part, SuiteCase, SuiteResult, Tone, Verbatim
 from dipc.outcome.outcome import render as render_text
 from dipc.outcome.words import Asked, count
 from dipc.program.program import SEPARATOR, Program, load_source, source_at, within
@@ -41,7 +41,7 @@ from dipc.text.diagnostic import (
     Diagnostic,
     DiagnosticError,
     Excerpt,
-    Source,
+    SourceText,
     Span,
     did_you_mean,
     listing,
@@ -189,7 +189,7 @@ def _all_of(program: Path) -> tuple[str, ...] | None:
 class _Reader:
     """The reader of one claim, which appends its mistakes to `mistakes`."""
 
-    source: Source
+    source: SourceText
     claim: Mapping[str, object]
     number: int
     span: Span
@@ -290,13 +290,13 @@ class _Reader:
         return {}
 
 
-def _unknown(source: Source, span: Span, name: str, known: Sequence[str]) -> Diagnostic:
+def _unknown(source: SourceText, span: Span, name: str, known: Sequence[str]) -> Diagnostic:
     notes = did_you_mean(name, known)
     notes.append(f"the keys are {listing(known, 30)}")
     return Diagnostic("E1502", f"`{name}` is not known here", _excerpt(source, span, name), notes=tuple(notes))
 
 
-def _excerpt(source: Source, span: Span, key: str | None) -> Excerpt:
+def _excerpt(source: SourceText, span: Span, key: str | None) -> Excerpt:
     """Return the line of `key` in the part of the file that is the claim, or the first line of that part."""
     if key is not None:
         matched = re.compile(rf"^[ \t]*\"?{re.escape(key)}\b.*$", re.MULTILINE).search(
@@ -311,7 +311,7 @@ def _excerpt(source: Source, span: Span, key: str | None) -> Excerpt:
     return source.excerpt(Span(span.start + lead, end))
 
 
-def _no_toml(source: Source, message: str) -> Diagnostic:
+def _no_toml(source: SourceText, message: str) -> Diagnostic:
     """Return the diagnostic of text that is not TOML, in the words of the TOML reader, with the place that it names."""
     match = _POSITION.search(message)
     text = (message[: match.start()] if match else message).strip().rstrip(".")
@@ -364,7 +364,7 @@ def _makes_claim(path: Path) -> bool:
 
 
 @frozen
-class Tested:
+class ClaimResult:
     """The result of one claim: its verdict, None for an error, in one line and as a whole report.
 
     `diagnostics` are the parts of an error.
@@ -378,23 +378,26 @@ class Tested:
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SuiteResult:
         if self.verdict is None:
-            return Kind.ERROR
+            return SuiteResult.ERROR
         if self.verdict == self.claim.expect:
-            return Kind.PASSED
-        return Kind.UNDECIDED if self.verdict == Verdict.UNDECIDED else Kind.FAILED
+            return SuiteResult.PASSED
+        return SuiteResult.UNDECIDED if self.verdict == Verdict.UNDECIDED else SuiteResult.FAILED
 
 
-def overall(kinds: Iterable[Kind]) -> Kind:
+def overall(kinds: Iterable[SuiteResult]) -> SuiteResult:
     """Return the kind of all together: an error before a failure, which comes before an undecided claim."""
     kinds_met = set(kinds)
-    return next((kind for kind in (Kind.ERROR, Kind.FAILED, Kind.UNDECIDED) if kind in kinds_met), Kind.PASSED)
+    return next(
+        (kind for kind in (SuiteResult.ERROR, SuiteResult.FAILED, SuiteResult.UNDECIDED) if kind in kinds_met),
+        SuiteResult.PASSED,
+    )
 
 
-def counted(tested: Sequence[Tested]) -> dict[Kind, int]:
+def counted(tested: Sequence[ClaimResult]) -> dict[SuiteResult, int]:
     """Return the number of claims of each kind."""
-    return {kind: sum(tested.kind is kind for tested in tested) for kind in Kind}
+    return {kind: sum(tested.kind is kind for tested in tested) for kind in SuiteResult}
 
 
 def asked(claim: ExpectedClaim) -> Question:
@@ -412,7 +415,7 @@ def report_of(source: Question) -> Report:
     return answer(source, Engine(source.program.measurer, source.program.limits))
 
 
-def outcome_of(claim: ExpectedClaim, cache: Path | None) -> Tested:
+def outcome_of(claim: ExpectedClaim, cache: Path | None) -> ClaimResult:
     """Return the result of the claim; mistakes in its program or its table are a result too."""
     begun = perf_counter()
     try:
@@ -422,10 +425,10 @@ def outcome_of(claim: ExpectedClaim, cache: Path | None) -> Tested:
     except DiagnosticError as error:
         first = error.diagnostics[0]
         line = f"error[{first.code}]: {first.message}"
-        return Tested(claim, None, line, render(error.diagnostics), perf_counter() - begun, error.diagnostics)
+        return ClaimResult(claim, None, line, render(error.diagnostics), perf_counter() - begun, error.diagnostics)
     except Undecided as undecided:
         return _open(claim, undecided.reason, perf_counter() - begun)
-    return Tested(claim, outcome_.result.verdict, outcome_.line, text, perf_counter() - begun)
+    return ClaimResult(claim, outcome_.result.verdict, outcome_.line, text, perf_counter() - begun)
 
 
 def _accuracy(claim: ExpectedClaim, stack: ExitStack, cache: Path | None) -> Outcome:
@@ -448,12 +451,14 @@ def _privacy(claim: ExpectedClaim, stack: ExitStack, cache: Path | None) -> Outc
     return privacy.outcome(question, report, statement)
 
 
-def _open(claim: ExpectedClaim, reason: str, seconds: float = 0.0) -> Tested:
+def _open(claim: ExpectedClaim, reason: str, seconds: float = 0.0) -> ClaimResult:
     line = f"UNDECIDED: {reason}"
-    return Tested(claim, Verdict.UNDECIDED, line, line + "\n", seconds)
+    return ClaimResult(claim, Verdict.UNDECIDED, line, line + "\n", seconds)
 
 
-def run_claims(claims: Sequence[ExpectedClaim], *, jobs: int | str = 1, cache: Path | None = None) -> Iterator[Tested]:
+def run_claims(
+    claims: Sequence[ExpectedClaim], *, jobs: int | str = 1, cache: Path | None = None
+) -> Iterator[ClaimResult]:
     """Yield the results of the claims in order, each as soon as it and those before it are known.
 
     `jobs` claims run at a time, each in a process. No option changes a result.
@@ -472,7 +477,7 @@ def run_claims(claims: Sequence[ExpectedClaim], *, jobs: int | str = 1, cache: P
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _outcome(claim: ExpectedClaim, future: Future[Tested]) -> Tested:
+def _outcome(claim: ExpectedClaim, future: Future[ClaimResult]) -> ClaimResult:
     try:
         return future.result()
     except BrokenProcessPool:
@@ -485,25 +490,30 @@ def _outcome(claim: ExpectedClaim, future: Future[Tested]) -> Tested:
 SCHEMA = "dipc.test/1"
 DIRECTORY_SCHEMA = "dipc.check-directory/1"
 
-_WORDS = {Kind.PASSED: "ok", Kind.FAILED: "FAILED", Kind.UNDECIDED: "UNDECIDED", Kind.ERROR: "ERROR"}
+_WORDS = {
+    SuiteResult.PASSED: "ok",
+    SuiteResult.FAILED: "FAILED",
+    SuiteResult.UNDECIDED: "UNDECIDED",
+    SuiteResult.ERROR: "ERROR",
+}
 
 #: The words for the result of a program's own claim, which is expected to be accurate.
 _VERDICTS = {
-    Kind.PASSED: "accurate",
-    Kind.FAILED: "INACCURATE",
-    Kind.UNDECIDED: "UNDECIDED",
-    Kind.ERROR: "ERROR",
+    SuiteResult.PASSED: "accurate",
+    SuiteResult.FAILED: "INACCURATE",
+    SuiteResult.UNDECIDED: "UNDECIDED",
+    SuiteResult.ERROR: "ERROR",
 }
 
 _STANDINGS = {
-    Kind.PASSED: Standing.HOLDS,
-    Kind.FAILED: Standing.FAILS,
-    Kind.UNDECIDED: Standing.OPEN,
-    Kind.ERROR: Standing.BAD_INPUT,
+    SuiteResult.PASSED: ExitStatus.HOLDS,
+    SuiteResult.FAILED: ExitStatus.FAILS,
+    SuiteResult.UNDECIDED: ExitStatus.OPEN,
+    SuiteResult.ERROR: ExitStatus.BAD_INPUT,
 }
 
 
-def outcome(tested: Sequence[Tested]) -> Outcome:
+def outcome(tested: Sequence[ClaimResult]) -> Outcome:
     """Return the results of the claims of files, against the expected ones."""
     whole = overall(tested.kind for tested in tested)
     return Outcome(
@@ -522,7 +532,7 @@ def outcome(tested: Sequence[Tested]) -> Outcome:
     )
 
 
-def directory_outcome(tested: Sequence[Tested]) -> Outcome:
+def directory_outcome(tested: Sequence[ClaimResult]) -> Outcome:
     """Return the results of the programs of a directory, each with its own claim."""
     whole = overall(tested.kind for tested in tested)
     return Outcome(
@@ -540,8 +550,8 @@ def directory_outcome(tested: Sequence[Tested]) -> Outcome:
     )
 
 
-def _case(tested: Tested) -> Case:
-    return Case(
+def _case(tested: ClaimResult) -> SuiteCase:
+    return SuiteCase(
         name=tested.claim.name,
         place=tested.claim.place,
         kind=tested.kind,
@@ -554,26 +564,30 @@ def _case(tested: Tested) -> Case:
     )
 
 
-def verdict_line(tested: Sequence[Tested]) -> str:
+def verdict_line(tested: Sequence[ClaimResult]) -> str:
     """Return the whole result in one line."""
     numbers = counted(tested)
-    phrases = {Kind.FAILED: "otherwise", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
+    phrases = {
+        SuiteResult.FAILED: "otherwise",
+        SuiteResult.UNDECIDED: "undecided",
+        SuiteResult.ERROR: "could not be asked",
+    }
     counts = [f"{numbers[kind]} {word}" for kind, word in phrases.items() if numbers[kind]]
     claims = count(len(tested), "claim")
     if not counts:
         return f"passed: {claims}, {'all ' if len(tested) > 1 else ''}as expected"
     whole = _WORDS[overall(tested.kind for tested in tested)]
-    return f"{whole}: {claims}, {numbers[Kind.PASSED]} as expected, {', '.join(counts)}"
+    return f"{whole}: {claims}, {numbers[SuiteResult.PASSED]} as expected, {', '.join(counts)}"
 
 
-def _parts(tested: Sequence[Tested]) -> Iterator[Part]:
+def _parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
     """Yield a line for each claim, and below unexpected results the whole report."""
     width = max(len(word) for word in _WORDS.values())
     for file, group in groupby(tested, key=lambda tested: tested.claim.place.file):
         yield GAP
         yield Line(file, Tone.HEAD)
         for result in group:
-            passed = result.kind is Kind.PASSED
+            passed = result.kind is SuiteResult.PASSED
             text = f"{_WORDS[result.kind].ljust(width)} {result.claim.name}: {result.line}"
             yield Line(text, None if passed else _STANDINGS[result.kind].tone, indent=2)
             if not passed:
@@ -582,7 +596,7 @@ def _parts(tested: Sequence[Tested]) -> Iterator[Part]:
                 yield GAP
 
 
-def _record(tested: Tested) -> dict[str, object]:
+def _record(tested: ClaimResult) -> dict[str, object]:
     claim = tested.claim
     return {
         "name": claim.name,
@@ -603,26 +617,30 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, object]:
     return {"code": diagnostic.code, "message": diagnostic.message, **position, "notes": list(diagnostic.notes)}
 
 
-def _directory_line(tested: Sequence[Tested]) -> str:
+def _directory_line(tested: Sequence[ClaimResult]) -> str:
     whole, numbers = overall(tested.kind for tested in tested), counted(tested)
-    if whole is Kind.PASSED:
+    if whole is SuiteResult.PASSED:
         return f"accurate: {'all ' if len(tested) > 1 else ''}{count(len(tested), 'program')}"
-    phrases = {Kind.FAILED: "inaccurate", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
+    phrases = {
+        SuiteResult.FAILED: "inaccurate",
+        SuiteResult.UNDECIDED: "undecided",
+        SuiteResult.ERROR: "could not be asked",
+    }
     counts = [f"{numbers[each]} {word}" for each, word in phrases.items() if numbers[each]]
     return f"{_VERDICTS[whole]}: {count(len(tested), 'program')}, {', '.join(counts)}"
 
 
-def _directory_parts(tested: Sequence[Tested]) -> Iterator[Part]:
+def _directory_parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
     """Yield a line for each program, and below the whole report of those that are not accurate."""
     yield GAP
     yield Fields((tested.claim.name, tested.line) for tested in tested)
     for result in tested:
-        if result.kind is not Kind.PASSED:
+        if result.kind is not SuiteResult.PASSED:
             yield GAP
             yield Line(result.claim.name, _STANDINGS[result.kind].tone)
             yield Verbatim(f"  {each}".rstrip() for each in result.text.splitlines())
 
 
-def _directory_record(tested: Tested) -> dict[str, Any]:
+def _directory_record(tested: ClaimResult) -> dict[str, Any]:
     verdict = None if tested.verdict is None else str(tested.verdict)
     return {"program": str(tested.claim.program), "verdict": verdict, "line": tested.line}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dipc.decide.obligation import Verdict
-from dipc.outcome.outcome import Kind
+from dipc.outcome.outcome import SuiteResult
 from dipc.outcome.rows import row_text
 from dipc.questions.report import Report
 from dipc.suite.claims import ExpectedClaim, asked, outcome_of, read_claims, report_of
@@ -78,9 +78,9 @@ class ClaimItem(pytest.Item):
     def runtest(self) -> None:
         """Decide the claim; raise Unexpected for an unexpected result."""
         tested = outcome_of(self.claim, None)
-        if tested.kind is Kind.PASSED:
+        if tested.kind is SuiteResult.PASSED:
             return
-        kind = UnexpectedlyUndecided if tested.kind is Kind.UNDECIDED else Unexpected
+        kind = UnexpectedlyUndecided if tested.kind is SuiteResult.UNDECIDED else Unexpected
         raise kind(f"expected {self.claim.expect}\n\n{tested.text}\nreplay: {shlex.join(self.claim.command())}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:

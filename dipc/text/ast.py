@@ -177,7 +177,7 @@ Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call |
 
 
 @frozen
-class Noise:
+class NoiseExpr:
     """A law of noise, such as `Lap(rate, mean)`.
 
     `rate` is an expression in `eps`; `mean` is None for a law without one.
@@ -208,7 +208,7 @@ class Choose:
     span: Span = _span()
 
 
-Distribution = Noise | ExponentialMechanism | Choose
+Distribution = NoiseExpr | ExponentialMechanism | Choose
 
 
 # --- statements ------------------------------------------------------------------------------------
@@ -263,13 +263,13 @@ class For:
 
 
 @frozen
-class Exit:
+class ExitStatement:
     """The statement `exit`, which ends the program."""
 
     span: Span = _span()
 
 
-Statement = Assign | Sample | If | While | For | Exit
+Statement = Assign | Sample | If | While | For | ExitStatement
 
 
 # --- domains, types, declarations ------------------------------------------------------------------
@@ -455,7 +455,7 @@ class Range:
 
 
 @frozen
-class Listed:
+class ListedValues:
     """`{0, 1/2, 3..5}`."""
 
     values: tuple[Expr | Range, ...]
@@ -470,7 +470,7 @@ class Vector:
     span: Span = _span()
 
 
-Values = Expr | Range | Listed | Vector
+Values = Expr | Range | ListedValues | Vector
 
 
 @frozen
@@ -500,7 +500,7 @@ class LowerBound:
 
 
 @frozen
-class Program:
+class ProgramTree:
     """A whole text: `program name; declarations; statements`."""
 
     name: str
@@ -613,6 +613,6 @@ def weighing(distribution: Distribution) -> tuple[Expr, ...]:
     match distribution:
         case Choose(arms):
             return tuple(weight for _, weight in arms)
-        case Noise(rate=rate) | ExponentialMechanism(rate):
+        case NoiseExpr(rate=rate) | ExponentialMechanism(rate):
             return (rate,)
     assert_never(distribution)

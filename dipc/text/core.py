@@ -19,7 +19,7 @@ from dipc.text.printer import Level, Written, applied, infixed, prefixed, signed
 # --- The codes of the diagnostics about names, types and program rules; a published code keeps its meaning ------------
 
 
-class Code(StrEnum):
+class ProgramCode(StrEnum):
     """The codes E02xx, about names and types, and E03xx, about the rules of the language."""
 
     UNKNOWN_NAME = "E0201"
@@ -308,7 +308,7 @@ class Jump:
 
 
 @frozen
-class Exit:
+class ExitInstruction:
     """The end of the program."""
 
     span: Span
@@ -324,7 +324,7 @@ Instruction = (
     | Branch
     | BranchComparison
     | Jump
-    | Exit
+    | ExitInstruction
 )
 
 
@@ -531,7 +531,7 @@ MINUS_ONE = Const(Fraction(-1))
 Term = tuple[DomExpr, Read | ReadElement]
 
 
-class Kind(Enum):
+class ValueKind(Enum):
     """The kinds of values, which never convert to one another; the text is the kind's name in messages."""
 
     BOOL = "a truth value"
@@ -541,20 +541,20 @@ class Kind(Enum):
     REAL = "a real"
 
 
-NUMERIC = frozenset({Kind.NUMBER, Kind.INT, Kind.REAL})
+NUMERIC = frozenset({ValueKind.NUMBER, ValueKind.INT, ValueKind.REAL})
 
 
-def kind_of(type_: Type) -> Kind:
+def kind_of(type_: Type) -> ValueKind:
     """Return the kind of the values of a type; a DOM holds either names or numbers."""
     match type_:
         case BoolType():
-            return Kind.BOOL
+            return ValueKind.BOOL
         case DomType(values=values):
-            return Kind.NAME if isinstance(values[0], str) else Kind.NUMBER
+            return ValueKind.NAME if isinstance(values[0], str) else ValueKind.NUMBER
         case IntType():
-            return Kind.INT
+            return ValueKind.INT
         case RealType():
-            return Kind.REAL
+            return ValueKind.REAL
         case _:
             assert_never(type_)
 
@@ -571,7 +571,7 @@ UNKNOWN = Unknown()
 class Concrete:
     """A bool, a DOM number or a domain name, which has a value in every state of the chain."""
 
-    kind: Kind
+    kind: ValueKind
     expr: DomExpr
 
     @property
@@ -584,7 +584,7 @@ class Concrete:
 class Linear:
     """A real or int expression, Σ terms + constant; `kind` is REAL or INT, and there is at least one term."""
 
-    kind: Kind
+    kind: ValueKind
     terms: tuple[Term, ...]
     constant: DomExpr
 
@@ -596,7 +596,7 @@ class Switch:
     Switches are the meaning of min, max and abs of reals or ints, and of conditions on these that are counted.
     """
 
-    kind: Kind
+    kind: ValueKind
     condition: Condition
     then: Concrete | Linear | Switch
     otherwise: Concrete | Linear | Switch
@@ -645,7 +645,7 @@ def negation(condition: Condition, span: Span) -> Condition:
     """Return not `condition`, pushed down to its comparisons, with the same order of evaluation."""
     match condition:
         case Concrete():
-            return Concrete(Kind.BOOL, fold(DomOp.NOT, (condition.expr,), span))
+            return Concrete(ValueKind.BOOL, fold(DomOp.NOT, (condition.expr,), span))
         case Relation(difference, op, left, right, position):
             return Relation(difference, NEGATED[op], left, right, position)
         case Junction(op, first, second):
@@ -662,20 +662,20 @@ def junction(op: DomOp, left: Condition, right: Condition, span: Span) -> Condit
     if truth(right) is (op is DomOp.AND):
         return left
     if isinstance(left, Concrete) and isinstance(right, Concrete):
-        return Concrete(Kind.BOOL, fold(op, (left.expr, right.expr), span))
+        return Concrete(ValueKind.BOOL, fold(op, (left.expr, right.expr), span))
     return Junction(op, left, right)
 
 
 def is_condition(typed: Typed) -> TypeGuard[Condition]:
     """Return True if the expression can be true or false."""
-    return isinstance(typed, Relation | Junction) or (isinstance(typed, Concrete) and typed.kind is Kind.BOOL)
+    return isinstance(typed, Relation | Junction) or (isinstance(typed, Concrete) and typed.kind is ValueKind.BOOL)
 
 
 def counted(condition: Condition, span: Span) -> Concrete | Switch:
     """Return 1 where the condition holds, else 0."""
     if isinstance(condition, Concrete):
-        return Concrete(Kind.NUMBER, fold(DomOp.COUNT, (condition.expr,), span))
-    return Switch(Kind.NUMBER, condition, Concrete(Kind.NUMBER, ONE), Concrete(Kind.NUMBER, ZERO))
+        return Concrete(ValueKind.NUMBER, fold(DomOp.COUNT, (condition.expr,), span))
+    return Switch(ValueKind.NUMBER, condition, Concrete(ValueKind.NUMBER, ONE), Concrete(ValueKind.NUMBER, ZERO))
 
 
 def leaves(value: Concrete | Linear | Switch) -> int:

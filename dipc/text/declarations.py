@@ -14,10 +14,10 @@ from dipc.text import ast
 from dipc.text.ast import mentions, walk
 from dipc.text.core import (
     BoolType,
-    Code,
     Const,
     DomType,
     IntType,
+    ProgramCode,
     RealType,
     Slot,
     Type,
@@ -26,13 +26,13 @@ from dipc.text.core import (
     bounded,
     show_value,
 )
-from dipc.text.diagnostic import Diagnostic, Source, Span, did_you_mean
+from dipc.text.diagnostic import Diagnostic, SourceText, Span, did_you_mean
 from dipc.text.expressions import Elaborator, Fitting
 from dipc.text.scope import (
     FUNCTIONS,
-    Constant,
+    DeclaredConstant,
+    DeclaredDomain,
     DeclaredVariable,
-    Domain,
     EnumeratedValue,
     Findings,
     Scope,
@@ -49,7 +49,7 @@ MAX_UNROLLED = 50_000
 STATEMENTS_A_WEIGHT = 3
 
 
-class Budget:
+class StatementBudget:
     """A counter of statements, from MAX_UNROLLED down."""
 
     def __init__(self, findings: Findings) -> None:
@@ -71,7 +71,7 @@ class Budget:
         if self.complete and count > self._left:
             self.complete = False
             self._findings.report(
-                Code.TOO_MANY_STATEMENTS,
+                ProgramCode.TOO_MANY_STATEMENTS,
                 span,
                 f"with its loops unrolled the program has more than {MAX_UNROLLED} statements",
                 label=what,
@@ -92,12 +92,12 @@ def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elabora
     named = [declaration for declaration in declarations if isinstance(declaration, ast.DomainDecl)]
     spans = [locate(findings, declaration.name, declaration.span) for declaration in named]
     for declaration, span in zip(named, spans, strict=True):
-        scope.domains.setdefault(declaration.name, Domain(declaration.name, None, span, known=False))
+        scope.domains.setdefault(declaration.name, DeclaredDomain(declaration.name, None, span, known=False))
     for declaration, span in zip(named, spans, strict=True):
         first = scope.domains[declaration.name]
         if first.known:
             findings.report(
-                Code.DUPLICATE,
+                ProgramCode.DUPLICATE,
                 span,
                 f"the domain `{declaration.name}` is declared twice",
                 notes=("rename one of the two",),
@@ -107,7 +107,7 @@ def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elabora
         type_ = resolve_domain(declaration.domain, elaborator)
         if type_ is not None:
             type_ = DomType(type_.values, declaration.name)
-        scope.domains[declaration.name] = Domain(declaration.name, type_, span)
+        scope.domains[declaration.name] = DeclaredDomain(declaration.name, type_, span)
 
 
 def resolve_type(expr: ast.TypeExpr, elaborator: Elaborator) -> Type | None:
@@ -145,7 +145,7 @@ def _range(expr: ast.RangeDomain, elaborator: Elaborator) -> DomType | None:
         return None
     if high < low:
         elaborator.report_value(
-            Code.BAD_DOMAIN,
+            ProgramCode.BAD_DOMAIN,
             expr.span,
             f"the domain {{{low}..{high}}} is empty",
             notes=("the lower end comes first: `{0..m}`",),
@@ -165,7 +165,7 @@ def _listed(expr: ast.ListedDomain, elaborator: Elaborator) -> DomType | None:
     if truths:
         notes = ("declare the variable as `bool`",)
         message = "a domain cannot hold truth values: their type is bool"
-        elaborator.findings.report(Code.BAD_DOMAIN, truths[0].span, message, notes=notes)
+        elaborator.findings.report(ProgramCode.BAD_DOMAIN, truths[0].span, message, notes=notes)
         return None
     before = len(elaborator.findings)
     values: dict[Value, ast.Expr] = {}
@@ -176,7 +176,7 @@ def _listed(expr: ast.ListedDomain, elaborator: Elaborator) -> DomType | None:
         first = next(iter(values), value)
         if isinstance(first, str) != isinstance(value, str):
             elaborator.findings.report(
-                Code.BAD_DOMAIN,
+                ProgramCode.BAD_DOMAIN,
                 written.span,
                 f"a domain holds either names or numbers, but {_described(written, value, elaborator)}",
                 notes=("declare two domains, or rename the value that has the name of a constant",),
@@ -185,7 +185,7 @@ def _listed(expr: ast.ListedDomain, elaborator: Elaborator) -> DomType | None:
             return None
         if value in values:
             elaborator.findings.report(
-                Code.BAD_DOMAIN,
+                ProgramCode.BAD_DOMAIN,
                 written.span,
                 f"the value {show_value(value)} is listed twice",
                 notes=("leave one of the two out",),
@@ -200,7 +200,7 @@ def _listed_value(written: ast.Expr, elaborator: Elaborator) -> Value | None:
     if not isinstance(written, ast.Name) or written.name in elaborator.locals:
         return elaborator.constant(written, "a domain value")
     known = scope.symbols.get(written.name)
-    if isinstance(known, Constant):
+    if isinstance(known, DeclaredConstant):
         return elaborator.constant(written, "a domain value")
     if isinstance(known, EnumeratedValue):
         return written.name
@@ -223,11 +223,13 @@ def _named(expr: ast.NamedDomain, elaborator: Elaborator) -> DomType | None:
         names = [*elaborator.scope.domains, "real", "bool", "int"]
         notes = did_you_mean(expr.name, names) or [f"declare it: `domain {expr.name} = {{low, high}};`"]
         message = f"there is no domain `{expr.name}`"
-        elaborator.findings.report(Code.UNKNOWN_NAME, expr.span, message, notes=notes, once=("domain", expr.name))
+        elaborator.findings.report(
+            ProgramCode.UNKNOWN_NAME, expr.span, message, notes=notes, once=("domain", expr.name)
+        )
         return None
     if not domain.known:
         elaborator.findings.report(
-            Code.USED_TOO_EARLY,
+            ProgramCode.USED_TOO_EARLY,
             expr.span,
             f"the domain `{expr.name}` is used before it is declared",
             notes=("move its declaration up",),
@@ -238,7 +240,7 @@ def _named(expr: ast.NamedDomain, elaborator: Elaborator) -> DomType | None:
 
 def _too_large(span: Span, size: int, elaborator: Elaborator) -> None:
     message = f"a domain has at most {MAX_DOMAIN} values, but this one has {size}"
-    elaborator.findings.report(Code.TOO_LARGE, span, message, notes=("choose fewer: every value is visited",))
+    elaborator.findings.report(ProgramCode.TOO_LARGE, span, message, notes=("choose fewer: every value is visited",))
 
 
 # --- The names that a program declares, and the values of its constants, some of them overridden ----------------------
@@ -255,7 +257,7 @@ def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Fi
                 for name, expr in bindings:
                     span = _binding_span(findings, declaration, name, expr)
                     if may_declare(scope, findings, name, span, "a constant"):
-                        scope.symbols[name] = Constant(name, None, span, known=False)
+                        scope.symbols[name] = DeclaredConstant(name, None, span, known=False)
             case ast.VariableDecl(role, declarators):
                 for declarator in declarators:
                     if may_declare(scope, findings, declarator.name, declarator.span, "a variable"):
@@ -274,7 +276,7 @@ def compute_constants(
         for name, expr in declaration.bindings:
             symbol = scope.symbols.get(name)
             span = _binding_span(elaborator.findings, declaration, name, expr)
-            if not isinstance(symbol, Constant) or symbol.span != span:
+            if not isinstance(symbol, DeclaredConstant) or symbol.span != span:
                 continue
             value = overrides.get(name)
             if value is None:
@@ -282,9 +284,9 @@ def compute_constants(
             elif not _small(value):
                 message = f"the value given for `{name}` has too many digits"
                 notes = ("numbers of more than about 3000 digits are refused",)
-                elaborator.findings.report(Code.TOO_LARGE, None, message, notes=notes)
+                elaborator.findings.report(ProgramCode.TOO_LARGE, None, message, notes=notes)
                 value = None
-            scope.symbols[name] = Constant(name, value, span)
+            scope.symbols[name] = DeclaredConstant(name, value, span)
     _refuse_unknown(overrides, scope, elaborator.findings)
 
 
@@ -308,7 +310,7 @@ def _small(value: Fraction) -> bool:
 
 
 def _refuse_unknown(overrides: Mapping[str, Fraction], scope: Scope, findings: Findings) -> None:
-    constants = [symbol.name for symbol in scope.symbols.values() if isinstance(symbol, Constant)]
+    constants = [symbol.name for symbol in scope.symbols.values() if isinstance(symbol, DeclaredConstant)]
     known = f"the constants are {', '.join(f'`{name}`' for name in constants)}"
     for name in overrides:
         if name in constants:
@@ -318,7 +320,7 @@ def _refuse_unknown(overrides: Mapping[str, Fraction], scope: Scope, findings: F
         else:
             message = f"the program has no constant `{name}`"
         notes = (*did_you_mean(name, constants), known if constants else "the program declares no constants")
-        findings.report(Code.UNKNOWN_CONSTANT, None, message, notes=notes)
+        findings.report(ProgramCode.UNKNOWN_CONSTANT, None, message, notes=notes)
 
 
 def _binding_span(findings: Findings, declaration: ast.ConstDecl, name: str, expr: ast.Expr) -> Span:
@@ -357,7 +359,7 @@ def _declare(
     first = len(scope.slots)
     if first + high - low + 1 > MAX_SLOTS:
         message = f"a program has at most {MAX_SLOTS} scalars and array elements"
-        elaborator.findings.report(Code.TOO_LARGE, span, message, notes=("declare shorter arrays",))
+        elaborator.findings.report(ProgramCode.TOO_LARGE, span, message, notes=("declare shorter arrays",))
         scope.symbols[name] = DeclaredVariable(name, role, None, (), 0 if array else None, span)
         return
     for index in range(low, high + 1):
@@ -377,7 +379,7 @@ def _bounds(declarator: ast.Declarator, elaborator: Elaborator) -> tuple[int, in
         return None
     if high < low:
         elaborator.findings.report(
-            Code.OUTSIDE_ARRAY,
+            ProgramCode.OUTSIDE_ARRAY,
             declarator.span,
             f"the array `{declarator.name}` has no element: its indices would go from {low} to {high}",
             notes=("an array has at least one element",),
@@ -395,7 +397,7 @@ def _initial(
     name = declaration.declarators[0].name
     if declaration.role is ast.Role.INPUT:
         elaborator.findings.report(
-            Code.INPUT_INITIALIZED,
+            ProgramCode.INPUT_INITIALIZED,
             expr.span,
             f"the input `{name}` cannot have an initial value",
             notes=("inputs get their values from the table or from --inputs",),
@@ -424,7 +426,7 @@ def _initial(
 
 def _not_constant(span: Span, elaborator: Elaborator) -> None:
     notes = ("assign it in the first statement instead",)
-    elaborator.findings.report(Code.NOT_CONSTANT, span, "an initial value must be a constant", notes=notes)
+    elaborator.findings.report(ProgramCode.NOT_CONSTANT, span, "an initial value must be a constant", notes=notes)
 
 
 # --- The names in a claim: eps, alpha, gamma, dd, inf, the program's constants, and a few functions -------------------
@@ -446,10 +448,10 @@ _FIELDS: dict[str, frozenset[str]] = {
 _Block = TypeVar("_Block", ast.ClaimDecl, ast.IdealDecl, ast.MetricDecl)
 
 #: For each kind of block: the code for a second one, the name of the block, and the advice.
-_ONE_BLOCK: Mapping[type[Any], tuple[Code, str, str]] = {
-    ast.ClaimDecl: (Code.BAD_CLAIM, "claim", "put all fields into one block"),
-    ast.IdealDecl: (Code.BAD_IDEAL, "ideal", "leave all but one out"),
-    ast.MetricDecl: (Code.BAD_METRIC, "metric", "put all fields into one block"),
+_ONE_BLOCK: Mapping[type[Any], tuple[ProgramCode, str, str]] = {
+    ast.ClaimDecl: (ProgramCode.BAD_CLAIM, "claim", "put all fields into one block"),
+    ast.IdealDecl: (ProgramCode.BAD_IDEAL, "ideal", "leave all but one out"),
+    ast.MetricDecl: (ProgramCode.BAD_METRIC, "metric", "put all fields into one block"),
 }
 
 
@@ -476,7 +478,7 @@ def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
     for field in claim.fields:
         if field.name in seen:
             elaborator.findings.report(
-                Code.BAD_CLAIM,
+                ProgramCode.BAD_CLAIM,
                 field.span,
                 f"the field `{field.name}` is given twice",
                 notes=("leave one of the two out",),
@@ -503,19 +505,19 @@ def _check_names(expr: ast.Expr, field: str, elaborator: Elaborator) -> None:
                 _check_name(name, node, allowed, field, elaborator)
             case ast.Element(name, _, span) | ast.Call(name, _, span) if name not in _FUNCTIONS:
                 message = f"`{elaborator.findings.snippet(span)}` cannot stand in a claim"
-                elaborator.findings.report(Code.BAD_CLAIM, span, message, notes=(_made_of(allowed),))
+                elaborator.findings.report(ProgramCode.BAD_CLAIM, span, message, notes=(_made_of(allowed),))
             case ast.Drawn():
                 elaborator.typed(node)
             case ast.Compare(span=span) | ast.Truth(span=span):
                 message = f"`{field}` is a number, and this is a condition"
-                elaborator.findings.report(Code.BAD_CLAIM, span, message, notes=(_made_of(allowed),))
+                elaborator.findings.report(ProgramCode.BAD_CLAIM, span, message, notes=(_made_of(allowed),))
 
 
 def _check_name(name: str, expr: ast.Name, allowed: frozenset[str], field: str, elaborator: Elaborator) -> None:
     if name in allowed:
         return
     symbol = elaborator.scope.symbols.get(name)
-    if isinstance(symbol, Constant):
+    if isinstance(symbol, DeclaredConstant):
         return
     if name == field:
         message = f"`{name}` is defined by itself"
@@ -525,9 +527,11 @@ def _check_name(name: str, expr: ast.Name, allowed: frozenset[str], field: str, 
         message = f"`{name}` cannot stand in `{field}`"
     else:
         notes = (*did_you_mean(name, [*elaborator.scope.constants(), *allowed]), _made_of(allowed))
-        elaborator.findings.report(Code.UNKNOWN_NAME, expr.span, f"`{name}` is not declared", notes=notes, once=name)
+        elaborator.findings.report(
+            ProgramCode.UNKNOWN_NAME, expr.span, f"`{name}` is not declared", notes=notes, once=name
+        )
         return
-    elaborator.findings.report(Code.BAD_CLAIM, expr.span, message, notes=(_made_of(allowed),))
+    elaborator.findings.report(ProgramCode.BAD_CLAIM, expr.span, message, notes=(_made_of(allowed),))
 
 
 def _made_of(allowed: frozenset[str]) -> str:
@@ -540,7 +544,9 @@ def _check_circle(fields: dict[str, ast.ClaimField], elaborator: Elaborator) -> 
     if _uses(fields.get("alpha"), "gamma") and _uses(fields.get("gamma"), "alpha"):
         span = max(fields["alpha"].span, fields["gamma"].span, key=lambda span: span.start)
         notes = ("define one of the two without the other",)
-        elaborator.findings.report(Code.BAD_CLAIM, span, "alpha and gamma are defined by each other", notes=notes)
+        elaborator.findings.report(
+            ProgramCode.BAD_CLAIM, span, "alpha and gamma are defined by each other", notes=notes
+        )
 
 
 def _uses(field: ast.ClaimField | None, name: str) -> bool:
@@ -572,7 +578,7 @@ class BadValue(Exception):
         self.message = message
         self.notes = notes
 
-    def located(self, code: str, source: Source) -> Diagnostic:
+    def located(self, code: str, source: SourceText) -> Diagnostic:
         """Return the error as a diagnostic of `source`."""
         return Diagnostic(code, self.message, source.excerpt(self.span), notes=self.notes)
 
@@ -581,7 +587,7 @@ class BadValue(Exception):
 class NumberReader:
     """A reader of numbers in the text of `source`; the text can use `constants`, while `others` are only suggested."""
 
-    source: Source
+    source: SourceText
     constants: Mapping[str, Fraction]
     others: Iterable[str] = ()
     example: str = _EXAMPLE
@@ -611,7 +617,7 @@ class NumberReader:
     def numbers(self, tree: ast.Values) -> Iterator[Fraction]:
         """Yield the values of one number, a range or a list, in the order of the text. Raises BadValue."""
         match tree:
-            case ast.Listed(values=values):
+            case ast.ListedValues(values=values):
                 for value in values:
                     yield from self.numbers(value)
             case ast.Range():

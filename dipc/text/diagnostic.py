@@ -35,7 +35,7 @@ class Excerpt:
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceText:
     """A named text, which resolves spans to excerpts.
 
     If the text is not in the language itself, `tree` is the program that was read from it, with spans into it, and
@@ -58,9 +58,9 @@ class Source:
         object.__setattr__(self, "_starts", starts)
 
     @property
-    def in_language(self) -> Source:
+    def in_language(self) -> SourceText:
         """The same program as a text of the language."""
-        return self if self.program_text is None else Source(self.name, self.program_text)
+        return self if self.program_text is None else SourceText(self.name, self.program_text)
 
     def excerpt(self, span: Span) -> Excerpt:
         """Return the excerpt for `span`; a span over several lines is marked to the end of its first line."""
@@ -338,7 +338,7 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path) -> SourceText:
     """Return the text of the program in the file `path`, without a byte order mark.
 
     Raises DiagnosticError (E0802, E0803) for a file that is missing, unreadable, too large or not UTF-8.
@@ -354,7 +354,7 @@ def read_source(path: Path) -> Source:
         raise DiagnosticError(Diagnostic("E0802", message, notes=("give the path of a DiPWhile+ program",)))
     marked = data.startswith(_UTF8_MARK)
     try:
-        return Source(str(path), data.removeprefix(_UTF8_MARK).decode("utf-8"))
+        return SourceText(str(path), data.removeprefix(_UTF8_MARK).decode("utf-8"))
     except UnicodeDecodeError as error:
         raise DiagnosticError(_undecodable(path, data, error.start + len(_UTF8_MARK) * marked)) from None
 

@@ -15,7 +15,6 @@ from dipc.text.core import (
     AffineExpr,
     Apply,
     BoolType,
-    Code,
     Concrete,
     Condition,
     Const,
@@ -24,8 +23,8 @@ from dipc.text.core import (
     DomType,
     IntType,
     Junction,
-    Kind,
     Linear,
+    ProgramCode,
     Read,
     ReadElement,
     RealType,
@@ -35,6 +34,7 @@ from dipc.text.core import (
     Typed,
     Unknown,
     Value,
+    ValueKind,
     ValueTooLarge,
     affine,
     counted,
@@ -95,7 +95,7 @@ class Elaborator(References):
             case ast.Name():
                 return self.name(expr)
             case ast.Number(value):
-                return Concrete(Kind.NUMBER, Const(value))
+                return Concrete(ValueKind.NUMBER, Const(value))
             case ast.Binary(BinaryOp.AND | BinaryOp.OR):
                 return self._junction(expr)
             case ast.Binary():
@@ -110,7 +110,7 @@ class Elaborator(References):
                 condition = self._truth(expr.operand, self.typed(expr.operand))
                 return UNKNOWN if isinstance(condition, Unknown) else negation(condition, expr.span)
             case ast.Truth(value):
-                return Concrete(Kind.BOOL, Const(value))
+                return Concrete(ValueKind.BOOL, Const(value))
             case ast.Call():
                 return self._call(expr, [self.number(argument) for argument in expr.arguments])
             case ast.Eps():
@@ -127,7 +127,7 @@ class Elaborator(References):
 
     def _drawn_here(self, expr: ast.Drawn) -> Unknown:
         self.findings.report(
-            Code.WRONG_DISTRIBUTION,
+            ProgramCode.WRONG_DISTRIBUTION,
             expr.span,
             f"`{self.findings.snippet(expr.span)}` draws a random value, which is not possible here",
             notes=("draw it by a statement before, `r <- Lap(eps/2, 0)`, and use the variable here",),
@@ -137,9 +137,9 @@ class Elaborator(References):
     def _eps(self, span: Span) -> Typed:
         value = self.scope.eps.use()
         if value is not None:
-            return Concrete(Kind.NUMBER, Const(value))
+            return Concrete(ValueKind.NUMBER, Const(value))
         self.findings.report(
-            Code.EPS_MISPLACED,
+            ProgramCode.EPS_MISPLACED,
             span,
             "`eps` cannot stand in an expression of the program",
             notes=(
@@ -173,7 +173,7 @@ class Elaborator(References):
         ]
         label = variables[0] if variables else f"this is {_kind_word(typed)}"
         self.findings.report(
-            Code.NOT_CONSTANT,
+            ProgramCode.NOT_CONSTANT,
             expr.span,
             f"{what} must be a constant number",
             label=label,
@@ -190,7 +190,7 @@ class Elaborator(References):
         used = [node.name for node in walk(expr) if isinstance(node, ast.Name) and node.name in constants]
         notes = tuple(f"the constant `{name}` is {constants[name]}" for name in dict.fromkeys(used))
         self.report_value(
-            Code.NOT_AN_INTEGER,
+            ProgramCode.NOT_AN_INTEGER,
             expr.span,
             f"{what} must be an integer",
             label=f"this is {value}",
@@ -202,9 +202,9 @@ class Elaborator(References):
 
     def _truth(self, expr: ast.Expr, typed: Typed) -> Condition | Unknown:
         """Return `typed` if it can be true or false; report anything else."""
-        if isinstance(typed, Linear | Switch) or (isinstance(typed, Concrete) and typed.kind is not Kind.BOOL):
+        if isinstance(typed, Linear | Switch) or (isinstance(typed, Concrete) and typed.kind is not ValueKind.BOOL):
             self.findings.report(
-                Code.MISMATCH,
+                ProgramCode.MISMATCH,
                 expr.span,
                 f"a condition is needed here, but `{self.findings.snippet(expr.span)}` is {typed.kind.value}",
                 notes=("compare it with something: `=`, `!=`, `<`, `<=`, `>`, `>=`",),
@@ -231,7 +231,7 @@ class Elaborator(References):
         for side, typed in ((expr.left, left), (expr.right, right)):
             if isinstance(typed, Relation | Junction):
                 self.findings.report(
-                    Code.MISMATCH,
+                    ProgramCode.MISMATCH,
                     side.span,
                     "a comparison of reals or ints cannot be compared with something else",
                     notes=("assign it to a bool variable first, or use `and`, `or`, `not`",),
@@ -245,17 +245,17 @@ class Elaborator(References):
         assert isinstance(right, Concrete | Linear)
         if left.kind in NUMERIC and right.kind in NUMERIC:
             if isinstance(left, Concrete) and isinstance(right, Concrete):
-                return Concrete(Kind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))
+                return Concrete(ValueKind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))
             return self.relation(expr.span, expr.op, left, right)
         if left.kind is not right.kind:
             self._incomparable(expr, left, right)
             return UNKNOWN
         if expr.op not in (CompareOp.EQ, CompareOp.NE):
-            what = "truth values" if left.kind is Kind.BOOL else "domain names"
+            what = "truth values" if left.kind is ValueKind.BOOL else "domain names"
             notes = ("only `=` and `!=` compare them",)
-            self.findings.report(Code.MISMATCH, expr.span, f"{what} have no order", notes=notes)
+            self.findings.report(ProgramCode.MISMATCH, expr.span, f"{what} have no order", notes=notes)
             return UNKNOWN
-        return Concrete(Kind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))  # type: ignore[union-attr]
+        return Concrete(ValueKind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))  # type: ignore[union-attr]
 
     def _compared_by_cases(
         self, switch: Switch, span: Span, compare: Callable[[Concrete | Linear | Switch], Typed]
@@ -291,7 +291,7 @@ class Elaborator(References):
     def _incomparable(self, expr: ast.Compare, left: Concrete | Linear, right: Concrete | Linear) -> None:
         chained = isinstance(expr.left, ast.Compare) or isinstance(expr.right, ast.Compare)
         self.findings.report(
-            Code.MISMATCH,
+            ProgramCode.MISMATCH,
             expr.span,
             f"`{self.findings.snippet(expr.left.span)}` is {left.kind.value} and "
             f"`{self.findings.snippet(expr.right.span)}` is {right.kind.value}: they cannot be compared",
@@ -320,7 +320,7 @@ class Elaborator(References):
             return self._combined(expr.op, left, right, expr.span)
         except ZeroDivisionError:
             self.report_value(
-                Code.DIVISION_BY_ZERO,
+                ProgramCode.DIVISION_BY_ZERO,
                 expr.right.span,
                 "division by zero",
                 label="this is 0",
@@ -333,7 +333,7 @@ class Elaborator(References):
     def _combined(self, op: BinaryOp, left: Concrete | Linear, right: Concrete | Linear, span: Span) -> Typed:
         """Return left op right for operands that fit; raise as `fold` does."""
         if isinstance(left, Concrete) and isinstance(right, Concrete):
-            return Concrete(Kind.NUMBER, _folded(op, left.expr, right.expr, span))
+            return Concrete(ValueKind.NUMBER, _folded(op, left.expr, right.expr, span))
         if op is BinaryOp.MULTIPLY:
             linear, factor = (left, right) if isinstance(left, Linear) else (right, left)
             assert isinstance(linear, Linear)
@@ -361,15 +361,15 @@ class Elaborator(References):
             case Linear():
                 return negated(value, span)
             case Concrete():
-                return Concrete(Kind.NUMBER, fold(DomOp.NEGATE, (value.expr,), span))
+                return Concrete(ValueKind.NUMBER, fold(DomOp.NEGATE, (value.expr,), span))
 
     def _power(self, expr: ast.Binary, base: Concrete | Linear, exponent: Concrete | Linear) -> Typed:
         values = [side.value for side in (base, exponent) if isinstance(side, Concrete)]
         match values:
             case [Fraction() as number, Fraction(denominator=1) as repeated] if repeated >= 0:
-                return Concrete(Kind.NUMBER, Const(power(number, int(repeated))))
+                return Concrete(ValueKind.NUMBER, Const(power(number, int(repeated))))
         self.findings.report(
-            Code.NOT_CONSTANT,
+            ProgramCode.NOT_CONSTANT,
             expr.span,
             "a power needs a constant base and a constant natural exponent",
             notes=("write a product of DOM values as `x * x`",),
@@ -390,7 +390,7 @@ class Elaborator(References):
             return UNKNOWN
         exprs = [value.expr for value in values if isinstance(value, Concrete)]
         if len(exprs) == len(values):
-            return Concrete(Kind.NUMBER, fold(op, tuple(exprs), expr.span))
+            return Concrete(ValueKind.NUMBER, fold(op, tuple(exprs), expr.span))
         if op is DomOp.ABS:
             opposite = self._minus(values[0], expr.span)
             assert isinstance(opposite, Concrete | Linear | Switch)
@@ -407,7 +407,7 @@ class Elaborator(References):
         """Return `left` where `left` op `right` holds, and `right` elsewhere."""
         if leaves(left) * leaves(right) > _MOST_CASES // 2:
             self.findings.report(
-                Code.NOT_LINEAR,
+                ProgramCode.NOT_LINEAR,
                 expr.span,
                 f"`{expr.function}` of reals or ints comes to more than {_MOST_CASES} cases here",
                 notes=("keep the least or the greatest so far in a variable: `if r > best then best <- r end`",),
@@ -419,7 +419,7 @@ class Elaborator(References):
             return self._by_cases(right, expr.span, lambda value: self._larger(expr, op, left, value))
         if isinstance(left, Concrete) and isinstance(right, Concrete):
             chosen = DomOp.MIN if op is CompareOp.LE else DomOp.MAX
-            return Concrete(Kind.NUMBER, fold(chosen, (left.expr, right.expr), expr.span))
+            return Concrete(ValueKind.NUMBER, fold(chosen, (left.expr, right.expr), expr.span))
         relation = self.relation(expr.span, op, left, right)
         if isinstance(relation, Unknown):
             return UNKNOWN
@@ -438,7 +438,7 @@ class Elaborator(References):
         if leaves(then) + leaves(otherwise) > _MOST_CASES:
             notes = ("assign parts of it to variables first",)
             message = f"min, max and abs come to more than {_MOST_CASES} cases here"
-            self.findings.report(Code.NOT_LINEAR, span, message, notes=notes)
+            self.findings.report(ProgramCode.NOT_LINEAR, span, message, notes=notes)
             return UNKNOWN
         return Switch(value.kind, value.condition, then, otherwise)
 
@@ -449,7 +449,7 @@ class Elaborator(References):
         if isinstance(typed, Unknown) or (isinstance(typed, Concrete | Linear | Switch) and typed.kind in NUMERIC):
             return True
         self.findings.report(
-            Code.MISMATCH,
+            ProgramCode.MISMATCH,
             expr.span,
             f"`{operation}` needs numbers, but `{self.findings.snippet(expr.span)}` is {_kind_word(typed)}",
             notes=("arithmetic is for numbers, numeric DOM values, ints and reals",),
@@ -457,13 +457,13 @@ class Elaborator(References):
         return False
 
     def _int_meets_real(self, span: Span, left: Concrete | Linear, right: Concrete | Linear) -> bool:
-        if {left.kind, right.kind} != {Kind.INT, Kind.REAL}:
+        if {left.kind, right.kind} != {ValueKind.INT, ValueKind.REAL}:
             return False
         assert isinstance(left, Linear)
         assert isinstance(right, Linear)
-        integer, real = (left, right) if left.kind is Kind.INT else (right, left)
+        integer, real = (left, right) if left.kind is ValueKind.INT else (right, left)
         self.findings.report(
-            Code.INT_MEETS_REAL,
+            ProgramCode.INT_MEETS_REAL,
             span,
             f"the int `{self.variable_of(integer)}` meets the real `{self.variable_of(real)}`",
             notes=(_NEVER_MEET,),
@@ -483,7 +483,7 @@ class Elaborator(References):
             message = f"a power with `{names[0]}` is not linear"
         else:
             return False
-        self.findings.report(Code.NOT_LINEAR, expr.span, message, notes=notes)
+        self.findings.report(ProgramCode.NOT_LINEAR, expr.span, message, notes=notes)
         return True
 
     def _not_a_function(self, expr: ast.Call) -> None:
@@ -495,10 +495,10 @@ class Elaborator(References):
             notes = ("elsewhere a program uses rationals: round the number in the safe direction",)
             if expr.function == "log":
                 notes = (self._rounded_logarithm(expr), *(() if self.scope.eps.value is not None else (LOG_OVER_EPS,)))
-            self.findings.report(Code.MISUSED_NAME, expr.span, where, notes=notes)
+            self.findings.report(ProgramCode.MISUSED_NAME, expr.span, where, notes=notes)
             return
         message, notes = "`exp` may stand only in the weights of choose and in the claim", ("use a constant",)
-        self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=notes)
+        self.findings.report(ProgramCode.MISUSED_NAME, expr.span, message, notes=notes)
 
     def _rounded_logarithm(self, expr: ast.Call) -> str:
         """Return the advice for a logarithm: the two decimals around it."""
@@ -514,7 +514,7 @@ class Elaborator(References):
 
     def _too_large(self, span: Span) -> Unknown:
         notes = ("numbers of more than about 3000 digits are refused",)
-        self.report_value(Code.TOO_LARGE, span, "this number has too many digits", notes=notes)
+        self.report_value(ProgramCode.TOO_LARGE, span, "this number has too many digits", notes=notes)
         return UNKNOWN
 
     def variable_of(self, linear: Linear) -> str:
@@ -568,7 +568,7 @@ class Fitting:
     def outside(self, type_: DomType, value: Value, span: Span, name: str) -> None:
         """Report a constant outside the domain of `name`."""
         self._elaborator.report_value(
-            Code.OUTSIDE_DOMAIN,
+            ProgramCode.OUTSIDE_DOMAIN,
             span,
             f"`{name}` cannot hold {show_value(value)}: its domain is {show_type(type_)}",
             label=f"this is {show_value(value)}",
@@ -585,19 +585,19 @@ class Fitting:
         kind = kind_of(type_)
         if isinstance(typed, Linear) and typed.kind is not kind:
             other = self._elaborator.variable_of(typed)
-            integer, real = (name, other) if kind is Kind.INT else (other, name)
+            integer, real = (name, other) if kind is ValueKind.INT else (other, name)
             self._elaborator.findings.report(
-                Code.INT_MEETS_REAL,
+                ProgramCode.INT_MEETS_REAL,
                 expr.span,
                 f"the int `{integer}` meets the real `{real}`",
                 notes=(_NEVER_MEET,),
             )
             return None
-        if not isinstance(typed, Linear) and not (isinstance(typed, Concrete) and typed.kind is Kind.NUMBER):
+        if not isinstance(typed, Linear) and not (isinstance(typed, Concrete) and typed.kind is ValueKind.NUMBER):
             self._mismatch(type_, typed, expr, name)
             return None
         result = affine(typed, expr.span)
-        if kind is Kind.INT and not self._whole(result, expr, name):
+        if kind is ValueKind.INT and not self._whole(result, expr, name):
             return None
         return result
 
@@ -611,7 +611,7 @@ class Fitting:
         else:
             problem = f"`{snippet}` is not certainly an integer"
         self._elaborator.report_value(
-            Code.NOT_AN_INTEGER,
+            ProgramCode.NOT_AN_INTEGER,
             expr.span,
             f"`{name}` is an int, but {problem}",
             notes=(
@@ -628,7 +628,7 @@ class Fitting:
             what = typed.kind.value
         else:
             assert isinstance(typed, Relation | Junction)
-            what = Kind.BOOL.value
+            what = ValueKind.BOOL.value
         if isinstance(typed, Linear | Switch):
             note = "compare it in a condition, and assign concrete values in the branches"
         elif isinstance(type_, BoolType):
@@ -636,7 +636,7 @@ class Fitting:
         else:
             note = "change the variable's type or the value"
         message = f"`{name}` is of type {show_type(type_)}, but `{snippet}` is {what}"
-        self._elaborator.findings.report(Code.MISMATCH, expr.span, message, notes=(note,))
+        self._elaborator.findings.report(ProgramCode.MISMATCH, expr.span, message, notes=(note,))
 
 
 def integral(expr: DomExpr, slots: Sequence[Slot]) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dipc.noise.laws import LAWS, law_of
 from dipc.text import ast
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean, listing, nearest
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean, listing, nearest
 from dipc.text.rewriting import hoisted, with_noiseless_ideal
 from dipc.text.syntax_errors import (
     BY_WEIGHT_OR_SCORE,
@@ -229,7 +229,7 @@ class Builder:
         name, declared, body = children[1], children[3:-1], children[-1]
         end = (body if body.node else children[-2]).end_pos
         declarations = tuple(declaration for subtree in declared for declaration in subtree.node)
-        node = ast.Program(str(name), declarations, body.node, Span(children[0].start_pos, end))
+        node = ast.ProgramTree(str(name), declarations, body.node, Span(children[0].start_pos, end))
         return Subtree(node, children[0].start_pos, end, 0)
 
     def constants(self, children: Children) -> Subtree:
@@ -342,7 +342,7 @@ class Builder:
         return _parent(ast.Vector(_nodes(children), _span(children)), children)
 
     def listed(self, children: Children) -> Subtree:
-        return _group(ast.Listed(_nodes(children), _span(children)), children)
+        return _group(ast.ListedValues(_nodes(children), _span(children)), children)
 
     span = _made_of(ast.Range, 0, 2, as_=_group)
 
@@ -386,7 +386,7 @@ class Builder:
 
     for_loop = _made_of(ast.For, 1, 3, 5, 7)
 
-    exit = _made_of(ast.Exit, as_=_leaf_of)
+    exit = _made_of(ast.ExitStatement, as_=_leaf_of)
 
     # --- distributions ---
 
@@ -394,7 +394,7 @@ class Builder:
         keyword, _, rate, *mean, close = children
         law = law_of(str(keyword))
         zero = ast.Number(Fraction(0), "0", _span([close])) if law.takes_mean else None
-        return _parent(ast.Noise(law, rate.node, mean[1].node if mean else zero, _span(children)), children)
+        return _parent(ast.NoiseExpr(law, rate.node, mean[1].node if mean else zero, _span(children)), children)
 
     exponential_mechanism = _made_of(ast.ExponentialMechanism, 2, 4, 6, 8)
 
@@ -530,38 +530,38 @@ OPENING = frozenset({"IF", "WHILE", "FOR", "LPAR", "LSQUARE", "LBRACE"})
 CLOSING = frozenset({"END", "RPAR", "RSQUARE", "RBRACE"})
 
 
-def parse(source: Source) -> ast.Program:
+def parse(source: SourceText) -> ast.ProgramTree:
     """Return the program in `source`; its tree is at most MAX_NESTING levels high.
 
     Every value drawn inside an expression of a statement gets a variable (`hoisted`). Raises only DiagnosticError, for
     anything that is not a program.
     """
     if source.tree is not None:
-        assert isinstance(source.tree, ast.Program)
+        assert isinstance(source.tree, ast.ProgramTree)
         return source.tree
     return with_noiseless_ideal(hoisted(parse_as_written(source)), source)
 
 
-def parse_as_written(source: Source) -> ast.Program:
+def parse_as_written(source: SourceText) -> ast.ProgramTree:
     """Return the program as written, with values drawn inside expressions. Raises as `parse` does."""
     program = _read(source, "program")
-    assert isinstance(program, ast.Program)
+    assert isinstance(program, ast.ProgramTree)
     return program
 
 
-def parse_at(source: Source, start: str, span: Span) -> Any:
+def parse_at(source: SourceText, start: str, span: Span) -> Any:
     """Return the tree of `source` at `span`: an "expression", "intervals" or "items". Raises only DiagnosticError."""
     return _read(source, start, " " * span.start + source.text[span.start : span.end])
 
 
-def parse_expression(source: Source) -> ast.Expr:
+def parse_expression(source: SourceText) -> ast.Expr:
     """Return the expression that is the whole text of `source`. Raises only DiagnosticError."""
     expression = _read(source, "expression")
     assert isinstance(expression, ast.Expr)
     return expression
 
 
-def parse_interval(source: Source) -> tuple[ast.IntervalExpr, ...]:
+def parse_interval(source: SourceText) -> tuple[ast.IntervalExpr, ...]:
     """Return the intervals of eps in `source`, at least one: `(0, inf)`, or several separated by `,` or `∪`.
 
     The bounds are expressions, not yet checked to be constant or in order. Raises only DiagnosticError.
@@ -571,7 +571,7 @@ def parse_interval(source: Source) -> tuple[ast.IntervalExpr, ...]:
     return intervals
 
 
-def parse_items(source: Source) -> tuple[ast.Item, ...]:
+def parse_items(source: SourceText) -> tuple[ast.Item, ...]:
     """Return the items in `source`, `q = -1..1, x in {0, 1/2}`, separated by commas, semicolons or lines.
 
     Raises only DiagnosticError.
@@ -583,7 +583,7 @@ def parse_items(source: Source) -> tuple[ast.Item, ...]:
     return items
 
 
-def parse_lower_bound(source: Source) -> ast.LowerBound:
+def parse_lower_bound(source: SourceText) -> ast.LowerBound:
     """Return the name of a constant in `source`, with its least value if there is one: `m >= 3`.
 
     Raises only DiagnosticError.
@@ -598,7 +598,7 @@ def tokens_of(text: str) -> list[Token]:
     return _tokens(text, "program")
 
 
-def _read(source: Source, start: str, written: str | None = None) -> Any:
+def _read(source: SourceText, start: str, written: str | None = None) -> Any:
     """Parse a source; `written` replaces its text, character by character."""
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"

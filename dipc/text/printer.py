@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from dipc.frozen import frozen
 from dipc.text import ast
-from dipc.text.diagnostic import Source, Span
+from dipc.text.diagnostic import SourceText, Span
 from dipc.text.parser import parse_as_written, tokens_of
 from dipc.text.syntax_errors import token_span
 
@@ -94,7 +94,7 @@ def signed_sum(terms: Sequence[tuple[bool, str]]) -> str:
 INDENT = "  "
 
 
-def print_program(program: ast.Program) -> str:
+def print_program(program: ast.ProgramTree) -> str:
     """Return the text of the program, one declaration or statement a line, ending in a newline.
 
     Comments and layout are not in the tree and are lost.
@@ -196,7 +196,7 @@ def _values(values: ast.Values) -> str:
     match values:
         case ast.Vector(entries):
             return f"({', '.join(map(_values, entries))})"
-        case ast.Listed(entries):
+        case ast.ListedValues(entries):
             return f"{{{', '.join(map(_values, entries))}}}"
         case ast.Range(low, high):
             return _range(low, high)
@@ -240,7 +240,7 @@ def _statement(statement: ast.Statement, indent: str) -> Iterator[str]:
             yield f"{indent}for {variable} in {_range(low, high)} do"
             yield from _statements(body, inner)
             yield f"{indent}end;"
-        case ast.Exit():
+        case ast.ExitStatement():
             yield f"{indent}exit;"
         case _:
             assert_never(statement)
@@ -248,7 +248,7 @@ def _statement(statement: ast.Statement, indent: str) -> Iterator[str]:
 
 def _distribution(distribution: ast.Distribution) -> str:
     match distribution:
-        case ast.Noise(law, rate, mean):
+        case ast.NoiseExpr(law, rate, mean):
             return law.draw_text(print_expression(rate), "" if mean is None else print_expression(mean))
         case ast.ExponentialMechanism(rate, variable, domain, score):
             return f"Exp({print_expression(rate)}, {variable} in {_type(domain)} : {print_expression(score)})"
@@ -312,7 +312,7 @@ class _Comment:
     alone: bool
 
 
-def formatted(source: Source) -> str:
+def formatted(source: SourceText) -> str:
     """Return the program in canonical form, with its comments, and at most one blank line where it had some.
 
     Formatting is idempotent. Raises DiagnosticError for anything that is not a program.

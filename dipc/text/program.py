@@ -15,7 +15,6 @@ from dipc.text import ast
 from dipc.text.ast import ClaimDecl, ClaimedInputs, IdealDecl
 from dipc.text.core import (
     UNKNOWN,
-    Code,
     Concrete,
     Condition,
     Const,
@@ -23,15 +22,16 @@ from dipc.text.core import (
     DomType,
     Instruction,
     IntType,
-    Kind,
+    ProgramCode,
     RealType,
     Slot,
     Typed,
     Unknown,
+    ValueKind,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean
 from dipc.text.expressions import Elaborator
-from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, Scope
+from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue, Findings, Scope
 
 DISPUTED = ("finite", "all")
 INPUT_DISTANCES = ("linf", "l1", "discrete")
@@ -114,7 +114,7 @@ def _named(field: ast.MetricField, known: tuple[str, ...], findings: Findings) -
     close = did_you_mean(field.value.name, known) if isinstance(field.value, ast.Name) else []
     listed = ", ".join(known[:-1])
     findings.report(
-        Code.BAD_METRIC,
+        ProgramCode.BAD_METRIC,
         field.value.span,
         f"the distance of inputs must be {listed} or {known[-1]}",
         notes=(*close, "define other distances with `apart`"),
@@ -126,16 +126,18 @@ def _gap(field: ast.MetricField, shared: Scope, findings: Findings) -> Gap | Non
     elaborator = _Elaborator(_scope(shared, "output", numbers=True), findings, "output")
     if isinstance(field.value, ast.Each):
         notes = ("write the distance as one number, for example `abs(q[out] - q[out'])`",)
-        findings.report(Code.BAD_METRIC, field.value.span, "`for` cannot stand in a distance of answers", notes=notes)
+        findings.report(
+            ProgramCode.BAD_METRIC, field.value.span, "`for` cannot stand in a distance of answers", notes=notes
+        )
         return None
     typed = elaborator.typed(field.value)
-    if isinstance(typed, Concrete) and typed.kind is Kind.NUMBER:
+    if isinstance(typed, Concrete) and typed.kind is ValueKind.NUMBER:
         return Gap(typed.expr, tuple(elaborator.scope.slots), elaborator.places(shared), field.value.span)
     if not isinstance(typed, Unknown):
         listed = ", ".join(OUTPUT_DISTANCES)
         message = f"the distance of answers must be a number, but `{findings.snippet(field.value.span)}` is not one"
         notes = (f"write one of {listed}, or a number such as `abs(q[out] - q[out'])`",)
-        findings.report(Code.BAD_METRIC, field.value.span, message, notes=notes)
+        findings.report(ProgramCode.BAD_METRIC, field.value.span, message, notes=notes)
     return None
 
 
@@ -150,7 +152,7 @@ def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)
     for name, symbol in shared.symbols.items():
-        if isinstance(symbol, Constant | EnumeratedValue):
+        if isinstance(symbol, DeclaredConstant | EnumeratedValue):
             inner.symbols[name] = symbol
         elif isinstance(symbol, DeclaredVariable) and symbol.role is not ast.Role.VAR:
             compared = (symbol.role is ast.Role.INPUT) is (field == "apart")
@@ -206,9 +208,13 @@ class _Elaborator(Elaborator):
             return []
         if high - low >= MOST_CONDITIONS:
             notes = (f"at most {MOST_CONDITIONS} conditions can be given",)
-            self.findings.report(Code.BAD_METRIC, each.span, "this `for` stands for too many conditions", notes=notes)
+            self.findings.report(
+                ProgramCode.BAD_METRIC, each.span, "this `for` stands for too many conditions", notes=notes
+            )
             return []
-        result: list[Typed] = [Concrete(Kind.NUMBER, Const(Fraction(position))) for position in range(low, high + 1)]
+        result: list[Typed] = [
+            Concrete(ValueKind.NUMBER, Const(Fraction(position))) for position in range(low, high + 1)
+        ]
         return result or [UNKNOWN]
 
     def undeclared(self, name: str, span: Span, index: str = "") -> None:
@@ -223,7 +229,7 @@ class _Elaborator(Elaborator):
             made_of = f"`{self._field}` is about an input, the program's answer out and the exact answer out'"
         notes = (*did_you_mean(name, self.scope.symbols), made_of) if known else (made_of,)
         message = f"`{name}` cannot stand in `{self._field}`"
-        self.findings.report(Code.BAD_METRIC, span, message, notes=notes, once=(self._field, name))
+        self.findings.report(ProgramCode.BAD_METRIC, span, message, notes=notes, once=(self._field, name))
 
 
 _RESERVED: Mapping[str, None] = dict.fromkeys(("min", "max", "abs", "exp"))
@@ -244,7 +250,7 @@ class CoreProgram:
     """
 
     name: str
-    source: Source
+    source: SourceText
     constants: dict[str, Fraction]
     slots: tuple[Slot, ...]
     inputs: tuple[int, ...]
@@ -336,8 +342,8 @@ class CoreProgram:
         if self.only_at not in (None, one):
             message = f"`{self.name}` is read at eps = {self.only_at} only, but {asked}"
             notes = ("its constants and rates depend on eps: ask about one eps at a time",)
-            raise DiagnosticError(Diagnostic(Code.OTHER_EPS.value, message, notes=notes))
+            raise DiagnosticError(Diagnostic(ProgramCode.OTHER_EPS.value, message, notes=notes))
         if self.only_in and not all(any(own.covers(each) for own in self.only_in) for each in ranges):
             message = f"`{self.name}` is read only for eps in {self.asked_eps}, but {asked}"
             notes = ("at another eps its weights are not known to be probabilities",)
-            raise DiagnosticError(Diagnostic(Code.OTHER_EPS.value, message, notes=notes))
+            raise DiagnosticError(Diagnostic(ProgramCode.OTHER_EPS.value, message, notes=notes))

@@ -14,13 +14,13 @@ from typing import assert_never
 
 from dipc.text import ast
 from dipc.text.ast import Drawn, rewritten, walk
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 
 #: The name of the new variables, followed by a number.
 _STEM = "draw"
 
 
-def hoisted(program: ast.Program) -> ast.Program:
+def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
     """Return the program whose statements draw nothing inside expressions.
 
     `if Lap(eps, q) > 0 then` becomes `draw1 <- Lap(eps, q); if draw1 > 0 then`. A `while` draws again before each
@@ -43,7 +43,7 @@ def hoisted(program: ast.Program) -> ast.Program:
     return replace(program, declarations=(*declarations, *main.variables), body=body)
 
 
-def _fresh_names(program: ast.Program) -> Iterator[str]:
+def _fresh_names(program: ast.ProgramTree) -> Iterator[str]:
     used: set[str] = set()
     for node in walk(program):
         match node:
@@ -83,7 +83,7 @@ class _Hoisting:
                     changed = replace(statement, condition=condition, body=(*self.block(inside), *before))
                 case ast.For(body=inside):
                     changed = replace(statement, body=tuple(self.block(inside)))
-                case ast.Exit():
+                case ast.ExitStatement():
                     changed = statement
                 case _:
                     assert_never(statement)
@@ -96,7 +96,7 @@ class _Hoisting:
     def _around(self, distribution: ast.Distribution, before: list[ast.Sample]) -> ast.Distribution:
         """Return the distribution without draws in its mean, or in the values it chooses from."""
         match distribution:
-            case ast.Noise(mean=mean) if mean is not None:
+            case ast.NoiseExpr(mean=mean) if mean is not None:
                 return replace(distribution, mean=self._free(mean, before))
             case ast.Choose(arms):
                 return replace(distribution, arms=tuple((self._free(value, before), weight) for value, weight in arms))
@@ -122,7 +122,7 @@ class _Hoisting:
 def _type(distribution: ast.Distribution) -> ast.TypeExpr:
     """Return the type of the drawn value."""
     match distribution:
-        case ast.Noise(law, span=span):
+        case ast.NoiseExpr(law, span=span):
             return ast.BaseTypeExpr(ast.BaseType.INT if law.whole else ast.BaseType.REAL, span)
         case ast.ExponentialMechanism(domain=domain):
             return domain
@@ -135,7 +135,7 @@ def _type(distribution: ast.Distribution) -> ast.TypeExpr:
             assert_never(distribution)
 
 
-def with_noiseless_ideal(program: ast.Program, source: Source) -> ast.Program:
+def with_noiseless_ideal(program: ast.ProgramTree, source: SourceText) -> ast.ProgramTree:
     """Return the program with the statements of a `noiseless` ideal.
 
     They are the program's own, with each noise replaced by its mean (one-sided noise by 0, its least value), and each
@@ -161,7 +161,7 @@ def with_noiseless_ideal(program: ast.Program, source: Source) -> ast.Program:
     return replace(program, declarations=declarations)
 
 
-def _undetermined(span: Span, source: Source) -> Diagnostic:
+def _undetermined(span: Span, source: SourceText) -> Diagnostic:
     return Diagnostic(
         "E0309",
         "`choose` has no meaning without noise",
@@ -174,7 +174,7 @@ def _undetermined(span: Span, source: Source) -> Diagnostic:
 class _Removal:
     """The removal of noise from the statements of one program; `declared` has the variables that it needs."""
 
-    def __init__(self, program: ast.Program) -> None:
+    def __init__(self, program: ast.ProgramTree) -> None:
         self._domains = {each.name: each.domain for each in program.declarations if isinstance(each, ast.DomainDecl)}
         self._taken = {
             node.name for node in ast.walk(program) if isinstance(node, ast.Name | ast.Element | ast.Declarator)
@@ -187,7 +187,7 @@ class _Removal:
 
     def _statement(self, statement: ast.Statement) -> Iterator[ast.Statement]:
         match statement:
-            case ast.Sample(target, ast.Noise(mean=mean), span):
+            case ast.Sample(target, ast.NoiseExpr(mean=mean), span):
                 yield ast.Assign(target, ast.Number(Fraction(0), "0", span) if mean is None else mean, span)
             case ast.Sample(target, ast.ExponentialMechanism() as mechanism, span):
                 yield from self._best(target, mechanism, span)
@@ -195,7 +195,7 @@ class _Removal:
                 yield replace(statement, then=self.block(statement.then), otherwise=self.block(statement.otherwise))
             case ast.For() | ast.While():
                 yield replace(statement, body=self.block(statement.body))
-            case ast.Assign() | ast.Exit() | ast.Sample():
+            case ast.Assign() | ast.ExitStatement() | ast.Sample():
                 yield statement
             case _:
                 assert_never(statement)

@@ -17,15 +17,14 @@ from dipc.text.core import (
     UNKNOWN,
     AffineExpr,
     BoolType,
-    Code,
     Concrete,
     Const,
     DomExpr,
     DomType,
     IntType,
-    Kind,
     Linear,
     Place,
+    ProgramCode,
     RealType,
     SampleChoice,
     SampleExponential,
@@ -34,6 +33,7 @@ from dipc.text.core import (
     Type,
     Typed,
     Unknown,
+    ValueKind,
     ValueTooLarge,
     bounded,
     kind_of,
@@ -41,8 +41,8 @@ from dipc.text.core import (
     show_type,
     show_values,
 )
-from dipc.text.declarations import STATEMENTS_A_WEIGHT, Budget, compute_constants, register, resolve_domain
-from dipc.text.diagnostic import Source, Span
+from dipc.text.declarations import STATEMENTS_A_WEIGHT, StatementBudget, compute_constants, register, resolve_domain
+from dipc.text.diagnostic import SourceText, Span
 from dipc.text.expressions import FIX_EPS, Elaborator, Fitting
 from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.parser import parse_interval
@@ -52,7 +52,7 @@ from dipc.text.scope import Findings, Scope
 
 
 def asked_ranges(
-    program: ast.Program, source: Source, overrides: Mapping[str, Fraction], given: str | None
+    program: ast.ProgramTree, source: SourceText, overrides: Mapping[str, Fraction], given: str | None
 ) -> tuple[Interval, ...]:
     """Return the intervals of eps `given`, else those of the claim block.
 
@@ -62,7 +62,7 @@ def asked_ranges(
     findings = Findings(source)
     scope = Scope()
     elaborator = Elaborator(scope, findings, declaring=True)
-    intervals = _claimed(program) if given is None else parse_interval(Source("<eps>", given))
+    intervals = _claimed(program) if given is None else parse_interval(SourceText("<eps>", given))
     register(program.declarations, scope, findings)
     compute_constants(program.declarations, overrides, elaborator)
 
@@ -80,7 +80,7 @@ def asked_ranges(
     return tuple(result)
 
 
-def _claimed(program: ast.Program) -> tuple[ast.IntervalExpr, ...]:
+def _claimed(program: ast.ProgramTree) -> tuple[ast.IntervalExpr, ...]:
     """Return the intervals of the first claim block."""
     fields = (field for each in program.declarations if isinstance(each, ast.ClaimDecl) for field in each.fields)
     return next((field.value for field in fields if field.name == "eps" and isinstance(field.value, tuple)), ())
@@ -97,7 +97,7 @@ class _NotLinear(NoMonomial):
     """An expression is not constant + slope * eps; `reason` is None if that has been reported."""
 
 
-def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.Noise | None = None) -> Fraction | None:
+def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = None) -> Fraction | None:
     """Return the positive a of the rate a*eps, or None after reporting that `expr` is not such a rate.
 
     `noise` is the noise of this rate, None for an exponential mechanism.
@@ -157,7 +157,7 @@ def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fr
 def _bad_deviation(span: Span, reason: str, elaborator: Elaborator) -> None:
     message = f"a standard deviation must be s/eps or s with a constant s > 0, but {reason}"
     notes = ("write `1/eps`, `2*c/eps`, `3`, `sqrt(2*log(5/(4*delta)))/eps`, ...",)
-    elaborator.report_value(Code.BAD_RATE, span, message, notes=notes)
+    elaborator.report_value(ProgramCode.BAD_RATE, span, message, notes=notes)
 
 
 def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
@@ -178,10 +178,12 @@ def _over_fixed(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
 
 
 def _bad_rate(span: Span, message: str, elaborator: Elaborator, *notes: str) -> None:
-    elaborator.report_value(Code.BAD_RATE, span, message, notes=notes or ("write `a*eps` with a constant a > 0",))
+    elaborator.report_value(
+        ProgramCode.BAD_RATE, span, message, notes=notes or ("write `a*eps` with a constant a > 0",)
+    )
 
 
-def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.Noise | None) -> list[str]:
+def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.NoiseExpr | None) -> list[str]:
     """Return the advice for a scale c/eps given as a rate, or for eps given as a scale."""
     if not (isinstance(expr, ast.Binary) and expr.op is BinaryOp.DIVIDE and expr.span == wrong):
         return []  # the mistake is in a part of the expression
@@ -283,7 +285,7 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
         case _:
             message = f"`{elaborator.findings.snippet(expr.span)}` cannot stand in a weight"
             notes = ("weights are made of numbers, constants, eps, exp(q*eps), + - * / and ^",)
-            elaborator.findings.report(Code.BAD_WEIGHT, expr.span, message, notes=notes)
+            elaborator.findings.report(ProgramCode.BAD_WEIGHT, expr.span, message, notes=notes)
             return None
 
 
@@ -304,7 +306,7 @@ def _exponential(expr: ast.Call, argument: ast.Expr, elaborator: Elaborator) -> 
     elif reason is not None:
         message = f"the argument of exp must be a rational multiple of eps, but {reason}"
         elaborator.report_value(
-            Code.BAD_WEIGHT, span, message, notes=("write `exp(eps/2)`, `exp(-3*eps)`, ...", FIX_EPS)
+            ProgramCode.BAD_WEIGHT, span, message, notes=("write `exp(eps/2)`, `exp(-3*eps)`, ...", FIX_EPS)
         )
         return None
     scaled = ast.Binary(BinaryOp.MULTIPLY, ast.number(slope, argument.span), ast.Eps(argument.span), argument.span)
@@ -325,7 +327,7 @@ _HELP = f"{_drawing(whole=False)} reals, {_drawing(whole=True)} ints, Exp and ch
 class Sampling:
     """The translation of sampling statements into instructions."""
 
-    def __init__(self, elaborator: Elaborator, fitting: Fitting, budget: Budget) -> None:
+    def __init__(self, elaborator: Elaborator, fitting: Fitting, budget: StatementBudget) -> None:
         self._elaborator = elaborator
         self._findings = elaborator.findings
         self._fitting = fitting
@@ -340,7 +342,7 @@ class Sampling:
         """
         distribution = statement.distribution
         match distribution:
-            case ast.Noise():
+            case ast.NoiseExpr():
                 return self._noise(place, statement, distribution, mean)
             case ast.ExponentialMechanism():
                 return self._exponential(place, statement, distribution)
@@ -349,7 +351,7 @@ class Sampling:
             case _:
                 assert_never(distribution)
 
-    def mean_comes_first(self, noise: ast.Noise) -> bool:
+    def mean_comes_first(self, noise: ast.NoiseExpr) -> bool:
         """Return True after reporting that rate and mean are swapped, as in other languages."""
         findings = self._findings
         if noise.mean is None or self._elaborator.scope.eps.value is not None or findings.source.tree is not None:
@@ -365,14 +367,16 @@ class Sampling:
                 )
         first = "standard deviation" if noise.law.by_deviation else "rate, 1/scale,"
         findings.report(
-            Code.BAD_RATE,
+            ProgramCode.BAD_RATE,
             noise.rate.span,
             f"the {first} comes first, and then the mean",
             notes=(f"write `{noise.law.keyword}({written}, {findings.snippet(noise.rate.span)})`",),
         )
         return True
 
-    def _noise(self, place: Place | None, statement: ast.Sample, noise: ast.Noise, mean: Typed) -> SampleNoise | None:
+    def _noise(
+        self, place: Place | None, statement: ast.Sample, noise: ast.NoiseExpr, mean: Typed
+    ) -> SampleNoise | None:
         law, slope = noise.law, None
         type_ = IntType() if law.whole else RealType()
         suits = self._suits(place, type(type_), statement, law.keyword)
@@ -396,7 +400,7 @@ class Sampling:
         if isinstance(place.type, wanted):
             return True
         self._findings.report(
-            Code.WRONG_DISTRIBUTION,
+            ProgramCode.WRONG_DISTRIBUTION,
             statement.target.span,
             f"`{place.target.name}` is of type {show_type(place.type)}, and {name} draws "
             + ("ints" if wanted is IntType else "reals" if wanted is RealType else "DOM values"),
@@ -451,7 +455,7 @@ class Sampling:
         typed = self._elaborator.number(expr)
         if isinstance(typed, Unknown):
             return None
-        if isinstance(typed, Concrete) and typed.kind is Kind.NUMBER:
+        if isinstance(typed, Concrete) and typed.kind is ValueKind.NUMBER:
             return typed.expr
         assert isinstance(typed, Concrete | Linear | Switch)
         what = typed.kind.value if isinstance(typed, Concrete | Linear) else "a comparison of reals or ints"
@@ -462,7 +466,7 @@ class Sampling:
         else:
             note = "scores are made of constants, the candidate, and values of finite types, such as `dipc.Finite[0:5]`"
         self._findings.report(
-            Code.MISMATCH,
+            ProgramCode.MISMATCH,
             expr.span,
             f"a score must be a number of a finite domain, but `{written}` is {what}",
             notes=(note,),
@@ -476,7 +480,7 @@ class Sampling:
         name = place.target.name
         if isinstance(holder, BoolType) or kind_of(holder) is not kind_of(domain):
             self._findings.report(
-                Code.MISMATCH,
+                ProgramCode.MISMATCH,
                 distribution.domain.span,
                 f"`{name}` is of type {show_type(holder)}, and Exp draws from {show_values(domain)}",
                 notes=("draw from the domain of the variable",),

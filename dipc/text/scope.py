@@ -16,13 +16,12 @@ from dipc.text.core import (
     UNKNOWN,
     ZERO,
     BoolType,
-    Code,
     Concrete,
     Const,
     DomExpr,
     DomType,
-    Kind,
     Linear,
+    ProgramCode,
     Read,
     ReadElement,
     Slot,
@@ -30,10 +29,11 @@ from dipc.text.core import (
     Type,
     Typed,
     Value,
+    ValueKind,
     kind_of,
     show_value,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span, did_you_mean
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, SourceText, Span, did_you_mean
 
 # --- The mistakes of one program, collected to be reported together ---------------------------------------------------
 
@@ -44,7 +44,7 @@ _SNIPPET = 40
 
 @frozen
 class _Finding:
-    code: Code
+    code: ProgramCode
     span: Span | None
     message: str
     label: str
@@ -59,7 +59,7 @@ class Findings:
     text.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         self._found: dict[object, _Finding] = {}
 
@@ -68,7 +68,7 @@ class Findings:
 
     def report(
         self,
-        code: Code,
+        code: ProgramCode,
         span: Span | None,
         message: str,
         *,
@@ -100,7 +100,7 @@ class Findings:
         if len(ordered) > SHOWN:
             rest = len(ordered) - SHOWN
             message = f"{rest} more {'error is' if rest == 1 else 'errors are'} not shown"
-            diagnostics.append(Diagnostic(Code.MORE_ERRORS, message, notes=("correct the ones above first",)))
+            diagnostics.append(Diagnostic(ProgramCode.MORE_ERRORS, message, notes=("correct the ones above first",)))
         raise DiagnosticError(*diagnostics)
 
     def _resolved(self, finding: _Finding) -> Diagnostic:
@@ -124,7 +124,7 @@ FUNCTIONS = frozenset({"exp", "min", "max", "abs"})
 
 
 @frozen
-class Constant:
+class DeclaredConstant:
     """A named constant; `value` is None if its expression is wrong, and `known` is False before it is computed."""
 
     name: str
@@ -166,10 +166,10 @@ class Foreign:
     span: Span
 
 
-Symbol = Constant | DeclaredVariable | EnumeratedValue | Foreign
+Symbol = DeclaredConstant | DeclaredVariable | EnumeratedValue | Foreign
 
 _WORDS: dict[type[Symbol], str] = {
-    Constant: "a constant",
+    DeclaredConstant: "a constant",
     DeclaredVariable: "a variable",
     EnumeratedValue: "a domain value",
     Foreign: "a variable of the program",
@@ -182,7 +182,7 @@ def word_for(symbol: Symbol) -> str:
 
 
 @frozen
-class Domain:
+class DeclaredDomain:
     """A named domain; `type` is None if its declaration is wrong or, if not `known`, comes later."""
 
     name: str
@@ -217,7 +217,7 @@ class Scope:
     def __init__(self, eps: FixedEps | None = None) -> None:
         self.eps = FixedEps() if eps is None else eps
         self.symbols: dict[str, Symbol] = {}
-        self.domains: dict[str, Domain] = {}
+        self.domains: dict[str, DeclaredDomain] = {}
         self.slots: list[Slot] = []
 
     def constants(self) -> dict[str, Fraction]:
@@ -225,7 +225,7 @@ class Scope:
         return {
             symbol.name: symbol.value
             for symbol in self.symbols.values()
-            if isinstance(symbol, Constant) and symbol.value is not None
+            if isinstance(symbol, DeclaredConstant) and symbol.value is not None
         }
 
     def adopt(self, variable: DeclaredVariable, other: Scope) -> DeclaredVariable:
@@ -241,12 +241,12 @@ def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: s
     if name in CLAIM_NAMES | FUNCTIONS:
         meaning = "a function" if name in FUNCTIONS else "reserved for claims and tables"
         notes = ("choose another name",)
-        findings.report(Code.RESERVED, span, f"`{name}` cannot be declared: it is {meaning}", notes=notes)
+        findings.report(ProgramCode.RESERVED, span, f"`{name}` cannot be declared: it is {meaning}", notes=notes)
         return False
     known = scope.symbols.get(name)
     if known is not None and not isinstance(known, Foreign):
         findings.report(
-            Code.DUPLICATE,
+            ProgramCode.DUPLICATE,
             span,
             f"`{name}` is declared twice" if word_for(known) == what else f"`{name}` is already {word_for(known)}",
             notes=("rename one of the two",),
@@ -288,7 +288,9 @@ class References:
         self.fixed: dict[int, Value] = {}
         self.dead = 0
 
-    def report_value(self, code: Code, span: Span, message: str, *, label: str = "", notes: tuple[str, ...]) -> None:
+    def report_value(
+        self, code: ProgramCode, span: Span, message: str, *, label: str = "", notes: tuple[str, ...]
+    ) -> None:
         """Report a wrong value, with the values of loop variables, unless the current code can never run."""
         if self.dead:
             return
@@ -314,7 +316,7 @@ class References:
         else:
             return True
         self.findings.report(
-            Code.DUPLICATE,
+            ProgramCode.DUPLICATE,
             locate(self.findings, name, within),
             f"{what} `{name}` is already {meaning}",
             notes=("choose another name for it",),
@@ -328,10 +330,10 @@ class References:
         if local is not None:
             return local
         match self.scope.symbols.get(expr.name):
-            case Constant() as constant:
+            case DeclaredConstant() as constant:
                 return self._constant(constant, expr.span)
             case EnumeratedValue(name):
-                return Concrete(Kind.NAME, Const(name))
+                return Concrete(ValueKind.NAME, Const(name))
             case DeclaredVariable(known=False):
                 return self._not_yet(expr.name, expr.span)
             case DeclaredVariable(type=None):
@@ -343,7 +345,7 @@ class References:
                 if name.endswith("'"):
                     notes.append("`output: linf` takes the greatest distance of two elements, `input: l1` their sum")
                 message = f"`{name}` is an array and needs an index here"
-                self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=tuple(notes))
+                self.findings.report(ProgramCode.MISUSED_NAME, expr.span, message, notes=tuple(notes))
                 return UNKNOWN
             case Foreign():
                 return self._foreign(expr.name, expr.span)
@@ -403,7 +405,7 @@ class References:
             case DeclaredVariable(low=None, type=type_, span=span):
                 if type_ is not None:
                     self.findings.report(
-                        Code.MISUSED_NAME,
+                        ProgramCode.MISUSED_NAME,
                         expr.span,
                         f"`{expr.name}` is not an array",
                         notes=(f"declare it as one, `{expr.name}[1..m]`, or drop the index",),
@@ -421,7 +423,7 @@ class References:
             case _:
                 what = "a loop variable" if symbol is None else word_for(symbol)
                 message = f"`{expr.name}` is {what}, not an array"
-                self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=("only arrays take an index",))
+                self.findings.report(ProgramCode.MISUSED_NAME, expr.span, message, notes=("only arrays take an index",))
                 return None
 
     def place(
@@ -432,11 +434,11 @@ class References:
         Or all slots, with an index known only in a state.
         """
         assert array.low is not None
-        if not isinstance(index, Concrete) or index.kind is not Kind.NUMBER:
+        if not isinstance(index, Concrete) or index.kind is not ValueKind.NUMBER:
             if not isinstance(index, type(UNKNOWN)):
                 what = index.kind.value if isinstance(index, Concrete | Linear | Switch) else "a condition"
                 self.findings.report(
-                    Code.MISMATCH,
+                    ProgramCode.MISMATCH,
                     expr.index.span,
                     f"an index must be a DOM number, but `{self.findings.snippet(expr.index.span)}` is {what}",
                     notes=("an index may be made of constants, loop variables and DOM variables",),
@@ -451,7 +453,9 @@ class References:
             wrong = "is not an integer" if value.denominator != 1 else "is out of bounds"
             notes = (f"`{array.name}` has the indices {array.low} to {high}",)
             message = f"the index {value} of `{array.name}` {wrong}"
-            self.report_value(Code.OUTSIDE_ARRAY, expr.index.span, message, label=f"this is {value}", notes=notes)
+            self.report_value(
+                ProgramCode.OUTSIDE_ARRAY, expr.index.span, message, label=f"this is {value}", notes=notes
+            )
             return None
         return (array.slots[int(value) - array.low],), None
 
@@ -459,11 +463,13 @@ class References:
         """Report a name without a meaning; each name once."""
         if name in CLAIM_NAMES:
             message = f"`{name}` has a meaning only in the claim"
-            self.findings.report(Code.RESERVED, span, message, notes=("a program uses numbers and its own constants",))
+            self.findings.report(
+                ProgramCode.RESERVED, span, message, notes=("a program uses numbers and its own constants",)
+            )
             return
         if name in FUNCTIONS:
             message = f"`{name}` is a function and needs arguments here"
-            self.findings.report(Code.MISUSED_NAME, span, message, notes=(f"write `{name}(...)`",))
+            self.findings.report(ProgramCode.MISUSED_NAME, span, message, notes=(f"write `{name}(...)`",))
             return
         bounds = "[1..m]" if index else ""
         if self._declaring:
@@ -471,13 +477,13 @@ class References:
         else:
             hint = f"declare it before the first statement: `var {name}{bounds} : real;` (or bool, int, a domain)"
         notes = did_you_mean(name, [*self.scope.symbols, *self.locals]) or [hint]
-        self.findings.report(Code.UNKNOWN_NAME, span, f"`{name}` is not declared", notes=notes, once=name)
+        self.findings.report(ProgramCode.UNKNOWN_NAME, span, f"`{name}` is not declared", notes=notes, once=name)
 
-    def _constant(self, constant: Constant, span: Span) -> Typed:
+    def _constant(self, constant: DeclaredConstant, span: Span) -> Typed:
         if constant.known:
-            return UNKNOWN if constant.value is None else Concrete(Kind.NUMBER, Const(constant.value))
+            return UNKNOWN if constant.value is None else Concrete(ValueKind.NUMBER, Const(constant.value))
         self.findings.report(
-            Code.USED_TOO_EARLY,
+            ProgramCode.USED_TOO_EARLY,
             span,
             f"the constant `{constant.name}` is used before it has a value",
             notes=("a constant may use only constants declared before it",),
@@ -487,7 +493,7 @@ class References:
 
     def _not_yet(self, name: str, span: Span) -> Typed:
         self.findings.report(
-            Code.NOT_CONSTANT,
+            ProgramCode.NOT_CONSTANT,
             span,
             f"`{name}` is a variable, but a constant is needed here",
             notes=("constants, domains and array bounds are made of numbers and constants; -D changes a constant",),
@@ -496,7 +502,7 @@ class References:
 
     def _foreign(self, name: str, span: Span) -> Typed:
         self.findings.report(
-            Code.BAD_IDEAL,
+            ProgramCode.BAD_IDEAL,
             span,
             f"`{name}` is a variable of the program, but the ideal has its own variables",
             notes=("declare it in the ideal block; inputs, outputs and constants are shared",),
@@ -508,6 +514,6 @@ def read(variable: DeclaredVariable, access: Read | ReadElement) -> Typed:
     """Return the value of a variable, by its type."""
     assert variable.type is not None
     kind = kind_of(variable.type)
-    if kind in (Kind.REAL, Kind.INT):
+    if kind in (ValueKind.REAL, ValueKind.INT):
         return Linear(kind, ((ONE, access),), ZERO)
     return Concrete(kind, access)

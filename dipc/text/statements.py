@@ -20,20 +20,19 @@ from dipc.text.core import (
     BoolType,
     Branch,
     BranchComparison,
-    Code,
     Concrete,
     Condition,
     Const,
     DomOp,
     DomType,
-    Exit,
+    ExitInstruction,
     Instruction,
     IntType,
     Jump,
     Junction,
-    Kind,
     Linear,
     Place,
+    ProgramCode,
     Read,
     ReadElement,
     RealType,
@@ -44,6 +43,7 @@ from dipc.text.core import (
     Typed,
     Unknown,
     Value,
+    ValueKind,
     affine,
     counted,
     fold,
@@ -54,7 +54,7 @@ from dipc.text.core import (
     truth,
 )
 from dipc.text.declarations import (
-    Budget,
+    StatementBudget,
     blocks,
     check_claims,
     compute_constants,
@@ -62,11 +62,20 @@ from dipc.text.declarations import (
     declare_variables,
     register,
 )
-from dipc.text.diagnostic import Source, Span
+from dipc.text.diagnostic import SourceText, Span
 from dipc.text.expressions import Elaborator, Fitting
 from dipc.text.program import CoreProgram, compile_metric
 from dipc.text.sampling import Sampling
-from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, FixedEps, Foreign, Scope, word_for
+from dipc.text.scope import (
+    DeclaredConstant,
+    DeclaredVariable,
+    EnumeratedValue,
+    Findings,
+    FixedEps,
+    Foreign,
+    Scope,
+    word_for,
+)
 
 # --- Instructions with symbolic labels, and conditions compiled to jumps ----------------------------------------------
 
@@ -121,10 +130,14 @@ class Assembler:
     def finish(self, end: Span) -> tuple[Instruction, ...]:
         """Return the instructions with positions for labels.
 
-        Every position in a jump exists, and the last one is `Exit`.
+        Every position in a jump exists, and the last one is `ExitInstruction`.
         """
-        if not self._instructions or not isinstance(self._instructions[-1], Exit) or self.position in self._positions:
-            self.emit(Exit(end))
+        if (
+            not self._instructions
+            or not isinstance(self._instructions[-1], ExitInstruction)
+            or self.position in self._positions
+        ):
+            self.emit(ExitInstruction(end))
         return tuple(self._resolved(instruction) for instruction in self._instructions)
 
     def _resolved(self, instruction: Instruction) -> Instruction:
@@ -153,14 +166,14 @@ class Assembler:
 # --- Statements to instructions: loops with constant bounds unrolled, conditions compiled, every rule checked ---------
 
 
-class Statements:
+class StatementLowering:
     """The translation of the statements of one program or of one ideal."""
 
     def __init__(self, elaborator: Elaborator, fitting: Fitting, *, deterministic: bool) -> None:
         self._elaborator = elaborator
         self._findings = elaborator.findings
         self._fitting = fitting
-        self._budget = Budget(elaborator.findings)
+        self._budget = StatementBudget(elaborator.findings)
         self._sampling = Sampling(elaborator, fitting, self._budget)
         self._deterministic = deterministic
         self._assembler = Assembler()
@@ -196,8 +209,8 @@ class Statements:
                     self._for(statement)
                 case ast.While():
                     self._while(statement)
-                case ast.Exit(span):
-                    self._emit(Exit(span))
+                case ast.ExitStatement(span):
+                    self._emit(ExitInstruction(span))
                 case _:
                     assert_never(statement)
 
@@ -271,7 +284,7 @@ class Statements:
             local[name] = UNKNOWN
             self._dead(statement.body)
         for value in values if statement.body else ():
-            local[name] = Concrete(Kind.NUMBER, Const(Fraction(value)))
+            local[name] = Concrete(ValueKind.NUMBER, Const(Fraction(value)))
             self._block(statement.body)
             if not self._budget.fits(0, statement.span, f"{len(values)} iterations"):
                 break
@@ -322,7 +335,7 @@ class Statements:
                 return self._store(place, counted(typed, statement.value.span), statement)
             case DomType() if isinstance(typed, Switch):
                 return self._by_cases(typed, span, lambda value: self._store(place, value, statement))
-            case DomType() as type_ if isinstance(typed, Linear) and typed.kind is Kind.INT:
+            case DomType() as type_ if isinstance(typed, Linear) and typed.kind is ValueKind.INT:
                 return self._store_by_values(place, type_, typed, statement)
             case BoolType() | DomType() as type_:
                 value = self._fitting.concrete(type_, typed, statement.value, name)
@@ -345,7 +358,7 @@ class Statements:
         An int that may be none of the values would become the next integer, which is a fault if a path leads there.
         """
         values = sorted(each for each in type_.values if isinstance(each, Fraction) and each.denominator == 1)
-        if len(values) == 0 or kind_of(type_) is not Kind.NUMBER:
+        if len(values) == 0 or kind_of(type_) is not ValueKind.NUMBER:
             return self._fitting.concrete(type_, value, statement.value, place.target.name) is not None
         if not self._budget.fits(2 * len(values), statement.span, f"{len(values)} values"):
             return False
@@ -370,7 +383,7 @@ class Statements:
         return True
 
     def _versus(self, value: Linear, op: CompareOp, number: Fraction, span: Span) -> Condition | Unknown:
-        return self._elaborator.relation(span, op, value, Concrete(Kind.NUMBER, Const(number)))
+        return self._elaborator.relation(span, op, value, Concrete(ValueKind.NUMBER, Const(number)))
 
     def _either(
         self, condition: Typed, span: Span, then: Callable[[], bool | None], otherwise: Callable[[], bool | None]
@@ -415,7 +428,7 @@ class Statements:
         place = self._place(statement.target)
         if self._deterministic:
             self._findings.report(
-                Code.BAD_IDEAL,
+                ProgramCode.BAD_IDEAL,
                 statement.span,
                 "the ideal draws a random value",
                 notes=("the ideal computes the exact answer from the inputs, without noise",),
@@ -442,7 +455,7 @@ class Statements:
             if value != values[-1]:
                 then = assembler.label()
                 same = fold(DomOp.EQ, (read, Const(value)), span)
-                self._branch(Concrete(Kind.BOOL, same), then, following, span)
+                self._branch(Concrete(ValueKind.BOOL, same), then, following, span)
                 assembler.place(then)
             elaborator.fixed[read.slot] = value
             fits = fits and self._for_each_value(rest, statement, place)
@@ -455,7 +468,7 @@ class Statements:
     def _draw(self, place: Place | None, statement: ast.Sample) -> bool:
         """Emit one sampling; return True if it has no mistake."""
         mean: Typed = UNKNOWN
-        if isinstance(statement.distribution, ast.Noise) and statement.distribution.mean is not None:
+        if isinstance(statement.distribution, ast.NoiseExpr) and statement.distribution.mean is not None:
             if self._sampling.mean_comes_first(statement.distribution):
                 if place is not None:
                     self._assume_assigned(place, statement.span)
@@ -481,7 +494,7 @@ class Statements:
             return None
         if variable.role is ast.Role.INPUT:
             self._findings.report(
-                Code.INPUT_ASSIGNED,
+                ProgramCode.INPUT_ASSIGNED,
                 expr.span,
                 f"the input `{variable.name}` is assigned",
                 notes=("copy it to a variable and change that",),
@@ -490,7 +503,7 @@ class Statements:
         if self._whiles and isinstance(variable.type, IntType | RealType):
             kind = "real" if isinstance(variable.type, RealType) else "int"
             self._findings.report(
-                Code.ASSIGNED_IN_WHILE,
+                ProgramCode.ASSIGNED_IN_WHILE,
                 expr.span,
                 f"the {kind} variable `{variable.name}` is assigned inside `while`",
                 notes=(
@@ -529,7 +542,9 @@ class Statements:
             return None
         what = word_for(symbol) if symbol is not None and local is None else "a loop variable"
         message = f"`{expr.name}` is {what} and cannot be assigned"
-        self._findings.report(Code.MISUSED_NAME, expr.span, message, notes=("assign a variable declared with `var`",))
+        self._findings.report(
+            ProgramCode.MISUSED_NAME, expr.span, message, notes=("assign a variable declared with `var`",)
+        )
         return None
 
 
@@ -586,7 +601,7 @@ def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterat
         if falling is None:
             continue
         yield label, falling
-        if isinstance(instruction, Branch | BranchComparison | Jump | Exit):
+        if isinstance(instruction, Branch | BranchComparison | Jump | ExitInstruction):
             falling = None
         else:
             falling |= _written(instruction)
@@ -606,7 +621,7 @@ def _jumps(instruction: Instruction) -> tuple[int, ...]:
 
 def _written(instruction: Instruction) -> int:
     match instruction:
-        case Branch() | BranchComparison() | Jump() | Exit():
+        case Branch() | BranchComparison() | Jump() | ExitInstruction():
             return 0
         case _:
             return _bits(instruction.target.slots)
@@ -623,7 +638,7 @@ def _report(read: Read | ReadElement, slot: Slot, findings: Findings) -> None:
     else:
         message = f"`{read.array}` is read before any of its elements is assigned"
     findings.report(
-        Code.UNASSIGNED,
+        ProgramCode.UNASSIGNED,
         read.span,
         message,
         label="no value yet",
@@ -652,8 +667,8 @@ def _initialized(slot: Slot) -> str:
 
 
 def lower(
-    program: ast.Program,
-    source: Source,
+    program: ast.ProgramTree,
+    source: SourceText,
     overrides: Mapping[str, Fraction] | None = None,
     eps: Fraction | None = None,
 ) -> CoreProgram:
@@ -668,8 +683,8 @@ def lower(
 
 
 def lower_ideal(
-    program: ast.Program,
-    source: Source,
+    program: ast.ProgramTree,
+    source: SourceText,
     overrides: Mapping[str, Fraction] | None = None,
     eps: Fraction | None = None,
 ) -> CoreProgram | None:
@@ -683,7 +698,7 @@ def lower_ideal(
 
 
 def _lowered(
-    program: ast.Program, source: Source, overrides: Mapping[str, Fraction], eps: Fraction | None
+    program: ast.ProgramTree, source: SourceText, overrides: Mapping[str, Fraction], eps: Fraction | None
 ) -> tuple[CoreProgram, CoreProgram | None, Scope]:
     findings = Findings(source)
     scope = _declared(program, overrides, findings, eps)
@@ -694,7 +709,7 @@ def _lowered(
 
 
 def _declared(
-    program: ast.Program, overrides: Mapping[str, Fraction], findings: Findings, eps: Fraction | None
+    program: ast.ProgramTree, overrides: Mapping[str, Fraction], findings: Findings, eps: Fraction | None
 ) -> Scope:
     """Return all names of the program; constants first, so that domains, bounds and types can use every one of them."""
     scope = Scope(FixedEps(eps))
@@ -706,7 +721,7 @@ def _declared(
     return scope
 
 
-def _main(program: ast.Program, scope: Scope, findings: Findings) -> CoreProgram:
+def _main(program: ast.ProgramTree, scope: Scope, findings: Findings) -> CoreProgram:
     elaborator = Elaborator(scope, findings)
     claim = check_claims(program.declarations, elaborator)
     instructions, loops = _body(program.body, elaborator, program.span, deterministic=False)
@@ -716,7 +731,7 @@ def _main(program: ast.Program, scope: Scope, findings: Findings) -> CoreProgram
         isinstance(known, DeclaredVariable) and known.role is ast.Role.OUTPUT for known in scope.symbols.values()
     ):
         notes = ("declare what the mechanism answers: `output out : real;`",)
-        findings.report(Code.NO_OUTPUT, program.span, f"the program `{program.name}` has no output", notes=notes)
+        findings.report(ProgramCode.NO_OUTPUT, program.span, f"the program `{program.name}` has no output", notes=notes)
     return CoreProgram(
         program.name,
         findings.source,
@@ -736,7 +751,7 @@ def _main(program: ast.Program, scope: Scope, findings: Findings) -> CoreProgram
 def _body(
     body: tuple[ast.Statement, ...], elaborator: Elaborator, whole: Span, *, deterministic: bool
 ) -> tuple[tuple[Instruction, ...], dict[int, Span]]:
-    statements = Statements(elaborator, Fitting(elaborator), deterministic=deterministic)
+    statements = StatementLowering(elaborator, Fitting(elaborator), deterministic=deterministic)
     instructions = statements.lower(body, Span(whole.end, whole.end))
     if statements.complete:
         report_unassigned(instructions, elaborator.scope.slots, elaborator.findings)
@@ -747,7 +762,7 @@ def _of_role(scope: Scope, role: ast.Role) -> tuple[int, ...]:
     return tuple(slot.index for slot in scope.slots if slot.role is role)
 
 
-def _ideal(program: ast.Program, core: CoreProgram, shared: Scope, findings: Findings) -> CoreProgram:
+def _ideal(program: ast.ProgramTree, core: CoreProgram, shared: Scope, findings: Findings) -> CoreProgram:
     ideal = core.ideal
     assert ideal is not None
     scope = _shared(shared)
@@ -775,7 +790,7 @@ def _shared(scope: Scope) -> Scope:
     inner.domains.update(scope.domains)
     for name, symbol in scope.symbols.items():
         match symbol:
-            case Constant() | EnumeratedValue() | Foreign():
+            case DeclaredConstant() | EnumeratedValue() | Foreign():
                 inner.symbols[name] = symbol
             case DeclaredVariable(role=ast.Role.VAR):
                 inner.symbols[name] = Foreign(name, symbol.span)

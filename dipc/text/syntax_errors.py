@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dipc.frozen import frozen
 from dipc.noise.laws import LAWS
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, SourceText, Span
 
 if TYPE_CHECKING:
     from lark import Token
@@ -74,7 +74,7 @@ class Problem(Exception):
     notes: tuple[str, ...] = ()
     secondary: tuple[tuple[Span, str], ...] = ()
 
-    def located(self, source: Source) -> DiagnosticError:
+    def located(self, source: SourceText) -> DiagnosticError:
         """Return the problem as a diagnostic of `source`."""
         secondary = tuple(Label(source.excerpt(span), text) for span, text in self.secondary)
         excerpt = source.excerpt(self.span)

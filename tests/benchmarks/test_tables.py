@@ -15,7 +15,7 @@ import pytest
 from benchmarks import published, tables
 from benchmarks.mechanisms import MECHANISMS, Constants, Mechanism
 from dipc.text import core
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 from dipc.text.statements import lower
@@ -125,7 +125,7 @@ def test_known_rows() -> None:
 
 
 def lowered(mechanism: Mechanism, constants: dict[str, Fraction]) -> core.CoreProgram:
-    source = Source(mechanism.path.name, mechanism.path.read_text(encoding="utf-8"))
+    source = SourceText(mechanism.path.name, mechanism.path.read_text(encoding="utf-8"))
     return lower(parse(source), source, constants)
 
 
@@ -149,9 +149,9 @@ def test_programs_have_the_constants_of_their_tables(name: str) -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_programs_print_back(name: str) -> None:
-    source = Source(name, MECHANISMS[name].path.read_text(encoding="utf-8"))
+    source = SourceText(name, MECHANISMS[name].path.read_text(encoding="utf-8"))
     program = parse(source)
-    assert parse(Source("printed", print_program(program))) == program
+    assert parse(SourceText("printed", print_program(program))) == program
 
 
 #: Programs whose right answers are their ideal's, at every input.

@@ -88,7 +88,7 @@ def run(program, inputs, noises, choose=None):
                 following = then if concrete(condition) else otherwise
             case core.Jump(target=target):
                 following = target
-            case core.Exit():
+            case core.ExitInstruction():
                 break
             case _:
                 raise AssertionError(instruction)

@@ -29,7 +29,7 @@ from dipc.text.core import (
     Const,
     DomOp,
     DomType,
-    Exit,
+    ExitInstruction,
     IntType,
     Jump,
     Read,
@@ -40,7 +40,7 @@ from dipc.text.core import (
     Slot,
     Target,
 )
-from dipc.text.diagnostic import Source, Span
+from dipc.text.diagnostic import SourceText, Span
 from dipc.text.program import CoreProgram
 
 HERE = Span(0, 0)
@@ -158,7 +158,7 @@ class Writer:
                 at = self.emit(BranchComparison(self.affine(form), CompareOp(how), 0, 0, "", HERE), f"if . {how} .")
                 self.branches(at, then, otherwise)
             case ("exit",):
-                self.emit(Exit(HERE), "exit")
+                self.emit(ExitInstruction(HERE), "exit")
             case _:
                 raise AssertionError(statement)
 
@@ -181,7 +181,7 @@ class Writer:
         self.block(statements)
         return CoreProgram(
             name="test",
-            source=Source("test.dip", "\n".join(self.lines) + "\n"),
+            source=SourceText("test.dip", "\n".join(self.lines) + "\n"),
             constants={},
             slots=tuple(self.slots),
             inputs=tuple(slot.index for slot in self.slots if slot.role is Role.INPUT),

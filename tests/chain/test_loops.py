@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.explore import explore
 from dipc.text.ast import Role
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.statements import lower
 from tests.chain.programs import BOOL, INT, REAL, Writer, const, integers, op, read
@@ -22,7 +22,7 @@ F = Fraction
 
 
 def written(text):
-    source = Source("loop.dip", text)
+    source = SourceText("loop.dip", text)
     return lower(parse(source), source, {})
 
 

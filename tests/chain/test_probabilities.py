@@ -16,7 +16,7 @@ from dipc.algebra.limits import Undecided
 from dipc.chain.event import template
 from dipc.chain.explore import explore
 from dipc.measure.measure import Measurer
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
 from dipc.text.statements import lower
 from tests.chain.programs import running_maximum, sparse
@@ -73,7 +73,7 @@ CLOSED = [path for path in sorted(BENCHMARKS.glob("*.dip")) if not path.stem.sta
 
 @pytest.mark.parametrize("path", CLOSED, ids=lambda path: path.stem)
 def test_the_benchmark_mechanisms_sum_to_one(path):
-    source = Source(path.name, path.read_text(encoding="utf-8"))
+    source = SourceText(path.name, path.read_text(encoding="utf-8"))
     program = lower(parse(source), source, {})
     inputs = {slot: F(at % 3 - 1) for at, slot in enumerate(program.inputs)}
     assert total(distribution(program, {}, inputs)) == ExpPoly.ONE

@@ -7,7 +7,7 @@ from fractions import Fraction
 from dipc.chain.event import view
 from dipc.chain.explore import explore
 from dipc.chain.state import ExponentialWeight
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
 from dipc.text.statements import lower
 
@@ -20,7 +20,7 @@ b <- choose { true : 1 - exp(-eps), false : exp( -eps ) }"""
 
 
 def seen(text, inputs=None):
-    source = Source("view.dip", text)
+    source = SourceText("view.dip", text)
     return view(explore(lower(parse(source), source, {}), {}, display=True), inputs)
 
 

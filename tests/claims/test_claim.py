@@ -16,7 +16,7 @@ from dipc.claims.claim import Claim, ClaimOptions, intervals_text, resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import read_table
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.program import CoreProgram
 from dipc.text.statements import lower
@@ -27,7 +27,7 @@ IDEAL = "ideal { out <- q }"
 
 def program(*declarations: str) -> CoreProgram:
     extra = "\n".join(declarations)
-    source = Source(
+    source = SourceText(
         "p.dip", f"program p;\nconst m = 3;\ninput q : real;\noutput out : real;\n{extra}\nout <- Lap(eps, q);"
     )
     return lower(parse(source), source, {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dipc
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 
@@ -36,7 +36,7 @@ def test_they_are_those_of_the_option(which: str, printed: str, rows: int) -> No
     assert [row.verdict for row in report.rows] == [row.verdict for row in dipc.check(program, inputs=printed).rows]
     tree = parse(program.core.source)
     assert f"  inputs: {printed};\n" in print_program(tree)
-    assert parse(Source("p.dip", print_program(tree))) == tree
+    assert parse(SourceText("p.dip", print_program(tree))) == tree
 
 
 def test_others_win_over_them() -> None:

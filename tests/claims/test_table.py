@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.claims.table import Table, cell_spans, read_table
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.program import CoreProgram
 from dipc.text.statements import lower
@@ -42,7 +42,7 @@ val <- Lap(eps, q[1]);
 
 @cache
 def typed(text: str) -> CoreProgram:
-    source = Source("p.dip", text)
+    source = SourceText("p.dip", text)
     return lower(parse(source), source, {})
 
 

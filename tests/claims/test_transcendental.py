@@ -17,7 +17,7 @@ from dipc.claims.claim import ClaimOptions
 from dipc.claims.expression import is_transcendental
 from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.obligation import Verdict
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse_expression
 from dipc.verifier.document import check_text
 from tests.patience import examples
@@ -148,7 +148,7 @@ def test_a_program_may_call_something_log() -> None:
 
 def test_trees_without_logarithms_are_left_alone() -> None:
     assert enclosed_claim(PROGRAM.core, ClaimOptions(beta="exp(-eps)")) is None
-    assert not is_transcendental(parse_expression(Source("<beta>", "exp(-eps)*max(1, eps)")))
+    assert not is_transcendental(parse_expression(SourceText("<beta>", "exp(-eps)*max(1, eps)")))
 
 
 def test_what_is_bounded_only_is_said() -> None:

@@ -18,7 +18,7 @@ from pygls.lsp.client import LanguageClient
 
 from dipc.cli.main import main, run
 from dipc.editors.symbols import Stopped, Worker, mistakes
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.printer import formatted
 from tests.patience import SECONDS, until
 
@@ -111,7 +111,7 @@ async def talk(client: LanguageClient) -> None:
     )
     assert edits is not None
     (edit,) = edits
-    assert edit.new_text == formatted(Source("program", mended))
+    assert edit.new_text == formatted(SourceText("program", mended))
     assert "o <- true" in edit.new_text
     assert edit.new_text.count("# 𝛼") == 2
     assert edit.range.end == types.Position(4, 0)

@@ -19,7 +19,7 @@ from dipc.text.core import (
     Const,
     DomExpr,
     DomOp,
-    Exit,
+    ExitInstruction,
     Instruction,
     Jump,
     Read,
@@ -103,7 +103,7 @@ def _changed(core: CoreProgram, label: int, instruction: Instruction) -> Iterato
                 yield kind, replace(instruction, condition=other)
         case Jump() if label + 1 < len(core.instructions):
             yield "dropped jump", Jump(label + 1, span)
-        case Exit():
+        case ExitInstruction():
             yield "dropped exit", Jump(label + 1, span)
         case _:
             pass

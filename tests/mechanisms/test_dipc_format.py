@@ -16,7 +16,7 @@ from dipc.algebra.limits import Undecided
 from dipc.execution.scripted import ProgramFault, ScriptedRun
 from dipc.mechanisms.dipc_input import imported
 from dipc.text.core import SampleChoice, SampleExponential, SampleNoise
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from tests.mechanisms.dipc_format import DipcProgram, OutOfRange, Unassigned, clamped_weights, random_program
 
 #: Keywords of this language by those of DiPC's, and the rates that random programs have, in multiples of eps.
@@ -93,7 +93,7 @@ def _all_runs(theirs: DipcProgram, given: Sequence[Any], seed: int) -> Iterable[
 def outcome(text: str, seed: int = 0) -> str:
     """Compare all choices of a program under both readings; `read` or `refused`. Raises AssertionError."""
     try:
-        program = dipc.load(imported(Source("f.txt", text), "f").text)
+        program = dipc.load(imported(SourceText("f.txt", text), "f").text)
     except DiagnosticError:
         return "refused"
     theirs = DipcProgram.parse(text)

@@ -23,7 +23,7 @@ from dipc.mechanisms.decorator import python_answer
 from dipc.mechanisms.reading import Reading, read_mechanism
 from dipc.program.program import Program, load_source
 from dipc.text.core import DomType, RealType, SampleChoice, SampleExponential, SampleNoise, Value
-from dipc.text.diagnostic import DefectError, DiagnosticError, Source
+from dipc.text.diagnostic import DefectError, DiagnosticError, SourceText
 from tests.mechanisms.random_functions import function_text
 
 
@@ -141,7 +141,7 @@ def outcome(text: str, seed: int = 0) -> tuple[str, str | None]:
     """The outcome for the function `f` of a file: `read`, `refused`, `wrong`, or `caught` where dipc itself finds it
     wrong; with the reason."""
     try:
-        reading = read_mechanism(Source("f.py", text), "f")
+        reading = read_mechanism(SourceText("f.py", text), "f")
         program = load_source(reading.source, {})
     except DefectError as defect:
         return "caught", defect.diagnostics[0].message

@@ -22,7 +22,7 @@ from dipc.mechanisms.alone import AloneFunction
 from dipc.mechanisms.reading import read_mechanism
 from dipc.program.program import Program, load_source
 from dipc.text import ast
-from dipc.text.diagnostic import DefectError, DiagnosticError, Source
+from dipc.text.diagnostic import DefectError, DiagnosticError, SourceText
 from tests.mechanisms.mutations import mutants
 
 HEAD = "import math\nfrom fractions import Fraction\n\nimport dipc\n\nK = 7\n\n\n"
@@ -93,11 +93,11 @@ def mechanism(text: str, tmp_path: Path) -> Path:
     return file
 
 
-def source_of(text: str) -> Source:
-    return read_mechanism(Source("f.py", HEAD + text), "f").source
+def source_of(text: str) -> SourceText:
+    return read_mechanism(SourceText("f.py", HEAD + text), "f").source
 
 
-def mutated(source: Source, change: Callable[[object], Any]) -> Source:
+def mutated(source: SourceText, change: Callable[[object], Any]) -> SourceText:
     """The reading with another program in its place, as a wrong translator would give it."""
     tree = source.tree
     body = ast.rewritten(tree.body, change)
@@ -140,7 +140,7 @@ def _outputs(node: object) -> Any:
 
 
 def _rate(node: object) -> Any:
-    if isinstance(node, ast.Noise):
+    if isinstance(node, ast.NoiseExpr):
         return replace(
             node, rate=ast.Binary(ast.BinaryOp.MULTIPLY, node.rate, ast.number(Fraction(2), node.span), node.span)
         )
@@ -182,7 +182,7 @@ def _shorter(node: object) -> Any:
 
 
 def _mean(node: object) -> Any:
-    if isinstance(node, ast.Noise) and node.mean is not None:
+    if isinstance(node, ast.NoiseExpr) and node.mean is not None:
         return replace(node, mean=ast.Unary(ast.UnaryOp.NEGATE, node.mean, node.span))
     return None
 
@@ -450,7 +450,7 @@ def test_what_agreed_is_not_run_again_and_what_changed_is(monkeypatch: pytest.Mo
     for count, other in ((1, source), (1, source), (2, source_of(text.replace("x + K", "x - K")))):
         load_source(other, {})
         assert len(runs) == count
-    other = read_mechanism(Source("f.py", HEAD.replace("K = 7", "K = 8") + text), "f").source
+    other = read_mechanism(SourceText("f.py", HEAD.replace("K = 7", "K = 8") + text), "f").source
     load_source(other, {})
     assert len(runs) == 3
     load_source(source, {"K": Fraction(1)})

@@ -18,7 +18,7 @@ from dipc.inverse.tighten import tightest
 from dipc.options import Options, takes
 from dipc.outcome import classes, experiments, formats, html, privacy, rows, runs, solve, tighten
 from dipc.outcome import program as of_program
-from dipc.outcome.outcome import Fields, Grid, Kind, Line, Look, Outcome, Standing, Tone, render, render_parts
+from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Look, Outcome, SuiteResult, Tone, render, render_parts
 from dipc.outcome.privacy import PrivacyStatement
 from dipc.outcome.words import Asked
 from dipc.program.program import Program
@@ -121,14 +121,14 @@ def test_every_answer_is_shown_in_every_format(name: str) -> None:
         stream = io.StringIO()
         formats.write_json(outcome, stream)
         assert json.loads(stream.getvalue())["schema"].startswith("dipc.")
-    assert outcome.standing in Standing
+    assert outcome.standing in ExitStatus
 
 
 def test_the_standing_is_the_exit_code() -> None:
-    assert ANSWERS["rows"]().standing is Standing.HOLDS
-    assert ANSWERS["refuted rows"]().standing is Standing.FAILS
-    assert ANSWERS["privacy"]().standing is Standing.FAILS
-    assert accuracy(SIGN, inputs="all", beta="exp(-alpha*eps)/3").standing is Standing.FAILS
+    assert ANSWERS["rows"]().standing is ExitStatus.HOLDS
+    assert ANSWERS["refuted rows"]().standing is ExitStatus.FAILS
+    assert ANSWERS["privacy"]().standing is ExitStatus.FAILS
+    assert accuracy(SIGN, inputs="all", beta="exp(-alpha*eps)/3").standing is ExitStatus.FAILS
 
 
 def test_claims_are_cases(tmp_path: Path) -> None:
@@ -138,8 +138,8 @@ def test_claims_are_cases(tmp_path: Path) -> None:
         '[[claim]]\nprogram = "coin.dip"\n\n[[claim]]\nprogram = "coin.dip"\nbeta = "0"\n', encoding="utf-8"
     )
     outcome = suite.outcome([*suite.run_claims(suite.read_claims(claims))])
-    assert [case.kind for case in outcome.cases] == [Kind.PASSED, Kind.FAILED]
-    assert outcome.standing is Standing.FAILS
+    assert [case.kind for case in outcome.cases] == [SuiteResult.PASSED, SuiteResult.FAILED]
+    assert outcome.standing is ExitStatus.FAILS
     assert formats.junit(outcome).count("<failure ") == 1
     assert formats.github(outcome).splitlines()[-1] == outcome.line
 
@@ -152,7 +152,7 @@ def test_a_grid_stands_above_itself_where_the_page_is_narrow() -> None:
 
 def test_a_page_escapes_what_it_shows() -> None:
     parts = [Line("<b>"), Fields([("<i>", "<u>")])]
-    outcome = Outcome(program="<p>", line="<line>", standing=Standing.OPEN, parts=lambda: parts)
+    outcome = Outcome(program="<p>", line="<line>", standing=ExitStatus.OPEN, parts=lambda: parts)
     page = html.page(outcome, ["dipc", "<x>"], "<tool>")
     for raw in ("<b>", "<i>", "<u>", "<line>", "<x>", "<tool>"):
         assert raw not in page

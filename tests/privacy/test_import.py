@@ -11,7 +11,7 @@ import pytest
 import dipc
 from dipc.cli.main import run
 from dipc.mechanisms.dipc_input import imported
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 
 ABOVE = """-1 1
 input int q1 -1 1 ;
@@ -46,7 +46,7 @@ end
 
 
 def test_a_program_means_what_it_says() -> None:
-    program, same = dipc.load(imported(Source("svt", ABOVE), "svt").text), dipc.load(SAME)
+    program, same = dipc.load(imported(SourceText("svt", ABOVE), "svt").text), dipc.load(SAME)
     for point in ({"q1": 0, "q2": 0}, {"q1": -1, "q2": 1}):
         ours = {o.output["out"]: o.probability for o in program.outcomes(point)}
         assert ours == {o.output["out"]: o.probability for o in same.outcomes(point)}
@@ -56,7 +56,7 @@ def test_a_program_means_what_it_says() -> None:
 def test_clamped_noise(center: int, low: int, high: int) -> None:
     """Against the sums of the law of the noise that is not clamped."""
     text = f'0 2\ninput int x 0 2 ;\nint y ;\ny = TDLap "eps/3" x {low} {high} ;\nreturn y ;\n'
-    program = dipc.load(imported(Source("t", text), "t").text)
+    program = dipc.load(imported(SourceText("t", text), "t").text)
     free = dipc.load("program f; input x : int; output y : int; y <- DLap(eps/3, x);")
     found = {o.output["y"]: o.probability.enclosure(6, 30)[0] for o in program.outcomes({"x": center})}
     for value in range(low, high + 1):
@@ -74,7 +74,7 @@ def test_clamped_noise(center: int, low: int, high: int) -> None:
 def test_a_statement_with_a_probability() -> None:
     text = "0 1\ninput bool x ;\nbool y ;\ny = x ;\nProb{1/(1+exp(eps))} y = ! x ;\nreturn y ;\n"
     for shown in (text, text.replace("Prob{1/(1+exp(eps))}", "[1/(1+exp(eps))]")):
-        program = dipc.load(imported(Source("r", shown), "r").text)
+        program = dipc.load(imported(SourceText("r", shown), "r").text)
         exact = dipc.check_privacy(program, "hamming:1")
         assert exact["verdict"] == "private"
         assert dipc.check_privacy(program, "hamming:1", budget="99/100*eps")["verdict"] == "not private"
@@ -109,7 +109,7 @@ def test_a_statement_with_a_probability() -> None:
 )
 def test_mistakes_have_their_places(text: str, line: int, message: str) -> None:
     with pytest.raises(dipc.DiagnosticError) as caught:
-        imported(Source("bad", text), "bad")
+        imported(SourceText("bad", text), "bad")
     (found,) = caught.value.diagnostics
     assert message in found.message
     assert found.excerpt is not None
@@ -120,7 +120,7 @@ def test_mistakes_have_their_places(text: str, line: int, message: str) -> None:
 @pytest.mark.parametrize("name", ["end", "alpha", "dd", "inf", "log", "Gauss", "metric", "x"])
 def test_names_that_are_words_of_this_language(name: str) -> None:
     text = f"0 1\ninput int q 0 1 ;\nint {name} ;\n{name} = q ;\nreturn {name} ;\n"
-    program = dipc.load(imported(Source("t", text), "t").text)
+    program = dipc.load(imported(SourceText("t", text), "t").text)
     (found,) = program.outcomes({"q": 1})
     assert found.output == {name if name == "x" else f"{name}_": "1"}
 
@@ -172,7 +172,7 @@ o1 <- lhs >= rhs
 
 
 def test_programs_as_dipc_has_them() -> None:
-    found = imported(Source("early", EARLY), "early")
+    found = imported(SourceText("early", EARLY), "early")
     program, same = dipc.load(found.text), dipc.load(EARLY_SAME)
     for point in ({"q0": 0, "q1": 0}, {"q0": 1, "q1": 0}, {"q0": 1, "q1": 1}):
         ours, theirs = (
@@ -185,7 +185,7 @@ def test_programs_as_dipc_has_them() -> None:
 @pytest.mark.parametrize("divisor", [2, 3, -2])
 def test_remainders(divisor: int) -> None:
     text = f"-3 3\ninput int x -3 3 ;\nint d ;\nd = {divisor} ;\nint y ;\ny = x % d ;\nreturn y ;\n"
-    program = dipc.load(imported(Source("t", text), "t").text)
+    program = dipc.load(imported(SourceText("t", text), "t").text)
     for value in range(-3, 4):
         (found,) = program.outcomes({"x": value})
         assert found.output == {"y": str(int(math.fmod(value, divisor)))}
@@ -197,7 +197,7 @@ def test_remainders(divisor: int) -> None:
 def test_rates_at_a_fixed_eps(rate: str, eps: str, same: int) -> None:
     """The program has the rate at this eps, and says that it is about this eps."""
     text = f'0 1\ninput int x 0 1 ;\nreal r ;\nbool b ;\nr = Lap "{rate}" x ;\nb = r >= 1 ;\nreturn b ;\n'
-    found = imported(Source("t", text), "t", Fraction(eps)).text
+    found = imported(SourceText("t", text), "t", Fraction(eps)).text
     program, plain = (
         dipc.load(each)
         for each in (
@@ -213,8 +213,8 @@ def test_rates_at_a_fixed_eps(rate: str, eps: str, same: int) -> None:
 
 def test_weights_that_are_probabilities_for_some_eps() -> None:
     text = "0 1\ninput bool x ;\nbool y ;\ny = x ;\nProb[(1-eps)/2] y = ! x ;\nreturn y ;\n"
-    assert [warning.code for warning in imported(Source("r", text), "r").warnings] == ["W1421"]
-    found = imported(Source("r", text), "r", Fraction(1, 2))
+    assert [warning.code for warning in imported(SourceText("r", text), "r").warnings] == ["W1421"]
+    found = imported(SourceText("r", text), "r", Fraction(1, 2))
     assert not found.warnings
     assert str(dipc.load(found.text).probability({"x": True}, {"y": False})) == "1/4"
 

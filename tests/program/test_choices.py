@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dipc
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, product, total
 from dipc.algebra.limits import Limits, Meter
-from dipc.program.weights import Exponential
+from dipc.program.weights import ExponentialWeights
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from tests.patience import examples
 
@@ -98,7 +98,7 @@ def test_exponential_mechanism() -> None:
     st.fractions(min_value=Fraction(1, 3), max_value=3, max_denominator=3),
 )
 def test_exponential_weights(scores: list[Fraction], rate: Fraction) -> None:
-    mechanism = Exponential(rate, tuple(scores), Meter(Limits()))
+    mechanism = ExponentialWeights(rate, tuple(scores), Meter(Limits()))
     weights = [mechanism.weight(score) for score in scores]
     assert total(weights) == 1
     for score, weight in zip(scores, weights, strict=True):
@@ -296,13 +296,13 @@ def test_all_of_a_thousand_values() -> None:
 def test_equal_scores_are_one_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
     """At every input anew: the denominator is made once for each different one."""
     made: list[tuple[Fraction, ...]] = []
-    create = Exponential.__init__
+    create = ExponentialWeights.__init__
 
-    def noted(self: Exponential, rate: Fraction, scores: tuple[Fraction, ...], meter: Meter) -> None:
+    def noted(self: ExponentialWeights, rate: Fraction, scores: tuple[Fraction, ...], meter: Meter) -> None:
         made.append(scores)
         create(self, rate, scores, meter)
 
-    monkeypatch.setattr(Exponential, "__init__", noted)
+    monkeypatch.setattr(ExponentialWeights, "__init__", noted)
     program = dipc.load(
         "program p; input a, b : {0..2}; output y : {0..4}; y <- Exp(eps, v in {0..4} : -abs(v - a - b))"
     )

@@ -11,7 +11,7 @@ import pytest
 
 import dipc
 from dipc.algebra.exppoly import total
-from dipc.program.exits import Laws
+from dipc.program.exits import OutputLaws
 from dipc.program.program import Program
 from tests.patience import at_most
 
@@ -59,7 +59,7 @@ def random_program(seed: int) -> tuple[str, dict[str, Fraction]]:
     return text, {"b": Fraction(chance.randint(0, 1))}
 
 
-def laws_of(laws: Laws, program: Program, inputs: dict[str, Fraction]) -> dict[object, object]:
+def laws_of(laws: OutputLaws, program: Program, inputs: dict[str, Fraction]) -> dict[object, object]:
     values = {slot: inputs[program.core.slots[slot].name] for slot in program.core.inputs}
     found: dict[object, object] = {}
     for answer, bound in laws.at(values).items():
@@ -80,7 +80,7 @@ def test_the_same_laws(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dipc.program.exits._FEW_EXITS", 0)
     text, inputs = random_program(seed)
     program = dipc.load(text)
-    measured = Laws(program.flow, program.choices, program.limits)
+    measured = OutputLaws(program.flow, program.choices, program.limits)
     assert laws_of(program.laws(), program, inputs) == laws_of(measured, program, inputs)
 
 

@@ -18,7 +18,7 @@ from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import question
 from dipc.questions.source import Case, Source, results
 from dipc.rules.class_claim import ClassClaim
-from dipc.rules.rule import Exact, Posed, Variable
+from dipc.rules.rule import Exact, ProofStep, Variable
 from tests.questions.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
 from tests.questions.test_all_inputs import RowByRow, random_inputs
 from tests.questions.test_random_programs import random_program
@@ -30,7 +30,7 @@ def engine_of(source: Source) -> Engine:
     return Engine(source.program.measurer, source.program.limits)
 
 
-def decided(engine: Engine, posed: Sequence[Posed]) -> list[Verdict]:
+def decided(engine: Engine, posed: Sequence[ProofStep]) -> list[Verdict]:
     return [engine.decide(one.obligation).verdict for one in posed]
 
 

@@ -21,10 +21,10 @@ from dipc.program.metric import ConvexSet, Norm
 from dipc.questions.report import ClassResult
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace, united, with_weights
 from dipc.rules.every_rule import ends
-from dipc.rules.facets import Metric, choices
+from dipc.rules.facets import FacetMetric, choices
 from dipc.rules.halfspaces import Moving
 from dipc.rules.joint_tails import joint_tails
-from dipc.rules.rule import ClaimedDistances, Instance, Jointly
+from dipc.rules.rule import ClaimedDistances, Instance, JointEvidence
 from dipc.rules.vertices import vertices
 from dipc.sign.interval import Interval
 from dipc.text.ast import CompareOp
@@ -212,7 +212,7 @@ def test_some_facet_is_as_far_as_the_region_is(norm: Norm) -> None:
         if len(guards) < 2 or rival.is_empty:
             continue
         seen += 1
-        found = [facet for (facet,) in choices(PLANE, (Region(guards, ()),), Metric(norm), slanted=True)]
+        found = [facet for (facet,) in choices(PLANE, (Region(guards, ()),), FacetMetric(norm), slanted=True)]
         for point in ({slot: F(chance.randint(-9, 9), 2) for slot in (0, 1)} for _ in range(3)):
             assert max(0, *(facet.form.at(point) / facet.step for facet in found)) == rival.distance(norm, point)
 
@@ -292,7 +292,7 @@ def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
     assert at_vertices is not None
     assert joint is not None
     (tails,) = joint.functions
-    assert isinstance(joint.why, Jointly)
+    assert isinstance(joint.why, JointEvidence)
     assert first + second in [slack.form for slack in joint.why.slacks]
     measure = BoundMeasurer().measure
     for _ in range(12):

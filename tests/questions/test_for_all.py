@@ -15,16 +15,16 @@ from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.table import Table
 from dipc.decide.obligation import Verdict
 from dipc.questions.every_number import all_numbers
-from dipc.questions.every_number.in_number import ONE, InNumber, Ratio, Summands, constant, polynomial
+from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, Summands, constant, polynomial
 from dipc.questions.every_number.loop_runs import Automaton
 from dipc.questions.every_number.normal_form import indices_to_the_end
-from dipc.questions.every_number.uniform import NotUniform, Number, uniform
+from dipc.questions.every_number.uniform import NotUniform, QueryNumber, uniform
 from dipc.questions.every_number.union_bound import UnionBound, Unit, sums, union_of
 from dipc.questions.question import ForAll, check_for_all
 from dipc.questions.report import ClassResult, Method
 from dipc.rules.rule import ClaimedDistances
 from dipc.sign.interval import Interval
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from tests.questions.real_programs import (
     ABOVE_THRESHOLD,
@@ -345,12 +345,12 @@ def test_a_wrong_selection_bound_would_be_noticed() -> None:
 
 
 def test_the_criterion_finds_the_loops_and_their_arrays() -> None:
-    tree = parse(Source("p", SPARSE))
-    shape = uniform(tree, Number("m"))
+    tree = parse(SourceText("p", SPARSE))
+    shape = uniform(tree, QueryNumber("m"))
     assert shape.arrays == {"q", "out"}
     assert shape.low == 1
     with pytest.raises(NotUniform, match="exactly one loop"):
-        uniform(tree, Number("c"))
+        uniform(tree, QueryNumber("c"))
 
 
 @pytest.mark.parametrize(
@@ -560,7 +560,7 @@ def test_the_unit_of_a_split_budget() -> None:
     program = dipc.load(SPLIT)
     union = union_of(program, "m", OPEN)
     assert union.rates is not None
-    unit = Unit(Ratio.number(), union.rates)
+    unit = Unit(RationalFunction.number(), union.rates)
     assert unit.holds_from(union.sums, 1)
     assert not Unit(ONE, union.rates).holds_from(union.sums, 1)
     terms = {term for total in union.sums for term in (*unit.at(total, 6).fixed, *unit.at(total, 6).repeated)}
@@ -574,7 +574,7 @@ def test_the_unit_of_a_split_budget() -> None:
      ([1], [-3, 1], False, False), ([0, -1], [-1, -1], True, True), ([2], [1], True, True)],
 )  # fmt: skip
 def test_quotients_of_polynomials(numerator: list[int], denominator: list[int], positive: bool, grows: bool) -> None:
-    ratio = Ratio.of(flint.fmpq_poly(numerator), flint.fmpq_poly(denominator))
+    ratio = RationalFunction.of(flint.fmpq_poly(numerator), flint.fmpq_poly(denominator))
     assert ratio.is_positive_from(1) is positive
     assert ratio.never_falls_from(1) is grows
     assert ratio.at(7) == F(
@@ -740,9 +740,13 @@ def test_many_queries_are_refuted_at_one_input(source: str, beta: str, number: i
     ("above", "below", "text"),
     [
         (constant(F(1)), constant(F(1)), "eps"),
-        (constant(F(1)), {(): Ratio.number() * Ratio.constant(2)}, "eps/(2*m)"),
-        (constant(F(3)), {(): Ratio.number()}, "3*eps/m"),
-        ({(): Ratio.number() * Ratio.number() + Ratio.constant(F(-1, 2))}, constant(F(3)), "(2*m^2 - 1)*eps/6"),
+        (constant(F(1)), {(): RationalFunction.number() * RationalFunction.constant(2)}, "eps/(2*m)"),
+        (constant(F(3)), {(): RationalFunction.number()}, "3*eps/m"),
+        (
+            {(): RationalFunction.number() * RationalFunction.number() + RationalFunction.constant(F(-1, 2))},
+            constant(F(3)),
+            "(2*m^2 - 1)*eps/6",
+        ),
     ],
 )
 def test_rates_are_written_as_people_write_them(above: Summands, below: Summands, text: str) -> None:
@@ -781,8 +785,8 @@ def test_queries_from_0_are_those_from_1(source: str) -> None:
     ],
 )
 def test_indices_that_are_not_counted_anew(old: str, new: str) -> None:
-    tree = parse(Source("p", changed(from_zero(NOISY_MAX), (old, new))))
-    assert indices_to_the_end(tree, Number("m")) is tree
+    tree = parse(SourceText("p", changed(from_zero(NOISY_MAX), (old, new))))
+    assert indices_to_the_end(tree, QueryNumber("m")) is tree
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from dipc.program.ideal import Distances, Ideal, Region
 from dipc.program.metric import Norm
 from dipc.rules import halfspaces
 from dipc.rules.centered_exits import pieces
-from dipc.rules.facets import Metric, choices, facet_metric, facets, way_out
+from dipc.rules.facets import FacetMetric, choices, facet_metric, facets, way_out
 from dipc.rules.halfspaces import Moving, best_bound, bound_of, corner, greatest_alpha, least, single_bound
 from dipc.rules.input_classes import classes
 from dipc.rules.least_slacks import slack_bound
@@ -220,7 +220,7 @@ def test_a_facet_to_the_same_answer_does_not_move() -> None:
     )
     ideal, _ = regions_of(source)
     for found in classes(ideal):
-        steps = [facet.step for facet in facets(found.region, found.others, Metric(Norm.LINF))]
+        steps = [facet.step for facet in facets(found.region, found.others, FacetMetric(Norm.LINF))]
         if found.region.answer == ("b",) and found.others:
             assert F(0) in steps
 

@@ -14,11 +14,11 @@ from dipc.measure.event import Event
 from dipc.program.program import Program
 from dipc.questions.every_number.loop_runs import Term
 from dipc.questions.every_number.normal_form import parts, with_one_loop
-from dipc.questions.every_number.uniform import NotUniform, Number, parameter_arrays
+from dipc.questions.every_number.uniform import NotUniform, QueryNumber, parameter_arrays
 from dipc.questions.every_number.union_bound import Sum, plus
 from dipc.questions.question import check_for_all
 from dipc.text import ast
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 from tests.questions.test_for_all import changed, exact_verdict
@@ -184,8 +184,8 @@ def laws(program: Program, kept: Sequence[str]) -> dict[object, float]:
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_one_loop_has_the_same_law(body: str, m: int) -> None:
-    tree = parse(Source("p", HEAD + body))
-    single = with_one_loop(tree, Number("m"), parameter_arrays(tree, Number("m")))
+    tree = parse(SourceText("p", HEAD + body))
+    single = with_one_loop(tree, QueryNumber("m"), parameter_arrays(tree, QueryNumber("m")))
     assert sum(isinstance(statement, ast.For) for statement in single.body) == 1
     program, other = dipc.load(HEAD + body, m=m), dipc.load(print_program(single), m=m)
     assert laws(program, program.outputs) == pytest.approx(laws(other, program.outputs), abs=1e-20)
@@ -223,9 +223,9 @@ def test_one_loop_of_random_programs_has_the_same_law(seed: int) -> None:
     compared = 0
     for _ in range(20):
         text = HEAD + random_body(rng)
-        tree = parse(Source("p", text))
+        tree = parse(SourceText("p", text))
         try:
-            single = with_one_loop(tree, Number("m"), parameter_arrays(tree, Number("m")))
+            single = with_one_loop(tree, QueryNumber("m"), parameter_arrays(tree, QueryNumber("m")))
         except NotUniform:
             continue
         program, other = dipc.load(text), dipc.load(print_program(single))
@@ -235,7 +235,7 @@ def test_one_loop_of_random_programs_has_the_same_law(seed: int) -> None:
 
 
 def test_parts_have_the_law_of_their_outputs() -> None:
-    tree = parse(Source("p", MAXIMUM_FIRST))
+    tree = parse(SourceText("p", MAXIMUM_FIRST))
     found = parts(tree, "m")
     assert found is not None
     program = dipc.load(MAXIMUM_FIRST)
@@ -253,9 +253,9 @@ SHARING = [
 
 @pytest.mark.parametrize("body", SHARING)
 def test_a_variable_that_may_be_read_first_is_no_other_one(body: str) -> None:
-    tree = parse(Source("p", HEAD + body))
+    tree = parse(SourceText("p", HEAD + body))
     with pytest.raises(NotUniform, match="share `"):
-        with_one_loop(tree, Number("m"), parameter_arrays(tree, Number("m")))
+        with_one_loop(tree, QueryNumber("m"), parameter_arrays(tree, QueryNumber("m")))
 
 
 def test_sums_of_two_parts() -> None:

@@ -6,15 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from dipc.simulation.expressions import Batch, Expressions, Form, declared
-from dipc.simulation.runs import Noise, Statements, run
-from dipc.text.diagnostic import Source
+from dipc.simulation.expressions import Batch, BatchExpressions, Form, declared
+from dipc.simulation.runs import BatchStatements, NoiseSource, run
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
 from dipc.text.statements import lower
 
 
 def typed(text, **constants):
-    source = Source("p.dip", text)
+    source = SourceText("p.dip", text)
     return lower(parse(source), source, {name: Fraction(value) for name, value in constants.items()})
 
 
@@ -45,7 +45,9 @@ def finals(text, name, inputs=None, *, eps="1", runs=1000, seed=0):
     tree = parse(program.source)
     scope = declared(tree, program.source, program.constants)
     batch = Batch(scope, runs, exact(inputs or {}))
-    Statements(Expressions(scope, Fraction(eps), batch), Noise(seed), 1000).block(tree.body, np.arange(runs))
+    BatchStatements(BatchExpressions(scope, Fraction(eps), batch), NoiseSource(seed), 1000).block(
+        tree.body, np.arange(runs)
+    )
     ((variable, offset),) = [
         (variable, offset)
         for variable in scope.variables.values()

@@ -102,7 +102,7 @@ def run(program, inputs, eps, tape):
                 at = then if concrete(condition) else otherwise
             case core.Jump(target=target):
                 at = target
-            case core.Exit():
+            case core.ExitInstruction():
                 break
             case _:
                 raise AssertionError(instruction)

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from dipc.simulation.expressions import Batch, Expressions, Form, declared
-from dipc.simulation.runs import Noise, Statements
+from dipc.simulation.expressions import Batch, BatchExpressions, Form, declared
+from dipc.simulation.runs import BatchStatements, NoiseSource
 from dipc.text import ast
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
 from dipc.text.statements import lower
 from tests.simulation.programs import INPUTS, programs
@@ -22,7 +22,7 @@ RUNS = 16
 KINDS = {"Lap(", "DLap(", "Expo(", "Exp(", "choose", "while", "for ", "exit", "else", "not (", "a[a[", "abs(", "true"}
 
 
-class Recorder(Noise):
+class Recorder(NoiseSource):
     def __init__(self, seed):
         super().__init__(seed)
         self.last = None
@@ -32,7 +32,7 @@ class Recorder(Noise):
         return self.last
 
 
-class Recording(Statements):
+class Recording(BatchStatements):
     """Remembers what was drawn for which run."""
 
     def __init__(self, expressions, noise):
@@ -59,11 +59,11 @@ def number(value, at):
 
 def simulated(text, inputs, eps, seed=0, runs=RUNS):
     """The final values of each run, by name, and its tape."""
-    source = Source("random.dip", text)
+    source = SourceText("random.dip", text)
     tree = parse(source)
     scope = declared(tree, source, {})
     batch = Batch(scope, runs, inputs)
-    statements = Recording(Expressions(scope, eps, batch), Recorder(seed))
+    statements = Recording(BatchExpressions(scope, eps, batch), Recorder(seed))
     statements.block(tree.body, np.arange(runs))
     finals = []
     for at in range(runs):
@@ -84,7 +84,7 @@ def agree(found, expected):
 
 @given(programs(), INPUTS, st.sampled_from([Fraction(1, 2), Fraction(3)]), st.integers(0, 10**6))
 def test_every_run_ends_in_the_same_values(text, inputs, eps, seed):
-    source = Source("random.dip", text)
+    source = SourceText("random.dip", text)
     program = lower(parse(source), source)
     for values, tape in simulated(text, inputs, eps, seed):
         expected = run(program, inputs, eps, tape)
@@ -106,7 +106,7 @@ def test_the_strategy_uses_every_kind_of_statement_and_expression():
 
 
 def test_roles_are_those_of_the_text():
-    source = Source("x.dip", "program p; input a[2..3] : real; output o : bool; var v : {0..1}; o <- a[2] > a[3]")
+    source = SourceText("x.dip", "program p; input a[2..3] : real; output o : bool; var v : {0..1}; o <- a[2] > a[3]")
     scope = declared(parse(source), source, {})
     assert [name for name, _, _ in scope.of_role(ast.Role.INPUT)] == ["a[2]", "a[3]"]
     assert [name for name, _, _ in scope.of_role(ast.Role.OUTPUT)] == ["o"]

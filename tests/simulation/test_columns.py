@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.simulation.expressions import (
-    Column,
+    RunColumn,
     Undefined,
     apply,
     constant,
@@ -26,7 +26,7 @@ from dipc.simulation.expressions import (
 def columns(draw, size):
     table = draw(st.lists(st.integers(-3, 3), min_size=1, max_size=6))
     codes = draw(st.lists(st.integers(0, len(table) - 1), min_size=size, max_size=size))
-    return Column([Fraction(value) for value in table], np.array(codes, dtype=np.intp))
+    return RunColumn([Fraction(value) for value in table], np.array(codes, dtype=np.intp))
 
 
 def plain(column):
@@ -58,7 +58,7 @@ def test_apply(pair):
 
 def test_apply_calls_once_for_each_combination_and_says_where_there_is_no_result():
     calls = []
-    column = Column([Fraction(1), Fraction(0), Fraction(5)], np.array([0, 2, 1, 0, 1]))
+    column = RunColumn([Fraction(1), Fraction(0), Fraction(5)], np.array([0, 2, 1, 0, 1]))
 
     def inverse(value):
         calls.append(value)
@@ -105,5 +105,5 @@ def test_truths():
 def test_many_columns_of_many_values_join_without_overflow():
     size = 1000
     generator = np.random.default_rng(0)
-    parts = [Column(list(range(50)), generator.integers(0, 50, size)) for _ in range(40)]
+    parts = [RunColumn(list(range(50)), generator.integers(0, 50, size)) for _ in range(40)]
     assert plain(joined(parts)) == list(zip(*map(plain, parts), strict=True))

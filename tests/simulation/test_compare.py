@@ -15,7 +15,7 @@ from dipc.program.program import load_source
 from dipc.simulation.compare import Agreement, compare, estimates, simulate
 from dipc.simulation.runs import SimulationInterrupted, run
 from dipc.text.core import BoolType, DomType
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.statements import lower
 from tests.simulation.programs import INPUTS, programs
@@ -265,7 +265,7 @@ def some_input(core):
 
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
 def test_the_benchmarks_agree(path):
-    source = Source(path.name, path.read_text(encoding="utf-8"))
+    source = SourceText(path.name, path.read_text(encoding="utf-8"))
     core = lower(parse(source), source)
     values = some_input(core)
     open_outputs = [

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.simulation.expressions import (
-    Column,
     Draw,
     Form,
+    RunColumn,
     compared,
     minus,
     negated,
@@ -58,7 +58,7 @@ def test_arithmetic(left, right, factor, at):
 
 @given(forms(WHOLE), st.sampled_from(CompareOp))
 def test_integers_are_compared_exactly(number, op):
-    found = truth_mask(compared(op, Column([number], np.zeros(2, dtype=np.intp)), np.arange(2)))
+    found = truth_mask(compared(op, RunColumn([number], np.zeros(2, dtype=np.intp)), np.arange(2)))
     assert found.tolist() == [COMPARED[op](value(number, at), 0) for at in range(2)]
 
 
@@ -66,7 +66,7 @@ def test_huge_integers_are_compared_exactly():
     huge = Fraction(2**80)
     number = Form(-huge * 3 - 1, ((WHOLE[2], huge),))
     for more, expected in ((0, [False, False]), (1, [True, False]), (2, [True, False])):
-        column = Column([plus(number, Fraction(more))], np.zeros(2, dtype=np.intp))
+        column = RunColumn([plus(number, Fraction(more))], np.zeros(2, dtype=np.intp))
         assert truth_mask(compared(CompareOp.GE, column, np.arange(2))).tolist() == expected
 
 
@@ -80,13 +80,13 @@ def test_what_cancels_is_compared_exactly():
 @pytest.mark.parametrize(("op", "expected"), [(CompareOp.EQ, False), (CompareOp.NE, True)])
 def test_a_real_that_depends_on_a_draw_is_almost_surely_no_given_number(op, expected):
     draw = Draw(0, np.zeros(2))
-    column = Column([Form(Fraction(0), ((draw, ONE),))], np.zeros(2, dtype=np.intp))
+    column = RunColumn([Form(Fraction(0), ((draw, ONE),))], np.zeros(2, dtype=np.intp))
     assert truth_mask(compared(op, column, np.arange(2))).tolist() == [expected] * 2
 
 
 def test_coefficients_beyond_floats():
     big = Fraction(10) ** 400
     number = Form(Fraction(0), ((DRAWS[0], big), (DRAWS[1], -big)))
-    column = Column([number, plus(number, big), plus(number, -big * big)], np.array([0, 0, 1, 1, 2, 2]))
+    column = RunColumn([number, plus(number, big), plus(number, -big * big)], np.array([0, 0, 1, 1, 2, 2]))
     found = truth_mask(compared(CompareOp.GE, column, np.array([0, 1, 0, 1, 0, 1])))
     assert found.tolist() == [False, True, True, True, False, False]

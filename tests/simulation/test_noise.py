@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
-from dipc.simulation.runs import Noise
+from dipc.simulation.runs import NoiseSource
 from tests.simulation.running import finals, shares, tally
 
 RARE = 1e-9
@@ -28,7 +28,7 @@ def fits(observed, expected_shares):
 
 
 def test_laplace():
-    assert stats.kstest(Noise(1).laplace(MANY), stats.laplace.cdf).pvalue > RARE
+    assert stats.kstest(NoiseSource(1).laplace(MANY), stats.laplace.cdf).pvalue > RARE
     values = finals(
         "program p; input q : real; output o : real; o <- Lap(eps/3, q)", "o", {"q": 5}, eps="1/2", runs=MANY
     )
@@ -45,7 +45,7 @@ def test_one_sided():
 
 @pytest.mark.parametrize("rate", [0.01, 0.7, 3.0])
 def test_discrete_laplace(rate):
-    values = DISCRETE_LAPLACE.draw_floats(Noise(2), rate, MANY)
+    values = DISCRETE_LAPLACE.draw_floats(NoiseSource(2), rate, MANY)
     assert values.dtype == np.int64
     assert fits_discrete(values, rate)
     assert not fits_discrete(values, rate * 1.05)

@@ -9,7 +9,7 @@ import dipc
 from dipc.simulation.compare import Agreement
 from dipc.simulation.runs import shares, weight
 from dipc.text import ast
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse_expression
 
 EPS = Fraction(1, 2)
@@ -31,7 +31,7 @@ def exactly(expr):
 
 
 def value(text):
-    return weight(parse_expression(Source("<weight>", text)), exactly)
+    return weight(parse_expression(SourceText("<weight>", text)), exactly)
 
 
 def test_rational_weights_stay_exact():

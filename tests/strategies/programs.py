@@ -88,7 +88,7 @@ def types() -> st.SearchStrategy[ast.TypeExpr]:
 
 def distributions() -> st.SearchStrategy[ast.Distribution]:
     return st.one_of(
-        *(st.builds(ast.Noise, st.just(law), _small, _small if law.takes_mean else st.none()) for law in LAWS),
+        *(st.builds(ast.NoiseExpr, st.just(law), _small, _small if law.takes_mean else st.none()) for law in LAWS),
         st.builds(ast.ExponentialMechanism, _small, names(), domains(), _small),
         st.builds(ast.Choose, some(st.tuples(_small, _small), 1, 3)),
     )
@@ -112,7 +112,7 @@ def statements() -> st.SearchStrategy[ast.Statement]:
     simple = st.one_of(
         st.builds(ast.Assign, targets, expressions()),
         st.builds(ast.Sample, targets, distributions()),
-        st.just(ast.Exit()),
+        st.just(ast.ExitStatement()),
     )
     return st.recursive(simple, _compound, max_leaves=6)
 
@@ -175,6 +175,6 @@ def declarations() -> st.SearchStrategy[ast.Declaration]:
     )
 
 
-def programs() -> st.SearchStrategy[ast.Program]:
+def programs() -> st.SearchStrategy[ast.ProgramTree]:
     declared = some(declarations(), 0, 4)
-    return st.builds(ast.Program, names(), declared, _blocks(statements()))
+    return st.builds(ast.ProgramTree, names(), declared, _blocks(statements()))

@@ -9,7 +9,7 @@ import pytest
 
 from dipc.cli.main import run
 from dipc.decide.obligation import Verdict
-from dipc.outcome.outcome import Kind
+from dipc.outcome.outcome import SuiteResult
 from dipc.suite.claims import claims_files, read_claims, run_claims
 from dipc.text.diagnostic import DiagnosticError
 
@@ -49,12 +49,12 @@ def test_kinds(claims: Path) -> None:
     path = write(claims, TRUE, FALSE, FALSE + 'expect = "inaccurate"\n', OPEN, OPEN + 'expect = "undecided"\n', broken)
     found = list(run_claims(read_claims(path)))
     assert [(one.claim.name, one.kind, one.verdict) for one in found] == [
-        ("true", Kind.PASSED, Verdict.ACCURATE),
-        ("false", Kind.FAILED, Verdict.INACCURATE),
-        ("false", Kind.PASSED, Verdict.INACCURATE),
-        ("open", Kind.UNDECIDED, Verdict.UNDECIDED),
-        ("open", Kind.PASSED, Verdict.UNDECIDED),
-        ("broken", Kind.ERROR, None),
+        ("true", SuiteResult.PASSED, Verdict.ACCURATE),
+        ("false", SuiteResult.FAILED, Verdict.INACCURATE),
+        ("false", SuiteResult.PASSED, Verdict.INACCURATE),
+        ("open", SuiteResult.UNDECIDED, Verdict.UNDECIDED),
+        ("open", SuiteResult.PASSED, Verdict.UNDECIDED),
+        ("broken", SuiteResult.ERROR, None),
     ]
     assert [one.claim.place.line for one in found[:3]] == [1, 8, 15]
     assert found[5].diagnostics[0].code == "E0802"
@@ -161,7 +161,7 @@ def test_claims_about_privacy(claims: Path) -> None:
     claim = '[[claim]]\nprogram = "coin.dip"\nadjacent = "hamming:1"\n'
     half = claim + 'budget = "eps/2"\n'
     found = list(run_claims(read_claims(write(claims, claim, half, half + 'expect = "not private"\n'))))
-    assert [one.kind for one in found] == [Kind.PASSED, Kind.FAILED, Kind.PASSED]
+    assert [one.kind for one in found] == [SuiteResult.PASSED, SuiteResult.FAILED, SuiteResult.PASSED]
     assert run(found[1].claim.command()[1:]) == 1
     with pytest.raises(DiagnosticError) as caught:
         read_claims(write(claims, claim + 'beta = "0"\n', claim + 'expect = "accurate"\n'))

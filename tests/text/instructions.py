@@ -10,7 +10,7 @@ from dipc.text.core import (
     AssignDom,
     Branch,
     BranchComparison,
-    Exit,
+    ExitInstruction,
     Instruction,
     Jump,
     SampleChoice,
@@ -62,7 +62,7 @@ def show_instruction(instruction: Instruction, program: CoreProgram) -> str:
             return f"if {text} then {then} else {otherwise}"
         case Jump(target):
             return f"go to {target}"
-        case Exit():
+        case ExitInstruction():
             return "exit"
         case _:
             assert_never(instruction)

@@ -23,7 +23,7 @@ from dipc.text.core import (
     Const,
     DomExpr,
     DomType,
-    Exit,
+    ExitInstruction,
     Jump,
     Read,
     ReadElement,
@@ -85,7 +85,7 @@ class TreeRun:
 
     def statement(self, statement: ast.Statement) -> None:
         match statement:
-            case ast.Exit():
+            case ast.ExitStatement():
                 raise Stop
             case ast.Assign(target, value):
                 self.store(target, self.value(value))
@@ -107,9 +107,9 @@ class TreeRun:
 
     def draw(self, distribution: ast.Distribution) -> Value:
         match distribution:
-            case ast.Noise(mean=None):
+            case ast.NoiseExpr(mean=None):
                 return next(self.draws)
-            case ast.Noise(mean=mean):
+            case ast.NoiseExpr(mean=mean):
                 return self.value(mean) + next(self.draws)
             case ast.Choose(arms):
                 values = [self.value(value) for value, _ in arms]
@@ -197,7 +197,7 @@ class CoreRun:
             instruction = self.program.instructions[label]
             label += 1
             match instruction:
-                case Exit():
+                case ExitInstruction():
                     return {self.program.slots[slot].name: value for slot, value in self.values.items()}
                 case Jump(target):
                     label = target

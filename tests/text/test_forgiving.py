@@ -11,7 +11,7 @@ import sympy
 import dipc
 from dipc.cli.main import run as command_line
 from dipc.simulation.runs import run
-from dipc.text.diagnostic import DiagnosticError, Source, render
+from dipc.text.diagnostic import DiagnosticError, SourceText, render
 from dipc.text.parser import parse
 from dipc.text.printer import formatted, print_program
 
@@ -149,11 +149,11 @@ def test_the_simulator_agrees(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_canonical_form_keeps_what_is_written(name: str) -> None:
-    source = Source("p.dip", written(name)[0])
+    source = SourceText("p.dip", written(name)[0])
     once = formatted(source)
     assert ("draw1" in once) is False
-    assert formatted(Source("p.dip", once)) == once
-    assert print_program(parse(Source("p.dip", once))) == print_program(parse(source))
+    assert formatted(SourceText("p.dip", once)) == once
+    assert print_program(parse(SourceText("p.dip", once))) == print_program(parse(source))
 
 
 def test_a_variable_of_the_program_is_not_taken_for_a_drawn_one() -> None:
@@ -163,9 +163,9 @@ def test_a_variable_of_the_program_is_not_taken_for_a_drawn_one() -> None:
 
 def test_semicolons_behind_end_may_be_left_out() -> None:
     text = HEAD + "if q[1] > 0 then if q[2] > 0 then y <- 1 end y <- 2 end for i in 1..2 do y <- i end y <- 3"
-    assert parse(Source("p", text)) == parse(Source("p", text)), "reading has no memory"
-    assert print_program(parse(Source("p", text))) == print_program(
-        parse(Source("p", text.replace(" end ", " end; ").replace("; ;", ";")))
+    assert parse(SourceText("p", text)) == parse(SourceText("p", text)), "reading has no memory"
+    assert print_program(parse(SourceText("p", text))) == print_program(
+        parse(SourceText("p", text.replace(" end ", " end; ").replace("; ;", ";")))
     )
 
 

@@ -17,7 +17,7 @@ from dipc.text.core import (
     BranchComparison,
     Const,
     DomType,
-    Exit,
+    ExitInstruction,
     IntType,
     Jump,
     ReadElement,
@@ -25,7 +25,7 @@ from dipc.text.core import (
     SampleChoice,
     SampleNoise,
 )
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
@@ -78,7 +78,7 @@ var a[0..2] : d = 1;
 
 
 def lowered(text: str, **overrides: Fraction | int) -> CoreProgram:
-    source = Source("p.dip", text)
+    source = SourceText("p.dip", text)
     return lower(parse(source), source, {name: Fraction(value) for name, value in overrides.items()})
 
 
@@ -564,7 +564,7 @@ IDEAL = """
 
 
 def test_an_ideal_is_a_program_of_its_own() -> None:
-    source = Source("p.dip", IDEAL)
+    source = SourceText("p.dip", IDEAL)
     tree = parse(source)
     assert isinstance(lower(tree, source).ideal, IdealDecl)
     ideal = lower_ideal(tree, source, {"m": Fraction(1)})
@@ -588,7 +588,7 @@ def test_an_ideal_is_a_program_of_its_own() -> None:
 
 
 def test_a_program_without_ideal() -> None:
-    source = Source("p.dip", SPARSE)
+    source = SourceText("p.dip", SPARSE)
     assert lower_ideal(parse(source), source) is None
 
 
@@ -599,7 +599,7 @@ def test_a_program_without_ideal() -> None:
 def test_jumps_stay_inside_and_the_last_instruction_is_exit(text: str) -> None:
     program = lowered(text)
     labels = range(len(program.instructions))
-    assert isinstance(program.instructions[-1], Exit)
+    assert isinstance(program.instructions[-1], ExitInstruction)
     for instruction in program.instructions:
         match instruction:
             case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
@@ -614,7 +614,7 @@ def test_jumps_stay_inside_and_the_last_instruction_is_exit(text: str) -> None:
 
 def test_weights_count_among_the_statements() -> None:
     arms = ", ".join(f"{value} : 1/20000" for value in range(20_000))
-    source = Source("p", f"program p; output o : {{0..19999}}; o <- choose {{ {arms} }}")
+    source = SourceText("p", f"program p; output o : {{0..19999}}; o <- choose {{ {arms} }}")
     tree = parse(source)
     with pytest.raises(DiagnosticError) as caught:
         lower(tree, source, {})

@@ -11,7 +11,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from dipc.text import ast
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 from dipc.text.statements import lower
@@ -190,7 +190,7 @@ DRAWS = st.lists(st.integers(-3, 3).map(Fraction), min_size=1, max_size=8)
 
 @given(BODIES, INPUTS, DRAWS)
 def test_instructions_mean_what_the_tree_means(body: str, inputs: dict[str, object], draws: list[Fraction]) -> None:
-    source = Source("p.dip", HEADER + body)
+    source = SourceText("p.dip", HEADER + body)
     tree = parse(source)
     try:
         program = lower(tree, source)
@@ -215,16 +215,16 @@ def outcome(run: object) -> object:
 
 @given(BODIES)
 def test_random_statements_are_accepted_or_refused_by_a_diagnostic(body: str) -> None:
-    check(Source("p.dip", HEADER + body))
+    check(SourceText("p.dip", HEADER + body))
 
 
 @settings(max_examples=examples(4))
 @given(programs())
-def test_random_trees_are_accepted_or_refused_by_a_diagnostic(program: ast.Program) -> None:
-    check(Source("p.dip", print_program(program)))
+def test_random_trees_are_accepted_or_refused_by_a_diagnostic(program: ast.ProgramTree) -> None:
+    check(SourceText("p.dip", print_program(program)))
 
 
-def check(source: Source) -> None:
+def check(source: SourceText) -> None:
     try:
         program = lower(parse(source), source)
     except DiagnosticError as error:
@@ -237,6 +237,6 @@ def check(source: Source) -> None:
 
 @pytest.mark.parametrize("name", tall_programs(200))
 def test_tall_programs(name: str) -> None:
-    source = Source("p.dip", tall_programs(200)[name])
+    source = SourceText("p.dip", tall_programs(200)[name])
     with pytest.raises(DiagnosticError):
         lower(parse(source), source)

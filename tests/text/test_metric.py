@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dipc.text import ast
-from dipc.text.diagnostic import DiagnosticError, Source, Span, render
+from dipc.text.diagnostic import DiagnosticError, SourceText, Span, render
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 from dipc.text.program import CoreMetric, CoreProgram, FormulaSlot, Gap
@@ -16,7 +16,7 @@ TAIL = "\noutput out : {1..m} = 1; output y : real = 0; var z : real; out <- 1"
 
 
 def read(text: str) -> CoreProgram:
-    source = Source("x", text)
+    source = SourceText("x", text)
     return lower(parse(source), source)
 
 
@@ -52,7 +52,7 @@ def test_the_tree_and_its_text() -> None:
         "  same: q[out] = q[out'];\n"
         "}\n"
     )
-    source = Source("x", text)
+    source = SourceText("x", text)
     tree = parse(source)
     assert print_program(tree) == text
     (declaration,) = tree.declarations
@@ -67,13 +67,13 @@ def test_the_tree_and_its_text() -> None:
 
 
 def parse_condition(text: str) -> object:
-    (declaration,) = parse(Source("x", f"program p; metric {{ apart: {text} }};")).declarations
+    (declaration,) = parse(SourceText("x", f"program p; metric {{ apart: {text} }};")).declarations
     assert isinstance(declaration, ast.MetricDecl)
     return declaration.fields[0].value
 
 
 def test_an_empty_metric() -> None:
-    assert parse(Source("x", "program p; metric {} exit")).declarations == (ast.MetricDecl(()),)
+    assert parse(SourceText("x", "program p; metric {} exit")).declarations == (ast.MetricDecl(()),)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import dipc
 from dipc.cli.main import run
 from dipc.program.ideal import Ideal
 from dipc.text import ast
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 
@@ -95,19 +95,19 @@ def test_the_first_of_the_best_candidates(domain: str, tmp_path: Path) -> None:
 
 def test_statements_without_noise() -> None:
     tree = parse(
-        Source(
+        SourceText(
             "p.dip",
             """program p; input q : real; output y : bool; var r, best_1 : real; ideal { noiseless; };
             for i in 1..2 do if q >= i then r <- Lap(eps, q - i) else r <- Expo(eps) end end; y <- r >= 0; exit""",
         )
     )
     (ideal,) = (each for each in tree.declarations if isinstance(each, ast.IdealDecl))
-    statements = print_program(ast.Program("p", (), ideal.body)).removeprefix("program p;\n")
+    statements = print_program(ast.ProgramTree("p", (), ideal.body)).removeprefix("program p;\n")
     assert statements == (
         "for i in 1..2 do\n  if q >= i then\n    r <- q - i;\n  else\n    r <- 0;\n  end;\nend;\ny <- r >= 0;\nexit;\n"
     )
     assert NOISELESS in print_program(tree)
-    assert parse(Source("p.dip", print_program(tree))) == tree
+    assert parse(SourceText("p.dip", print_program(tree))) == tree
 
 
 def test_what_it_is_not() -> None:

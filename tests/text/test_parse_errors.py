@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dipc.text import ast
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, render
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, render
 from dipc.text.parser import parse, parse_expression, parse_interval
 from dipc.text.printer import print_program
 from dipc.text.syntax_errors import ELSE_IF, KEYWORDS, SIGNATURES, spelling
@@ -20,7 +20,7 @@ HEAD = "program p;\ninput x : real;\noutput y : {0..3} = 0;\nvar b, r : real;\n"
 
 def refusal(text: str) -> Diagnostic:
     with pytest.raises(DiagnosticError) as caught:
-        parse(Source("p.dip", text))
+        parse(SourceText("p.dip", text))
     (diagnostic,) = caught.value.diagnostics
     return diagnostic
 
@@ -372,7 +372,7 @@ def test_sums_of_arrays_are_loops() -> None:
 
 def test_options_are_named_as_the_source() -> None:
     with pytest.raises(DiagnosticError) as caught:
-        parse_expression(Source("--beta", "2*exp(-eps"))
+        parse_expression(SourceText("--beta", "2*exp(-eps"))
     assert (
         render(caught.value.diagnostics)
         == """\
@@ -385,10 +385,10 @@ error[E0103]: expected `)` or `,`, found the end of the expression
 """
     )
     with pytest.raises(DiagnosticError) as caught:
-        parse_expression(Source("--beta", "1 2"))
+        parse_expression(SourceText("--beta", "1 2"))
     assert caught.value.diagnostics[0].message == "expected an operator or the end of the expression, found `2`"
     with pytest.raises(DiagnosticError) as caught:
-        parse_interval(Source("--eps", "0, inf"))
+        parse_interval(SourceText("--eps", "0, inf"))
     assert caught.value.diagnostics[0].message == "eps never reaches `inf`"
 
 
@@ -400,7 +400,7 @@ def survives(text: str) -> None:
     for read in (parse, parse_expression, parse_interval):
         diagnostics: tuple[Diagnostic, ...] = ()
         try:
-            read(Source("hostile.dip", text))
+            read(SourceText("hostile.dip", text))
         except DiagnosticError as refused:
             diagnostics = refused.diagnostics
         shown = render(diagnostics)
@@ -432,7 +432,7 @@ def test_any_words_are_answered(words: list[str], blank: str) -> None:
 
 
 @given(programs(), st.data())
-def test_damaged_programs_are_answered(program: ast.Program, data: st.DataObject) -> None:
+def test_damaged_programs_are_answered(program: ast.ProgramTree, data: st.DataObject) -> None:
     text = print_program(program)
     pieces = re.findall(r"\w+|\s+|\S", text)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -458,7 +458,7 @@ def test_damaged_programs_are_answered(program: ast.Program, data: st.DataObject
 
 def refusals(text: str) -> list[tuple[int, str]]:
     with pytest.raises(DiagnosticError) as caught:
-        parse(Source("p.dip", text))
+        parse(SourceText("p.dip", text))
     places = [found.excerpt for found in caught.value.diagnostics]
     return [(place.line, marked(found)) for found, place in zip(caught.value.diagnostics, places, strict=True) if place]
 
@@ -487,7 +487,7 @@ def test_errors_in_declarations_and_claims() -> None:
 
 
 @given(programs(), st.data())
-def test_a_single_slip_is_a_single_error_on_its_line(program: ast.Program, data: st.DataObject) -> None:
+def test_a_single_slip_is_a_single_error_on_its_line(program: ast.ProgramTree, data: st.DataObject) -> None:
     """A statement of nonsense between others is all that is reported."""
     lines = print_program(program).split("\n")
     body = [number for number, line in enumerate(lines) if re.fullmatch(r"\s*[a-z_0-9]+ <- [^:{]*;", line)]

@@ -17,7 +17,7 @@ from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.one_sided import ONE_SIDED
 from dipc.text import ast
-from dipc.text.diagnostic import DiagnosticError, Source, Span
+from dipc.text.diagnostic import DiagnosticError, SourceText, Span
 from dipc.text.parser import GRAMMAR, Builder, load_parser, parse, parse_expression, parse_interval
 from dipc.text.printer import print_program
 from dipc.text.syntax_errors import KEYWORDS, MAX_NESTING, spelling
@@ -53,8 +53,8 @@ end
 """
 
 
-def read(text: str) -> ast.Program:
-    return parse(Source("test.dip", text))
+def read(text: str) -> ast.ProgramTree:
+    return parse(SourceText("test.dip", text))
 
 
 def body(text: str) -> tuple[ast.Statement, ...]:
@@ -66,7 +66,7 @@ def declarations(text: str) -> tuple[ast.Declaration, ...]:
 
 
 def expression(text: str) -> ast.Expr:
-    return parse_expression(Source("--beta", text))
+    return parse_expression(SourceText("--beta", text))
 
 
 def n(text: str) -> ast.Number:
@@ -83,14 +83,14 @@ def test_the_example_of_the_specification() -> None:
     program = read(SPARSE)
     answer = ast.NamedDomain("answer")
 
-    def lap(k: str, mean: ast.Expr) -> ast.Noise:
+    def lap(k: str, mean: ast.Expr) -> ast.NoiseExpr:
         rate = ast.Binary(ast.BinaryOp.DIVIDE, ast.Eps(), ast.Binary(ast.BinaryOp.MULTIPLY, n(k), c))
-        return ast.Noise(LAPLACE, rate, mean)
+        return ast.NoiseExpr(LAPLACE, rate, mean)
 
     i = ast.Name("i")
     r, threshold = ast.Name("r"), ast.Name("rT")
     b, count, out = ast.Name("b"), ast.Name("count"), ast.Element("out", i)
-    assert program == ast.Program(
+    assert program == ast.ProgramTree(
         "sparse",
         (
             ast.ConstDecl((("m", n("3")), ("c", n("1")), ("T", n("0")))),
@@ -124,7 +124,7 @@ def test_the_example_of_the_specification() -> None:
                         (
                             ast.Assign(out, ast.Name("top")),
                             ast.Assign(count, ast.Binary(ast.BinaryOp.ADD, count, n("1"))),
-                            ast.If(ast.Compare(ast.CompareOp.GE, count, c), (ast.Exit(),), ()),
+                            ast.If(ast.Compare(ast.CompareOp.GE, count, c), (ast.ExitStatement(),), ()),
                             ast.Sample(threshold, lap("2", ast.Name("T"))),
                         ),
                         (ast.Assign(out, ast.Name("bot")),),
@@ -191,9 +191,9 @@ def test_comparisons(written: str, op: ast.CompareOp) -> None:
 @pytest.mark.parametrize(
     ("text", "distribution"),
     [
-        ("Lap(eps, 1)", ast.Noise(LAPLACE, ast.Eps(), n("1"))),
-        ("DLap(ε, x)", ast.Noise(DISCRETE_LAPLACE, ast.Eps(), x)),
-        ("Expo(eps)", ast.Noise(ONE_SIDED, ast.Eps(), None)),
+        ("Lap(eps, 1)", ast.NoiseExpr(LAPLACE, ast.Eps(), n("1"))),
+        ("DLap(ε, x)", ast.NoiseExpr(DISCRETE_LAPLACE, ast.Eps(), x)),
+        ("Expo(eps)", ast.NoiseExpr(ONE_SIDED, ast.Eps(), None)),
         ("Exp(eps, v in D : x)", ast.ExponentialMechanism(ast.Eps(), "v", ast.NamedDomain("D"), x)),
         (
             "Exp(eps, v in {0..2} : v)",
@@ -207,7 +207,7 @@ def test_distributions(text: str, distribution: ast.Distribution) -> None:
 
 
 def test_else_if_is_a_nested_if() -> None:
-    inner = ast.If(y, (ast.Exit(),), ())
+    inner = ast.If(y, (ast.ExitStatement(),), ())
     assert body("if x then else if y then exit end end") == (ast.If(x, (), (inner,)),)
 
 
@@ -218,7 +218,7 @@ def test_empty_blocks() -> None:
         ast.For("i", n("1"), n("2"), ()),
     )
     assert body("if x then else end") == (ast.If(x, (), ()),)
-    assert read("program p;") == ast.Program("p", (), ())
+    assert read("program p;") == ast.ProgramTree("p", (), ())
 
 
 # --- words and numbers -----------------------------------------------------------------------------
@@ -299,15 +299,15 @@ def test_parentheses_change_the_tree() -> None:
 
 
 def test_a_point_is_an_interval_of_eps() -> None:
-    assert parse_interval(Source("--eps", "1/2, (1 + 2)*3, (4, 5)")) == (
-        *parse_interval(Source("--eps", "[1/2, 1/2]")),
-        *parse_interval(Source("--eps", "[(1 + 2)*3, (1 + 2)*3]")),
-        *parse_interval(Source("--eps", "(4, 5)")),
+    assert parse_interval(SourceText("--eps", "1/2, (1 + 2)*3, (4, 5)")) == (
+        *parse_interval(SourceText("--eps", "[1/2, 1/2]")),
+        *parse_interval(SourceText("--eps", "[(1 + 2)*3, (1 + 2)*3]")),
+        *parse_interval(SourceText("--eps", "(4, 5)")),
     )
 
 
 def test_intervals() -> None:
-    several = parse_interval(Source("--eps", "(0, 1/2], [2, 3) ∪ [4, inf)"))
+    several = parse_interval(SourceText("--eps", "(0, 1/2], [2, 3) ∪ [4, inf)"))
     assert [(i.low_closed, i.high_closed) for i in several] == [(False, True), (True, False), (True, False)]
     assert several[0].high == ast.Binary(ast.BinaryOp.DIVIDE, n("1"), n("2"))
     assert several[2] == ast.IntervalExpr(n("4"), None, True, False)
@@ -372,7 +372,7 @@ def test_every_kind_of_node_is_marked_exactly() -> None:
 
 
 @given(programs())
-def test_the_text_of_a_span_is_the_node(program: ast.Program) -> None:
+def test_the_text_of_a_span_is_the_node(program: ast.ProgramTree) -> None:
     text = print_program(program)
     for node in nodes(read(text)):
         shown = text[node.span.start : node.span.end]  # type: ignore[attr-defined]
@@ -385,7 +385,7 @@ def test_the_text_of_a_span_is_the_node(program: ast.Program) -> None:
         elif isinstance(node, ast.Statement):
             assert body(text[node.span.start : node.span.end]) == (node,)
         elif isinstance(node, ast.IntervalExpr):
-            assert parse_interval(Source("", text[node.span.start : node.span.end])) == (node,)
+            assert parse_interval(SourceText("", text[node.span.start : node.span.end])) == (node,)
 
 
 # --- limits ----------------------------------------------------------------------------------------
@@ -485,4 +485,4 @@ def test_the_grammar_is_found_in_a_checkout_and_in_a_package(tmp_path: Path, pla
 
 
 def test_infinity_may_be_written_as_reports_print_it() -> None:
-    assert parse_interval(Source("<eps>", "(0, ∞)")) == parse_interval(Source("<eps>", "(0, inf)"))
+    assert parse_interval(SourceText("<eps>", "(0, ∞)")) == parse_interval(SourceText("<eps>", "(0, inf)"))

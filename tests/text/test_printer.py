@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipc.text import ast
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse, parse_expression, parse_interval
 from dipc.text.printer import formatted, print_expression, print_interval, print_program
 from tests.patience import examples
@@ -20,16 +20,16 @@ from tests.strategies.programs import expressions, intervals, programs, statemen
 TOKEN = re.compile(r"[^\W\d]\w*'?|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|<-|<=|>=|!=|\.\.|\S")
 
 
-def read(text: str) -> ast.Program:
-    return parse(Source("test.dip", text))
+def read(text: str) -> ast.ProgramTree:
+    return parse(SourceText("test.dip", text))
 
 
 def expression(text: str) -> ast.Expr:
-    return parse_expression(Source("test", text))
+    return parse_expression(SourceText("test", text))
 
 
 @given(programs())
-def test_programs_come_back(program: ast.Program) -> None:
+def test_programs_come_back(program: ast.ProgramTree) -> None:
     text = print_program(program)
     again = read(text)
     assert again == program
@@ -45,12 +45,12 @@ def test_expressions_come_back(tree: ast.Expr) -> None:
 
 @given(st.lists(intervals(), min_size=1, max_size=3))
 def test_intervals_come_back(several: list[ast.IntervalExpr]) -> None:
-    assert parse_interval(Source("--eps", print_interval(several))) == tuple(several)
+    assert parse_interval(SourceText("--eps", print_interval(several))) == tuple(several)
 
 
 @given(statements())
 def test_statements_come_back(statement: ast.Statement) -> None:
-    assert read(print_program(ast.Program("p", (), (statement,)))).body == (statement,)
+    assert read(print_program(ast.ProgramTree("p", (), (statement,)))).body == (statement,)
 
 
 @given(expressions(12))
@@ -91,22 +91,22 @@ SPELLINGS = {
 
 @settings(max_examples=examples(4))
 @given(programs(), st.data())
-def test_layout_comments_and_spellings_do_not_matter(program: ast.Program, data: st.DataObject) -> None:
+def test_layout_comments_and_spellings_do_not_matter(program: ast.ProgramTree, data: st.DataObject) -> None:
     tokens = TOKEN.findall(print_program(program))
     written = "".join(data.draw(st.sampled_from(SPELLINGS.get(t, [t]))) + data.draw(LAYOUT) for t in tokens)
     assert read(written) == program
-    once = formatted(Source("test.dip", written))
+    once = formatted(SourceText("test.dip", written))
     assert read(once) == program
     assert [said.rstrip() for said in re.findall("#.*", once)] == [said.rstrip() for said in re.findall("#.*", written)]
-    assert formatted(Source("test.dip", once)) == once
+    assert formatted(SourceText("test.dip", once)) == once
 
 
 @given(st.lists(statements(), min_size=1, max_size=3))
 def test_the_last_semicolon_of_a_block_is_optional(body: list[ast.Statement]) -> None:
-    text = print_program(ast.Program("p", (), tuple(body))).rstrip()
+    text = print_program(ast.ProgramTree("p", (), tuple(body))).rstrip()
     fewer = re.sub(r";(?=\s*(end|else)\b)", "", text).removesuffix(";")
     assert fewer.count(";") < text.count(";")
-    assert read(fewer) == ast.Program("p", (), tuple(body))
+    assert read(fewer) == ast.ProgramTree("p", (), tuple(body))
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ end
 # below
 """
     assert (
-        formatted(Source("test.dip", written))
+        formatted(SourceText("test.dip", written))
         == """\
 # Above.
 program commented;    # the name
@@ -234,11 +234,11 @@ end;
 
 
 def test_canonical_text_stays() -> None:
-    assert formatted(Source("test.dip", CANONICAL)) == CANONICAL
+    assert formatted(SourceText("test.dip", CANONICAL)) == CANONICAL
 
 
 def test_inputs_of_a_claim_are_formatted_however_they_are_written() -> None:
     written = "program p; input k : {1, 2}; claim { beta: 0; inputs: k in {1, 2} } # all\noutput y : bool; y <- true"
-    text = formatted(Source("test.dip", written))
+    text = formatted(SourceText("test.dip", written))
     assert "inputs: k = {1, 2};" in text
-    assert formatted(Source("test.dip", text)) == text
+    assert formatted(SourceText("test.dip", text)) == text

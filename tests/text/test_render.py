@@ -8,19 +8,19 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.text.diagnostic import Diagnostic, Label, Source, Span, render
+from dipc.text.diagnostic import Diagnostic, Label, SourceText, Span, render
 
 TEXT = "program p;\nvar r, rT : real;\n\tb <- r >= rT;\nr <- Lap(eps, 0)"
 
 
 def place(text: str, word: str, name: str = "sparse.dip") -> Diagnostic:
     start = text.index(word)
-    return Diagnostic("E0999", "it is wrong", Source(name, text).excerpt(Span(start, start + len(word))), "here")
+    return Diagnostic("E0999", "it is wrong", SourceText(name, text).excerpt(Span(start, start + len(word))), "here")
 
 
 def shown_line(text: str, start: int, end: int) -> tuple[str, str]:
     """The source line and the marks beneath it."""
-    diagnostic = Diagnostic("E0999", "wrong", Source("f", text).excerpt(Span(start, end)))
+    diagnostic = Diagnostic("E0999", "wrong", SourceText("f", text).excerpt(Span(start, end)))
     _, _, _, line, marks = render([diagnostic]).splitlines()
     return re.sub(r"^ *\d+ \| ?", "", line), re.sub(r"^ *\| ?", "", marks)
 
@@ -35,7 +35,7 @@ def test_no_diagnostics_no_text() -> None:
 
 
 def test_one_diagnostic() -> None:
-    source = Source("sparse.dip", TEXT)
+    source = SourceText("sparse.dip", TEXT)
     start = TEXT.index("r >=")
     diagnostic = Diagnostic(
         "E0303",
@@ -82,10 +82,10 @@ error[E0801]: no file
 
 def test_secondary_places_in_the_order_of_the_text() -> None:
     text = "\n".join(f"line {number}" for number in range(1, 13))
-    source = Source("a.dip", text)
-    table = Source("table.csv", "q[1],q[1]")
+    source = SourceText("a.dip", text)
+    table = SourceText("table.csv", "q[1],q[1]")
 
-    def label(source: Source, word: str, said: str) -> Label:
+    def label(source: SourceText, word: str, said: str) -> Label:
         start = source.text.rindex(word)
         return Label(source.excerpt(Span(start, start + len(word))), said)
 
@@ -127,7 +127,7 @@ error[E0202]: declared twice
 
 def test_a_place_behind_the_end() -> None:
     end = len(TEXT)
-    excerpt = Source("p", TEXT).excerpt(Span(end, end))
+    excerpt = SourceText("p", TEXT).excerpt(Span(end, end))
     assert (
         render([Diagnostic("E0103", "unfinished", excerpt, "expected `;`")])
         == """\
@@ -199,7 +199,7 @@ def test_colors_are_all_that_color_adds() -> None:
 @given(st.text(st.characters() | st.sampled_from("\t 漢e\u0301\x00"), max_size=300), st.integers(0), st.integers(1, 40))
 def test_the_mark_is_under_what_is_marked(text: str, start: int, length: int) -> None:
     start %= len(text) + 1
-    excerpt = Source("f", text).excerpt(Span(start, min(start + length, len(text))))
+    excerpt = SourceText("f", text).excerpt(Span(start, min(start + length, len(text))))
     output = render([Diagnostic("E0999", "wrong", excerpt)])
     assert all(c.isprintable() or c == "\n" for c in output)
     line, marks = (row[row.index("|") + 2 :] for row in output.splitlines()[3:])

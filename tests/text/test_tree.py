@@ -9,7 +9,7 @@ from hypothesis import given
 
 from dipc.text import ast, core
 from dipc.text.ast import walk
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse, parse_expression
 from dipc.text.statements import lower
 from tests.strategies.programs import programs
@@ -30,20 +30,20 @@ def reached(tree: object) -> Counter[str]:
 
 
 @given(programs())
-def test_every_node_is_reached_once(program: ast.Program) -> None:
+def test_every_node_is_reached_once(program: ast.ProgramTree) -> None:
     assert reached(program) == written(program)
     assert reached(program.body) == written(program.body)
 
 
 def test_nodes_come_before_their_children_and_these_from_left_to_right() -> None:
-    tree = parse_expression(Source("test", "a + b*c[d]"))
+    tree = parse_expression(SourceText("test", "a + b*c[d]"))
     assert [node.name for node in walk(tree) if isinstance(node, ast.Name | ast.Element)] == ["a", "b", "c", "d"]
 
 
 def test_typed_programs_are_walked_alike() -> None:
     text = """program p; input q[1..2] : real; output out : {0..3}; var r : real; var k : {1..2} = 1;
     r <- Lap(eps, q[k] + 2*q[1]); if r >= q[2] then out <- k + 1 else out <- 0 end"""
-    instructions = lower(parse(Source("p", text)), Source("p", text)).instructions
+    instructions = lower(parse(SourceText("p", text)), SourceText("p", text)).instructions
     assert reached(instructions) == written(instructions) - Counter({"Span": written(instructions)["Span"]})
     reads = [node for node in walk(instructions) if isinstance(node, core.Read | core.ReadElement)]
     assert len(reads) > 4

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.parser import parse
 from dipc.text.scope import SHOWN
 from dipc.text.statements import lower
@@ -16,7 +16,7 @@ DECLARED = "program p; output o : bool = true;\n"
 
 
 def refused(text: str, **overrides: Fraction) -> tuple[Diagnostic, ...]:
-    source = Source("p.dip", text)
+    source = SourceText("p.dip", text)
     with pytest.raises(DiagnosticError) as caught:
         lower(parse(source), source, overrides)
     return caught.value.diagnostics
@@ -50,12 +50,12 @@ def test_refused(prefix: str, case: Case) -> None:
     text, spans = unmarked(prefix + marked)
     found = refused(text)
     assert [(diagnostic.code, diagnostic.message) for diagnostic in found] == expected
-    assert [diagnostic.excerpt for diagnostic in found] == [Source("p.dip", text).excerpt(span) for span in spans]
+    assert [diagnostic.excerpt for diagnostic in found] == [SourceText("p.dip", text).excerpt(span) for span in spans]
     assert all(diagnostic.notes for diagnostic in found)
 
 
 def test_the_header_is_accepted() -> None:
-    source = Source("p.dip", HEADER)
+    source = SourceText("p.dip", HEADER)
     lower(parse(source), source)
 
 
@@ -172,7 +172,7 @@ def test_a_scale_in_the_place_of_a_rate(drawn: str, note: str) -> None:
     text = "program p; const m = 3; input x : real; output r : real; r <- {};"
     (found,) = refused(text.format(drawn))
     assert (found.code, found.notes[0]) == ("E0213", note)
-    source = Source("p.dip", text.format(note.split("`")[1]))
+    source = SourceText("p.dip", text.format(note.split("`")[1]))
     lower(parse(source), source)
 
 
@@ -203,5 +203,5 @@ def test_a_mean_in_the_place_of_the_rate(drawn: str, written: str) -> None:
     text = "program p; const m = 3; input x : real; output r : real; r <- {};"
     (found,) = refused(text.format(drawn))
     assert (found.code, found.notes) == ("E0213", (f"write `{written}`",))
-    source = Source("p.dip", text.format(written))
+    source = SourceText("p.dip", text.format(written))
     lower(parse(source), source)

@@ -13,7 +13,7 @@ from dipc.claims.table import read_table
 from dipc.sign.chart import Holds, decide_nonnegative, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.roots import refine
-from dipc.text.diagnostic import Source
+from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse_interval
 from tests.sign.oracle import terms_value
 
@@ -25,7 +25,7 @@ UNCHECKED_OF_ROWS = ("input", "output", "dd", "reason", "own")
 
 def untruths(document: dict[str, Any]) -> Iterator[str]:
     """All that is wrong in a certificate that is well formed."""
-    texts = [Source("", text) for text in document["claim"]["eps"]]
+    texts = [SourceText("", text) for text in document["claim"]["eps"]]
     intervals = [interval for text in texts for interval in resolve_intervals(text, parse_interval(text), {})]
     probabilities = [function(entry["value"]) for entry in document["probabilities"]]
     betas = [_arms(entry) for entry in document["betas"]]

@@ -21,7 +21,7 @@ from dipc.claims.conditions import below_one
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict, decide, saying, together
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassSource, EveryInput
@@ -29,15 +29,15 @@ from dipc.questions.every_number.in_number import (
     ONE,
     InNumber,
     OtherScale,
-    Ratio,
+    RationalFunction,
     Summands,
     constant,
     polynomial,
     summands,
 )
 from dipc.questions.every_number.normal_form import Constants
-from dipc.questions.every_number.uniform import NotUniform, Number
-from dipc.questions.every_number.union_bound import Proof, UnionBound, UnionEvidence, UnionProof, Unit, union_of
+from dipc.questions.every_number.uniform import NotUniform, QueryNumber
+from dipc.questions.every_number.union_bound import ProvedStart, UnionBound, UnionEvidence, UnionProof, Unit, union_of
 from dipc.questions.report import (
     NO_UNION_BOUND,
     CaseEvidence,
@@ -55,22 +55,22 @@ from dipc.questions.source import Case, Settling
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.goal import Requirement, fixed_requirement, open_requirement
 from dipc.rules.input_classes import require_product
-from dipc.rules.rule import Posed
+from dipc.rules.rule import ProofStep
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import mentions
 from dipc.text.core import IntType
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
-from dipc.text.diagnostic import Source as Text
+from dipc.text.diagnostic import SourceText as Text
 from dipc.text.parser import parse, parse_interval
 
 if TYPE_CHECKING:
     from dipc.questions import witnesses
     from dipc.sign import optimum
 else:
-    witnesses = Later("dipc.questions.witnesses")
-    optimum = Later("dipc.sign.optimum")
+    witnesses = LazyModule("dipc.questions.witnesses")
+    optimum = LazyModule("dipc.sign.optimum")
 
 #: The numbers of queries tried exactly: if the union bound proves nothing, and if some number breaks the bound.
 #: The greatest number known to break it that is tried, and with how many inputs. The numbers checked for breaking it.
@@ -217,7 +217,7 @@ class AllNumbers(ClassSource):
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks
         scales = [ONE, *(rate.inverse() for rate in varying if rate.constant_value() is None)]
-        tried: dict[Ratio, int] = {}
+        tried: dict[RationalFunction, int] = {}
         while scales:
             scale = scales.pop(0)
             if scale in tried:
@@ -393,7 +393,7 @@ class AllNumbers(ClassSource):
     @cached_property
     def _constants(self) -> Constants:
         tree = parse(self.program.core.source)
-        return Constants.of(tree, self.program.core, Number(self.parameter, self.varying))
+        return Constants.of(tree, self.program.core, QueryNumber(self.parameter, self.varying))
 
     def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
         """Return the coefficients of beta, by power of the number less `start`, for eps in this unit.
@@ -440,7 +440,7 @@ class AllNumbers(ClassSource):
         return -rate if c > 0 else None
 
     @cached_property
-    def _constant_ratios(self) -> dict[str, Ratio]:
+    def _constant_ratios(self) -> dict[str, RationalFunction]:
         """The constants that depend on the number, if they are quotients of polynomials in it."""
         known = self._constants.values
         return {name: ratio for name in self.varying if (ratio := known.get(name, {}).get(())) is not None}
@@ -457,7 +457,7 @@ class _OneNumber:
     number: int
     queries: int
 
-    def posed(self) -> Sequence[Posed]:
+    def posed(self) -> Sequence[ProofStep]:
         """Return the obligations of all its classes; raise Undecided, and DiagnosticError if the program is refused."""
         return [posed for case in self.source.at(self.queries).cases() for posed in case.posed()]
 
@@ -478,7 +478,7 @@ class _OtherNumbers:
     source: AllNumbers
     number: int
 
-    def posed(self) -> Sequence[Posed]:
+    def posed(self) -> Sequence[ProofStep]:
         """Return the inequalities for all numbers that are not small. Raises Undecided if there is no union bound."""
         source, numbers = self.source, self.source.range
         if numbers.proof is None:
@@ -489,7 +489,7 @@ class _OtherNumbers:
             inequalities = list(numbers.proof.inequalities(numbers.start))
         except NotUniform as refused:
             raise Undecided(source.refusal(refused)) from None
-        return [Posed(obligation, source.required.variable, why) for obligation, why in inequalities]
+        return [ProofStep(obligation, source.required.variable, why) for obligation, why in inequalities]
 
     def undecided_row(self) -> ClassResult:
         where = f"{self.source.parameter} >= {self.source.range.start}"
@@ -497,7 +497,7 @@ class _OtherNumbers:
 
     def settle(self) -> Settling:
         source, numbers = self.source, self.source.range
-        proof: Proof | None = None
+        proof: ProvedStart | None = None
         reason = numbers.reason
         if numbers.proof is not None:
             try:

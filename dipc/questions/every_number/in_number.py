@@ -34,33 +34,33 @@ Polynomial = Any
 
 
 @frozen(eq=False)
-class Ratio:
+class RationalFunction:
     """The quotient numerator / denominator without common factors; the denominator's leading coefficient is 1."""
 
     numerator: Polynomial
     denominator: Polynomial
 
     @staticmethod
-    def of(numerator: Polynomial, denominator: Polynomial) -> Ratio:
+    def of(numerator: Polynomial, denominator: Polynomial) -> RationalFunction:
         """Return the reduced quotient; raise ZeroDivisionError for the denominator 0."""
         if not denominator:
             raise ZeroDivisionError
         common = numerator.gcd(denominator)
         numerator, denominator = numerator // common, denominator // common
         leading = denominator[denominator.degree()]
-        return Ratio(numerator / leading, denominator / leading)
+        return RationalFunction(numerator / leading, denominator / leading)
 
     @staticmethod
-    def constant(value: Fraction | int) -> Ratio:
-        return Ratio(flint.fmpq_poly([to_fmpq(value)]), _ONE)
+    def constant(value: Fraction | int) -> RationalFunction:
+        return RationalFunction(flint.fmpq_poly([to_fmpq(value)]), _ONE)
 
     @staticmethod
-    def number() -> Ratio:
+    def number() -> RationalFunction:
         """Return the number of queries itself."""
-        return Ratio(flint.fmpq_poly([0, 1]), _ONE)
+        return RationalFunction(flint.fmpq_poly([0, 1]), _ONE)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Ratio):
+        if not isinstance(other, RationalFunction):
             return NotImplemented
         return bool(self.numerator == other.numerator and self.denominator == other.denominator)
 
@@ -71,24 +71,24 @@ class Ratio:
         coefficients = [[to_fraction(c) for c in poly.coeffs()] for poly in (self.numerator, self.denominator)]
         return _of_coefficients, tuple(coefficients)
 
-    def __add__(self, other: Ratio) -> Ratio:
+    def __add__(self, other: RationalFunction) -> RationalFunction:
         numerator = self.numerator * other.denominator + other.numerator * self.denominator
-        return Ratio.of(numerator, self.denominator * other.denominator)
+        return RationalFunction.of(numerator, self.denominator * other.denominator)
 
-    def __sub__(self, other: Ratio) -> Ratio:
-        return self + other * Ratio.constant(-1)
+    def __sub__(self, other: RationalFunction) -> RationalFunction:
+        return self + other * RationalFunction.constant(-1)
 
-    def __mul__(self, other: Ratio) -> Ratio:
-        return Ratio.of(self.numerator * other.numerator, self.denominator * other.denominator)
+    def __mul__(self, other: RationalFunction) -> RationalFunction:
+        return RationalFunction.of(self.numerator * other.numerator, self.denominator * other.denominator)
 
-    def __truediv__(self, other: Ratio) -> Ratio:
+    def __truediv__(self, other: RationalFunction) -> RationalFunction:
         """Return the quotient; raise ZeroDivisionError for zero."""
-        return Ratio.of(self.numerator * other.denominator, self.denominator * other.numerator)
+        return RationalFunction.of(self.numerator * other.denominator, self.denominator * other.numerator)
 
-    def inverse(self) -> Ratio:
+    def inverse(self) -> RationalFunction:
         """Return a multiple of the inverse, with 1 for the leading coefficients; raise ZeroDivisionError for zero."""
         leading = self.numerator[self.numerator.degree()]
-        return Ratio.of(self.denominator, self.numerator / leading)
+        return RationalFunction.of(self.denominator, self.numerator / leading)
 
     def is_zero(self) -> bool:
         return not self.numerator
@@ -131,7 +131,7 @@ class Ratio:
                 # The denominator's leading coefficient is 1.
                 end = to_fraction(self.numerator[self.numerator.degree()]) if not degrees else Fraction(0)
                 return max(before, end)
-            if (self * Ratio.constant(-1)).never_falls_from(number):
+            if (self * RationalFunction.constant(-1)).never_falls_from(number):
                 return max(before, self.at(number))
             before = max(before, self.at(number))
         return None
@@ -157,7 +157,7 @@ class Ratio:
         return "*".join([*factors, *([what] if what else [])]) + divisor
 
 
-def common_unit(ratios: Sequence[Ratio]) -> Ratio | None:
+def common_unit(ratios: Sequence[RationalFunction]) -> RationalFunction | None:
     """Return one of the functions if all are multiples of it by numbers, else None."""
     if not ratios or any((ratio / ratios[0]).constant_value() is None for ratio in ratios):
         return None
@@ -179,9 +179,9 @@ def _polynomial_text(polynomial: Polynomial, name: str) -> str:
     return text or "0"
 
 
-def _of_coefficients(numerator: list[Fraction], denominator: list[Fraction]) -> Ratio:
+def _of_coefficients(numerator: list[Fraction], denominator: list[Fraction]) -> RationalFunction:
     """Return the ratio that was pickled, as FLINT's polynomials cannot be."""
-    return Ratio(*(flint.fmpq_poly([to_fmpq(c) for c in shares]) for shares in (numerator, denominator)))
+    return RationalFunction(*(flint.fmpq_poly([to_fmpq(c) for c in shares]) for shares in (numerator, denominator)))
 
 
 _ONE: Polynomial = flint.fmpq_poly([1])
@@ -208,7 +208,7 @@ def shifted(polynomial: Polynomial, start: int) -> list[Fraction]:
 
 
 #: The ratio 1.
-ONE = Ratio.constant(1)
+ONE = RationalFunction.constant(1)
 
 
 #: The greatest power of the number.
@@ -223,13 +223,13 @@ _ZERO = Fraction(0)
 
 #: The sum Σ ratio·Π U^j·e^{r·U·eps}, keyed by the unknowns with their powers and rates; for the unknown eps the factor
 #: is eps^j·e^{r·eps}. No ratio is 0, and no factor has j = r = 0.
-Summands = dict[Factors, Ratio]
+Summands = dict[Factors, RationalFunction]
 
 
 class OtherScale(NotUniform):
     """The exponent of an expression has a multiple of eps that depends on the number; another unit may fit."""
 
-    def __init__(self, reason: str, rate: Ratio) -> None:
+    def __init__(self, reason: str, rate: RationalFunction) -> None:
         super().__init__(reason)
         self.rate = rate
 
@@ -244,9 +244,9 @@ class InNumber:
     what: str
     parameter: str
     names: Mapping[str, Summands]
-    scale: Ratio
+    scale: RationalFunction
     #: The divisors met so far, which must not be 0.
-    divisors: list[Ratio] = field(default_factory=list)
+    divisors: list[RationalFunction] = field(default_factory=list)
 
     def value(self, tree: ast.Expr) -> Summands:
         """Return the value; raise NotUniform for an expression of another kind, OtherScale if another unit may fit."""
@@ -258,11 +258,11 @@ class InNumber:
             case ast.Name(name=name):
                 return self._name(name)
             case ast.Unary(op=ast.UnaryOp.NEGATE, operand=operand):
-                return _scaled(self.value(operand), Ratio.constant(-1))
+                return _scaled(self.value(operand), RationalFunction.constant(-1))
             case ast.Binary(op=ast.BinaryOp.ADD, left=left, right=right):
                 return _plus(self.value(left), self.value(right))
             case ast.Binary(op=ast.BinaryOp.SUBTRACT, left=left, right=right):
-                return _plus(self.value(left), _scaled(self.value(right), Ratio.constant(-1)))
+                return _plus(self.value(left), _scaled(self.value(right), RationalFunction.constant(-1)))
             case ast.Binary(op=ast.BinaryOp.MULTIPLY, left=left, right=right):
                 return self._times(self.value(left), self.value(right))
             case ast.Binary(op=ast.BinaryOp.DIVIDE, left=left, right=right):
@@ -289,7 +289,7 @@ class InNumber:
                 case ast.Binary(op=ast.BinaryOp.ADD, left=left, right=right):
                     return _plus(self.lesser(left, start), self.lesser(right, start))
                 case ast.Binary(op=ast.BinaryOp.SUBTRACT, left=left, right=right):
-                    return _plus(self.lesser(left, start), _scaled(self.value(right), Ratio.constant(-1)))
+                    return _plus(self.lesser(left, start), _scaled(self.value(right), RationalFunction.constant(-1)))
                 case _ if self._is_positive(tree, start):
                     return {}
             raise
@@ -325,7 +325,7 @@ class InNumber:
     def _name(self, name: str) -> Summands:
         known = name if name in self.names else GREEK.get(name, name)
         if known == self.parameter:
-            return {(): Ratio.number()}
+            return {(): RationalFunction.number()}
         if known not in self.names:
             raise NotUniform(f"{self.what} depends on `{name}`")
         return self.names[known]
@@ -353,7 +353,7 @@ class InNumber:
         match list(divisor.items()):
             case [(factors, ratio)] if not any(j for _, j, _ in factors):
                 self.divisors.append(ratio)
-                return {tuple((name, 0, -r) for name, _, r in factors): Ratio.constant(1) / ratio}
+                return {tuple((name, 0, -r) for name, _, r in factors): RationalFunction.constant(1) / ratio}
         raise self._refused()
 
     def _exponential(self, argument: ast.Expr) -> Summands:
@@ -370,12 +370,12 @@ class InNumber:
             if rate is None:
                 raise OtherScale(self._refused().reason, ratio / self.scale)
             rates.append((name, 0, rate))
-        return {tuple(sorted(rates)): Ratio.constant(1)}
+        return {tuple(sorted(rates)): RationalFunction.constant(1)}
 
 
 def constant(value: Fraction) -> Summands:
     """Return the summands of a number."""
-    return {(): Ratio.constant(value)} if value else {}
+    return {(): RationalFunction.constant(value)} if value else {}
 
 
 def summands(value: Parametric) -> Summands | None:
@@ -386,7 +386,7 @@ def summands(value: Parametric) -> Summands | None:
     for k, q, factors, c in value.terms():
         if k or q or any(r for _, _, r in factors):
             return None
-        total[factors] = Ratio.constant(c)
+        total[factors] = RationalFunction.constant(c)
     return total
 
 
@@ -422,7 +422,7 @@ def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool
     }
 
 
-def rate_of(evaluation: InNumber, tree: ast.Expr) -> Ratio:
+def rate_of(evaluation: InNumber, tree: ast.Expr) -> RationalFunction:
     """Return the rate as a multiple of eps; raise NotUniform if it is not one."""
     match list(evaluation.value(tree).items()):
         case [((("eps", 1, r),), ratio)] if not r:
@@ -437,7 +437,7 @@ def _plus(left: Summands, right: Summands) -> Summands:
     return {factors: ratio for factors, ratio in total.items() if not ratio.is_zero()}
 
 
-def _scaled(value: Summands, factor: Ratio) -> Summands:
+def _scaled(value: Summands, factor: RationalFunction) -> Summands:
     return {factors: ratio * factor for factors, ratio in value.items()}
 
 

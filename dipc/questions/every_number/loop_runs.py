@@ -1,6 +1,6 @@
 """The runs of a loop over queries, iteration by iteration, for every number of iterations at once.
 
-This is the single engine for loops, of accuracy (`Agreement`) and of privacy (`privacy.loops`).
+This is the single engine for loops, of accuracy (`AgreeingRuns`) and of privacy (`privacy.loops`).
 
 **Heads.** In a uniform program an iteration depends on earlier iterations only through the scalars that are still read:
 finite values, and forms over noises. Two heads of the loop with the same scalars (up to names of noises) have the same
@@ -45,8 +45,8 @@ from dipc.measure import event as exact
 from dipc.measure.measure import Measurer
 from dipc.program.ideal import Ideal, Region
 from dipc.program.program import Program
-from dipc.questions.every_number.uniform import NotUniform, Uniform
-from dipc.rules.facets import Metric, facets
+from dipc.questions.every_number.uniform import NotUniform, UniformLoops
+from dipc.rules.facets import FacetMetric, facets
 from dipc.rules.halfspaces import Moving, best_bound, single_bound
 from dipc.rules.input_classes import combinations_of
 from dipc.rules.least_slacks import slack_bound
@@ -61,7 +61,7 @@ Key = tuple[object, ...]
 
 
 @frozen
-class Side:
+class LoopSide:
     """The program, or its ideal: the place of its loop, and its scalars that are alive at the loop's head or end.
 
     An iteration leaves the set of live scalars unchanged, adds to it, or removes from it, variable by variable and in
@@ -215,7 +215,7 @@ class TooFew(Exception):
     """The loop was unrolled for too few iterations to reach all of its heads."""
 
 
-def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> Side:
+def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> LoopSide:
     """Return the loop in the instructions: those whose text is inside it, the same number for each iteration."""
     program = flow.program
     labels = [
@@ -232,7 +232,7 @@ def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> Side:
     kept = {slot for label in (start, start + len(labels)) for slot in slots_in(live[flow.landing[label]])}
     if any(flow.landing[start + k * width] != start + k * width for k in range(count)):
         raise NotUniform("the loop begins with a jump", loop)
-    return Side(flow, start, width, count, tuple(sorted(kept.intersection(scalars))), frozenset(scalars))
+    return LoopSide(flow, start, width, count, tuple(sorted(kept.intersection(scalars))), frozenset(scalars))
 
 
 def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None) -> list[State]:
@@ -255,7 +255,7 @@ def entered(state: State, entry: Mapping[int, Value]) -> State:
     return state
 
 
-def key_of(side: Side, state: State, *, means: bool = True) -> Key:
+def key_of(side: LoopSide, state: State, *, means: bool = True) -> Key:
     """Return the values that later iterations may read, with noises numbered by their first occurrence.
 
     With `means` the key includes the means of these noises. Raises NotUniform for a value that depends on the inputs of
@@ -291,7 +291,7 @@ def plain_value(value: SlotValue) -> object:
 
 
 def require_defined(
-    side: Side,
+    side: LoopSide,
     finite: Mapping[int, Value],
     states: int,
     entries: Sequence[Sequence[Mapping[int, Value]]] = (),
@@ -435,7 +435,7 @@ _BARE = "an output may have no value at the end"
 
 
 @frozen
-class Transition:
+class AgreeingStep:
     """An iteration in agreement, or the statements after the loop: its `terms`, and the head it leads to.
 
     `goal` is None for the exit.
@@ -453,14 +453,14 @@ class _Node:
     ideal: State
 
 
-class Agreement(LoopRuns[_Node, Transition]):
+class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     """The runs in agreement of one program, unrolled for more iterations than there are steps to its last head."""
 
     def __init__(
         self,
         ideal: Ideal,
-        shape: Uniform,
-        metric: Metric,
+        shape: UniformLoops,
+        metric: FacetMetric,
         distances: ClaimedDistances,
         finite: Mapping[int, Value],
     ) -> None:
@@ -486,16 +486,16 @@ class Agreement(LoopRuns[_Node, Transition]):
 
     # --- parts of a run -----------------------------------------------------------------------------------
 
-    def _before(self) -> Iterator[Transition]:
+    def _before(self) -> Iterator[AgreeingStep]:
         there = {slot: self._finite[own] for slot, own in self._inputs.items() if own in self._finite}
         ideal, _ = self._only_run(self._other.flow.first_state(there), self._other.head(0), "before")
         runs = list(self._agreeing(self._own.flow.first_state(self._finite), (), self._own.head(0)))
         if len(runs) != 1 or ideal.label != self._other.head(0) or runs[0][0].label != self._own.head(0):
             raise NotUniform("more than one path leads to the loop")
         ((program, terms),) = runs
-        yield Transition(self._head(program, ideal, 0), terms)
+        yield AgreeingStep(self._head(program, ideal, 0), terms)
 
-    def _iteration(self, node: _Node, iteration: int) -> Iterator[Transition]:
+    def _iteration(self, node: _Node, iteration: int) -> Iterator[AgreeingStep]:
         here = [pair for pair in self._outputs if self._is_at(pair[0], iteration)]
         finite = [other for own, other in here if not self._core.slots[own].is_symbolic]
         for entry in self._entries[iteration]:
@@ -520,21 +520,21 @@ class Agreement(LoopRuns[_Node, Transition]):
         guards: Sequence[Constraint],
         terms: tuple[Term, ...],
         iteration: int,
-    ) -> Transition:
+    ) -> AgreeingStep:
         ended = program.label == self._own.flow.exit_label
         if ended is not (ideal.label == self._other.flow.exit_label):
             raise NotUniform("the program and its ideal do not end in the same iteration")
         if ended and self._bare:
             raise NotUniform(_BARE)
         if ended:
-            return Transition(None, (*terms, *self._final(program, ideal, guards)))
-        return Transition(self._head(program, ideal, iteration), terms)
+            return AgreeingStep(None, (*terms, *self._final(program, ideal, guards)))
+        return AgreeingStep(self._head(program, ideal, iteration), terms)
 
-    def _ending(self, node: _Node) -> Iterator[Transition]:
+    def _ending(self, node: _Node) -> Iterator[AgreeingStep]:
         end = self._own.count
         ideal, _ = self._only_run(node.ideal.at(self._other.head(end)), self._other.flow.exit_label, "after")
         for program, terms in self._agreeing(node.program.at(self._own.head(end)), (), self._own.flow.exit_label):
-            yield Transition(None, (*terms, *self._final(program, ideal, ())))
+            yield AgreeingStep(None, (*terms, *self._final(program, ideal, ())))
 
     def _head(self, program: State, ideal: State, iteration: int) -> int:
         node = _Node(stripped(program), stripped(ideal))

@@ -49,13 +49,13 @@ from typing import Any, TypeVar, assert_never
 from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
 from dipc.program.program import Program
-from dipc.questions.every_number.in_number import ONE, InNumber, Ratio, Summands, constant, rate_of
+from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, Summands, constant, rate_of
 from dipc.questions.every_number.loop_runs import TooFew
-from dipc.questions.every_number.uniform import NotUniform, Number, Selection, parameter_arrays, selection_of
+from dipc.questions.every_number.uniform import NotUniform, QueryNumber, SelectionLoop, parameter_arrays, selection_of
 from dipc.text import ast
 from dipc.text.ast import is_name, mentions, walk
 from dipc.text.declarations import computed_from
-from dipc.text.diagnostic import DiagnosticError, Source, Span
+from dipc.text.diagnostic import DiagnosticError, SourceText, Span
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 from dipc.text.program import CoreProgram
@@ -63,7 +63,7 @@ from dipc.text.program import CoreProgram
 Block = tuple[ast.Statement, ...]
 
 
-def with_one_loop(program: ast.Program, number: Number, arrays: frozenset[str]) -> ast.Program:
+def with_one_loop(program: ast.ProgramTree, number: QueryNumber, arrays: frozenset[str]) -> ast.ProgramTree:
     """Return the program with its loops up to the parameter joined into one, and those of its ideal.
 
     It is unchanged if both have at most one. Raises NotUniform if the loops depend on each other.
@@ -84,7 +84,7 @@ def with_one_loop(program: ast.Program, number: Number, arrays: frozenset[str]) 
     return replace(program, declarations=(*declarations, *added), body=body)
 
 
-def _fresh(program: ast.Program) -> Iterator[str]:
+def _fresh(program: ast.ProgramTree) -> Iterator[str]:
     """Return names that do not occur in the program."""
     known = {str(getattr(node, "name", "")) for node in walk(program)}
     known |= {node.variable for node in walk(program) if isinstance(node, ast.For | ast.Each)}
@@ -96,7 +96,7 @@ def _fresh(program: ast.Program) -> Iterator[str]:
 class _Fusion:
     """One body, with the variables that it may use, added ones included."""
 
-    number: Number
+    number: QueryNumber
     arrays: frozenset[str]
     variables: tuple[ast.VariableDecl, ...]
     names: Iterator[str]
@@ -209,7 +209,7 @@ def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
                 read, written = _first(body, name)
             case ast.While(condition=condition, body=body):
                 read, written = mentions(condition, name) or _first(body, name)[0], False
-            case ast.Exit():
+            case ast.ExitStatement():
                 return False, True
             case _:
                 assert_never(statement)
@@ -222,7 +222,7 @@ def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
 
 def exits(tree: object) -> bool:
     """Return True if the program can end in this part."""
-    return any(isinstance(node, ast.Exit) for node in walk(tree))
+    return any(isinstance(node, ast.ExitStatement) for node in walk(tree))
 
 
 def _withoutexits(block: Block, flag: str) -> Block:
@@ -232,7 +232,7 @@ def _withoutexits(block: Block, flag: str) -> Block:
             continue
         head, rest = block[:position], block[position + 1 :]
         match statement:
-            case ast.Exit():
+            case ast.ExitStatement():
                 return (*head, ast.Assign(ast.Name(flag), ast.Truth(value=True)))
             case ast.If(then=then, otherwise=otherwise):
                 branches = replace(statement, then=_withoutexits(then, flag), otherwise=_withoutexits(otherwise, flag))
@@ -261,7 +261,7 @@ def changed(node: Any, change: Callable[[Any], Any]) -> Any:
     return change(replace(node, **{child.name: changed(getattr(node, child.name), change) for child in fields(node)}))
 
 
-def parts(program: ast.Program, parameter: str) -> tuple[ast.Program, ast.Program] | None:
+def parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, ast.ProgramTree] | None:
     """Return a selection loop with its ideal, and the rest with its own; None if the program has no such parts."""
     ideal = program.ideal
     if ideal is None:
@@ -287,7 +287,7 @@ def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tupl
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]
         try:
-            selection: Selection = selection_of(alone, parameter)
+            selection: SelectionLoop = selection_of(alone, parameter)
         except NotUniform:
             continue
         if (
@@ -301,7 +301,9 @@ def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tupl
             yield selection.answer, alone, (*before, *after)
 
 
-def _with_outputs(program: ast.Program, body: Block, ideal: Block, wanted: Callable[[str], bool]) -> ast.Program:
+def _with_outputs(
+    program: ast.ProgramTree, body: Block, ideal: Block, wanted: Callable[[str], bool]
+) -> ast.ProgramTree:
     """Return the program with these statements, those of its ideal, and the wanted outputs, without its claims."""
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
@@ -330,17 +332,17 @@ class LoopText:
     """
 
     program: Program
-    number: Number
-    tree: ast.Program
+    number: QueryNumber
+    tree: ast.ProgramTree
     rates: Rates | None
-    source: Source | None
+    source: SourceText | None
 
     @staticmethod
     def of(program: Program, parameter: str) -> LoopText:
         """Return the normal form of a program; raise NotUniform for rates that are not covered."""
         core = program.core
         own = parse(core.source)
-        number = Number(parameter, computed_from(own.declarations, core.given, parameter))
+        number = QueryNumber(parameter, computed_from(own.declarations, core.given, parameter))
         tree = indices_to_the_end(own, number)
         result = marked(tree, number, Constants.of(own, core, number))
         if result is None:
@@ -349,7 +351,7 @@ class LoopText:
             raise NotUniform(f"a rate depends on `{parameter}`, but the program is read at one eps only")
         return LoopText(program, number, result[0], result[1], None)
 
-    def with_tree(self, tree: ast.Program) -> LoopText:
+    def with_tree(self, tree: ast.ProgramTree) -> LoopText:
         """Return this text with another program."""
         return self if tree == self.tree else replace(self, tree=tree, source=None)
 
@@ -361,7 +363,7 @@ class LoopText:
         """Return this text, printed and parsed again unless it was parsed."""
         if self.source is not None:
             return self
-        source = Source("<one loop>", print_program(self.tree))
+        source = SourceText("<one loop>", print_program(self.tree))
         return replace(self, tree=parse(source), source=source)
 
     def instance(self, number: int) -> Program:
@@ -387,7 +389,7 @@ def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, 
     raise LimitReached("iterations", f"the loop still reaches new states after {most} iterations")
 
 
-def indices_to_the_end(tree: ast.Program, number: Number) -> ast.Program:
+def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.ProgramTree:
     """Return the program with indices shifted to end at the parameter, if they all end at it plus one constant.
 
     It is unchanged if they do not, or if an index is more than a name of an element.
@@ -418,7 +420,7 @@ def _beyond(high: ast.Expr | None, parameter: str) -> int | None:
     return None
 
 
-def _holding_indices(tree: ast.Program, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
+def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
     """Return the outputs that are assigned loop variables and numbers only, and are not read.
 
     Their domain ends at the end of the indices.
@@ -455,7 +457,7 @@ class _Moved:
     loops: frozenset[str]
     holding: frozenset[str]
 
-    def is_sound(self, tree: ast.Program) -> bool:
+    def is_sound(self, tree: ast.ProgramTree) -> bool:
         """Return True if loop variables occur only as indices of the arrays and as values of variables in `holding`."""
         variables = [node for node in walk(tree) if isinstance(node, ast.Name) and node.name in self.loops]
         elements = [node for node in walk(tree) if isinstance(node, ast.Element)]
@@ -508,8 +510,8 @@ class Rates:
     `divisors` has everything that a rate is divided by.
     """
 
-    of_marks: tuple[Ratio, ...]
-    divisors: tuple[Ratio, ...]
+    of_marks: tuple[RationalFunction, ...]
+    divisors: tuple[RationalFunction, ...]
 
     def require_positive(self, start: int, parameter: str) -> None:
         """Raise NotUniform unless each rate is proved to be positive for every number from `start` on."""
@@ -527,13 +529,13 @@ class Constants:
     """The constants of a program that are quotients of polynomials in the parameter, with the divisors in them."""
 
     values: Mapping[str, Summands]
-    divisors: tuple[Ratio, ...]
+    divisors: tuple[RationalFunction, ...]
 
     @staticmethod
-    def of(tree: ast.Program, core: CoreProgram, number: Number) -> Constants:
+    def of(tree: ast.ProgramTree, core: CoreProgram, number: QueryNumber) -> Constants:
         varying = (number.parameter, *number.others)
         values = {name: constant(value) for name, value in core.constants.items() if name not in varying}
-        divisors: list[Ratio] = []
+        divisors: list[RationalFunction] = []
         for declaration in tree.declarations:
             for name, value in declaration.bindings if isinstance(declaration, ast.ConstDecl) else ():
                 if name in number.others:
@@ -544,21 +546,21 @@ class Constants:
         return Constants(values, tuple(divisors))
 
 
-def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast.Program, Rates] | None:
+def marked(tree: ast.ProgramTree, number: QueryNumber, constants: Constants) -> tuple[ast.ProgramTree, Rates] | None:
     """Return the program with marks for its rates, and the rates by mark; None if no rate depends on the number.
 
     Raises NotUniform for a rate that is not a multiple of eps by a quotient of polynomials in the number.
     """
-    noises = [node for node in walk(tree.body) if isinstance(node, ast.Noise) and node.law.scales]
+    noises = [node for node in walk(tree.body) if isinstance(node, ast.NoiseExpr) and node.law.scales]
     varying = (number.parameter, *number.others)
     if not any(mentions(noise.rate, name) for noise in noises for name in varying):
         return None
     loops = [node.variable for node in walk(tree.body) if isinstance(node, ast.For)]
     evaluation = InNumber("a rate", number.parameter, constants.values, ONE, list(constants.divisors))
-    ratios: list[Ratio] = []
+    ratios: list[RationalFunction] = []
 
     def mark(node: Any) -> Any:
-        if not isinstance(node, ast.Noise) or not node.law.scales:
+        if not isinstance(node, ast.NoiseExpr) or not node.law.scales:
             return node
         if any(mentions(node.rate, variable) for variable in loops):
             raise NotUniform("a rate depends on the index", node.rate.span)
@@ -573,6 +575,6 @@ def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast
     return replace(tree, body=body), Rates(tuple(ratios), tuple(evaluation.divisors))
 
 
-def rate_of_mark(rates: Rates | None, rate: Fraction) -> Ratio:
+def rate_of_mark(rates: Rates | None, rate: Fraction) -> RationalFunction:
     """Return the rate of a mark if there are `rates`, else the rate as it is."""
-    return Ratio.constant(rate) if rates is None else rates.of_marks[int(rate) - 1]
+    return RationalFunction.constant(rate) if rates is None else rates.of_marks[int(rate) - 1]

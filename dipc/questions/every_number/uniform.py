@@ -60,7 +60,7 @@ class NotUniform(Exception):
 
 
 @frozen
-class Uniform:
+class UniformLoops:
     """A uniform program: its loop, the ideal's loop, the index of the first iteration, and the arrays up to m."""
 
     parameter: str
@@ -71,7 +71,7 @@ class Uniform:
 
 
 @frozen
-class Number:
+class QueryNumber:
     """The number of queries: the constant `parameter`, and the constants `others` that are computed from it."""
 
     parameter: str
@@ -83,7 +83,7 @@ class Number:
             raise NotUniform(reason, getattr(node, "span", None))
 
 
-def parameter_arrays(program: ast.Program, number: Number) -> frozenset[str]:
+def parameter_arrays(program: ast.ProgramTree, number: QueryNumber) -> frozenset[str]:
     """Return the arrays up to the parameter that the program or its ideal declares.
 
     Raises NotUniform if declarations depend on the parameter in another way, and for a name that is such an array in
@@ -112,7 +112,9 @@ def parameter_arrays(program: ast.Program, number: Number) -> frozenset[str]:
     return frozenset(arrays)
 
 
-def uniform_loop(program: ast.Program, number: Number, *, privacy: bool = False) -> tuple[ast.For, frozenset[str]]:
+def uniform_loop(
+    program: ast.ProgramTree, number: QueryNumber, *, privacy: bool = False
+) -> tuple[ast.For, frozenset[str]]:
     """Return the loop of a uniform program, whatever its ideal, and the arrays that go up to the parameter.
 
     For `privacy` there may be finite choices, and statements before the loop may use the elements of the index before
@@ -125,7 +127,7 @@ def uniform_loop(program: ast.Program, number: Number, *, privacy: bool = False)
     return loop, arrays
 
 
-def uniform(program: ast.Program, number: Number) -> Uniform:
+def uniform(program: ast.ProgramTree, number: QueryNumber) -> UniformLoops:
     """Return the loops of a uniform program whose ideal is uniform too; raise NotUniform with the reason otherwise."""
     arrays = parameter_arrays(program, number)
     ideal = program.ideal
@@ -136,10 +138,12 @@ def uniform(program: ast.Program, number: Number) -> Uniform:
     if loop.low != other.low or not isinstance(loop.low, ast.Number):
         raise NotUniform("the loops of the program and of its ideal do not begin at the same fixed index", other.span)
     require_uniform_metric(program, number, arrays, loop.low)
-    return Uniform(number.parameter, loop, other, int(loop.low.value), arrays)
+    return UniformLoops(number.parameter, loop, other, int(loop.low.value), arrays)
 
 
-def require_uniform_metric(program: ast.Program, number: Number, arrays: frozenset[str], low: ast.Expr) -> None:
+def require_uniform_metric(
+    program: ast.ProgramTree, number: QueryNumber, arrays: frozenset[str], low: ast.Expr
+) -> None:
     """Raise NotUniform unless the metric is the same for each index from `low` to the parameter."""
     for declaration in program.declarations:
         if not isinstance(declaration, ast.MetricDecl):
@@ -159,7 +163,7 @@ def require_uniform_metric(program: ast.Program, number: Number, arrays: frozens
                     _require_index(value, arrays, None, "a condition of the `metric` block covers only some indices")
 
 
-def _declare(declaration: ast.VariableDecl, number: Number, arrays: set[str], others: set[str]) -> None:
+def _declare(declaration: ast.VariableDecl, number: QueryNumber, arrays: set[str], others: set[str]) -> None:
     """Add the declared variables to the arrays up to the parameter, or to the others."""
     parameter = number.parameter
     _require_bound(declaration.type, number)
@@ -173,7 +177,7 @@ def _declare(declaration: ast.VariableDecl, number: Number, arrays: set[str], ot
             others.add(declarator.name)
 
 
-def _require_bound(type_: ast.TypeExpr, number: Number) -> None:
+def _require_bound(type_: ast.TypeExpr, number: QueryNumber) -> None:
     parameter = number.parameter
     if isinstance(type_, ast.RangeDomain) and is_name(type_.high, parameter):
         number.require_free(type_.low, f"a domain begins at something that depends on `{parameter}`")
@@ -193,7 +197,9 @@ def _require_index(node: object, arrays: frozenset[str], variable: str | None, r
             raise NotUniform(reason, element.span)
 
 
-def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str], *, privacy: bool = False) -> ast.For:
+def _loop(
+    body: tuple[ast.Statement, ...], number: QueryNumber, arrays: frozenset[str], *, privacy: bool = False
+) -> ast.For:
     parameter = number.parameter
     loops = [statement for statement in body if isinstance(statement, ast.For) and mentions(statement.high, parameter)]
     if len(loops) != 1:
@@ -221,7 +227,7 @@ def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str
         if isinstance(node, ast.While | ast.For) and node is not loop:
             raise NotUniform("there is more than one loop", node.span)
         if (isinstance(node, ast.ExponentialMechanism | ast.Choose) and not privacy) or (
-            isinstance(node, ast.Noise) and not node.law.scales
+            isinstance(node, ast.NoiseExpr) and not node.law.scales
         ):
             raise NotUniform("the program draws something other than real noise that scales with its rate", node.span)
     return loop
@@ -240,7 +246,7 @@ def _domains(declared: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
 
 
 @frozen
-class Selection:
+class SelectionLoop:
     """A selection loop: `array` is selected from, and `answer` is the output.
 
     `rates` are those of the first value and of the others, None without noise. `scales` are the factors of their
@@ -271,14 +277,14 @@ class Selection:
         return draws[0], draws[1]
 
 
-def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> Selection:
+def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> SelectionLoop:
     """Return the selection loop that `body` is, with the declarations that it sees; raise NotUniform if it is none."""
     selection = selection_of(body, parameter)
     _require_initial(declared, selection.answer, selection.first, parameter)
     return selection
 
 
-def selected_from_inputs(tree: ast.Program, number: Number, *, privacy: bool = False) -> Selection:
+def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy: bool = False) -> SelectionLoop:
     """Return the selection loop of a program that selects from noisy values of an input array up to the parameter.
 
     Other inputs are not used. For `privacy`, statements may follow that read the index but no input or noisy value.
@@ -307,7 +313,7 @@ def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
     for statement in body:
         match (result[-1] if result else None), statement:
             case (
-                ast.Sample(target=ast.Name(name=drawn), distribution=ast.Noise(mean=None) as noise) as sample,
+                ast.Sample(target=ast.Name(name=drawn), distribution=ast.NoiseExpr(mean=None) as noise) as sample,
                 ast.Assign(target=ast.Name(name=name), value=ast.Binary(op=ast.BinaryOp.ADD, left=left, right=right)),
             ) if name == drawn and is_name(left, name) is not is_name(right, name):
                 mean = right if is_name(left, name) else left
@@ -319,7 +325,7 @@ def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
     return tuple(result)
 
 
-def _require_apart(tree: ast.Program, own: Selection, number: Number) -> None:
+def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumber) -> None:
     """Raise NotUniform if the statements after a selection use more than its answer.
 
     Also if the answer does not start with the first index.
@@ -336,7 +342,7 @@ def _require_apart(tree: ast.Program, own: Selection, number: Number) -> None:
             raise NotUniform("the index does not begin with the first one", each.span)
 
 
-def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
+def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop:
     """Return the selection loop that `body` is, whatever its answer was before; raise NotUniform if it is none."""
     match list(body):
         case [first, ast.For(variable=variable, low=low, high=ast.Name(name=high), body=inner)] if high == parameter:
@@ -372,7 +378,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
     for each in rates or ():
         if mentions(each, variable) or mentions(each, parameter):
             raise NotUniform("a rate depends on the index, or on the number of queries", each.span)
-    return Selection(
+    return SelectionLoop(
         start.name, answer, start.index, rates, (sign * first_scale, sign * scale), frozenset({best, *drawn})
     )
 
@@ -380,7 +386,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
 def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
     """Return the variable that is assigned, its value (or mean), and the rate of the noise."""
     match statement:
-        case ast.Sample(target=ast.Name(name=name), distribution=ast.Noise(law, rate, mean)) if (
+        case ast.Sample(target=ast.Name(name=name), distribution=ast.NoiseExpr(law, rate, mean)) if (
             mean is not None and law.scales
         ):
             return name, mean, rate

@@ -54,14 +54,14 @@ from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
 from dipc.program.ideal import Ideal, Region
 from dipc.program.program import Program
-from dipc.questions.every_number.in_number import ONE, Ratio
-from dipc.questions.every_number.loop_runs import Agreement, Automaton, Term, TooFew, Transition
+from dipc.questions.every_number.in_number import ONE, RationalFunction
+from dipc.questions.every_number.loop_runs import AgreeingRuns, AgreeingStep, Automaton, Term, TooFew
 from dipc.questions.every_number.normal_form import LoopText, Rates, parts, rate_of_mark, with_enough_iterations
 from dipc.questions.every_number.uniform import (
     NotUniform,
-    Number,
-    Selection,
-    Uniform,
+    QueryNumber,
+    SelectionLoop,
+    UniformLoops,
     parameter_arrays,
     require_uniform_metric,
     selected_from_inputs,
@@ -72,7 +72,7 @@ from dipc.rules.facets import facet_metric, facets
 from dipc.rules.halfspaces import single_bound
 from dipc.rules.input_classes import finite_cases
 from dipc.rules.least_slacks import slack_bound
-from dipc.rules.rule import ClaimedDistances, Why
+from dipc.rules.rule import BoundEvidence, ClaimedDistances
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast
@@ -102,7 +102,7 @@ def plus(left: Sum, right: Sum) -> Sum:
     return Sum(_sorted(fixed), _sorted((*left.repeated, *right.repeated)), right.once)
 
 
-def sums(automaton: Automaton[Transition], low: int, paths: int) -> frozenset[Sum]:
+def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[Sum]:
     """Return sums such that each run in agreement of a loop from `low` to m has one of them as an upper bound.
 
     This holds for m of at least every `once`, at any eps, with the most probable iteration of a cycle. Raises
@@ -119,12 +119,12 @@ def sums(automaton: Automaton[Transition], low: int, paths: int) -> frozenset[Su
     return frozenset(sums)
 
 
-def _on_cycles(automaton: Automaton[Transition]) -> Mapping[int, tuple[Transition, ...]]:
+def _on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tuple[AgreeingStep, ...]]:
     """Return by head the iterations between heads of its strongly connected component."""
     graph = {
         head: [step.goal for step in steps if step.goal is not None] for head, steps in enumerate(automaton.iterations)
     }
-    result: dict[int, tuple[Transition, ...]] = {}
+    result: dict[int, tuple[AgreeingStep, ...]] = {}
     for component in strongly_connected(graph):
         inside = tuple(
             step for head in sorted(component) for step in automaton.iterations[head] if step.goal in component
@@ -133,7 +133,7 @@ def _on_cycles(automaton: Automaton[Transition]) -> Mapping[int, tuple[Transitio
     return result
 
 
-def _paths(automaton: Automaton[Transition], most: int) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
+def _paths(automaton: Automaton[AgreeingStep], most: int) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
     """Yield, for each path that visits no head twice, its terms, its number of iterations, and its heads."""
     pending: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [
         (step.terms, 0, (step.goal,)) for step in automaton.before if step.goal is not None
@@ -241,24 +241,28 @@ def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
     return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
 
-def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: ClaimedDistances) -> frozenset[Sum]:
+def _sums(
+    instance: Callable[[int], Ideal], shape: UniformLoops, count: int, distances: ClaimedDistances
+) -> frozenset[Sum]:
     """Return the sums found with `count` iterations, for all values of the finite inputs. Raises TooFew."""
     ideal = instance(shape.low + count - 1)
     metric, most = facet_metric(ideal), ideal.program.limits.paths
     slots = ideal.program.core.slots
     alone = [slot for slot in ideal.finite_inputs if not _is_element(slots[slot].name, shape)]
-    automata = (Agreement(ideal, shape, metric, distances, finite).automaton() for finite in finite_cases(ideal, alone))
+    automata = (
+        AgreeingRuns(ideal, shape, metric, distances, finite).automaton() for finite in finite_cases(ideal, alone)
+    )
     return frozenset(total for automaton in automata for total in sums(automaton, shape.low, most))
 
 
-def _is_element(name: str, shape: Uniform) -> bool:
+def _is_element(name: str, shape: UniformLoops) -> bool:
     """Return True if a slot is an element of an array up to the parameter."""
     array, bracket, _ = name.partition("[")
     return bool(bracket) and array in shape.arrays
 
 
 def _enough(
-    instance: Callable[[int], Ideal], shape: Uniform, least: int, most: int, distances: ClaimedDistances
+    instance: Callable[[int], Ideal], shape: UniformLoops, least: int, most: int, distances: ClaimedDistances
 ) -> int:
     """Return a number of iterations from `least` to `most` that suffices to explore everything that `most` reaches."""
     for count in range(max(2, least), most):
@@ -271,7 +275,7 @@ def _enough(
 # --- the selection loop -------------------------------------------------------------------------------------------
 
 
-def _selection(tree: ast.Program, number: Number) -> tuple[Selection, Selection] | None:
+def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoop, SelectionLoop] | None:
     """Return the loops of the program and of its ideal, or None unless they are the same selection."""
     ideal = tree.ideal
     if ideal is None:
@@ -286,7 +290,7 @@ def _selection(tree: ast.Program, number: Number) -> tuple[Selection, Selection]
     return (own, other) if same and own.is_plain and other.is_plain and other.rates is None else None
 
 
-def _selected(instance: Callable[[int], Ideal], own: Selection, distances: ClaimedDistances) -> UnionBound:
+def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: ClaimedDistances) -> UnionBound:
     """Return the sums of a selection loop: one term for each query but the selected one, in two cases."""
     assert isinstance(own.first, ast.Number)
     least = int(own.first.value)
@@ -343,7 +347,7 @@ class Unit:
     beta is bounded from below: summands in another unit are left out.
     """
 
-    scale: Ratio
+    scale: RationalFunction
     rates: Rates | None = None
     lesser: bool = False
 
@@ -419,10 +423,10 @@ class Unit:
         noises = tuple([replace(noise, rate=self._rate(noise.rate).at(start)) for noise in term.event.noises])
         return replace(term, event=replace(term.event, noises=noises))
 
-    def _rate(self, rate: Fraction) -> Ratio:
+    def _rate(self, rate: Fraction) -> RationalFunction:
         return self._own_rate(rate) * self.scale
 
-    def _own_rate(self, rate: Fraction) -> Ratio:
+    def _own_rate(self, rate: Fraction) -> RationalFunction:
         return rate_of_mark(self.rates, rate)
 
     def intervals(self, of_eps: tuple[Interval, ...], start: int) -> tuple[Interval, ...]:
@@ -440,7 +444,7 @@ EPS = Unit(ONE)
 
 
 @frozen
-class CoefficientInequality(Why):
+class CoefficientInequality(BoundEvidence):
     """The inequality of two polynomials in m - `start` at one `power`.
 
     Beta's coefficient is at least that of the probability that a term of `total` fails. If all these inequalities hold,
@@ -453,7 +457,7 @@ class CoefficientInequality(Why):
 
 
 @frozen
-class Proof:
+class ProvedStart:
     """The claim holds for every number of queries from `start` on.
 
     If `trivial` is not None, beta is at least 1 for t up to `trivial`, and the union bound holds beyond.
@@ -506,11 +510,11 @@ class UnionProof:
                 obligation = Obligation(_needed(total, power, start), beta, intervals or self.intervals)
                 yield obligation, CoefficientInequality(start, total, power)
 
-    def prove(self, start: int) -> Generator[Obligation, Decision, Proof | None]:
+    def prove(self, start: int) -> Generator[Obligation, Decision, ProvedStart | None]:
         """Return a proof that begins at `start` or a little later, or None if none is found. Raises NotUniform."""
         worst = yield from self._failing(start, self.intervals)
         if worst is None:
-            return Proof(start, None)
+            return ProvedStart(start, None)
         if self.intervals != (Interval.POSITIVE,):
             return None
         if not worst:
@@ -523,10 +527,10 @@ class UnionProof:
         for later in range(start, start + LATER + 1):
             above_one = yield from self._above_one(later, near)
             if above_one and (yield from self._failing(later, beyond)) is None:
-                return Proof(later, trivial)
+                return ProvedStart(later, trivial)
         return None
 
-    def evidence(self, proof: Proof) -> UnionEvidence:
+    def evidence(self, proof: ProvedStart) -> UnionEvidence:
         """Return the evidence for a proof."""
         if proof.trivial is None:
             return UnionEvidence(None, tuple(self.inequalities(proof.start)), (), self.unit.is_eps)

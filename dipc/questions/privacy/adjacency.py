@@ -19,7 +19,7 @@ from dipc.frozen import frozen
 from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, ListedInputs, default_inputs, parse_inputs
 from dipc.program.program import Program
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source, Span, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText, Span, listing
 from dipc.text.program import CoreProgram
 
 _FORM = re.compile(r"\s*(linf|l1|hamming)\s*(?::(.*))?", re.DOTALL)
@@ -135,7 +135,7 @@ def _is_numeric(slot: Slot) -> bool:
 
 
 def _mistake(text: str, start: int, end: int, code: str, message: str, *notes: str) -> DiagnosticError:
-    place = Source("<--adjacent>", text).excerpt(Span(start, max(end, start + 1)))
+    place = SourceText("<--adjacent>", text).excerpt(Span(start, max(end, start + 1)))
     return DiagnosticError(Diagnostic(code, message, place, notes=notes))
 
 

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Unpack, assert_never
 
 from dipc.algebra.limits import OutsideFragment, Undecided
-from dipc.claims.claim import Given, GivenEps, intervals_text
+from dipc.claims.claim import GivenEps, GivenValue, intervals_text
 from dipc.decide.engine import Engine
-from dipc.frozen import Later
+from dipc.frozen import LazyModule
 from dipc.options import GivenWork, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, two_sided, within
@@ -56,16 +56,16 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 if TYPE_CHECKING:
     from dipc.questions.privacy import closed, gaussian
 else:
-    closed = Later("dipc.questions.privacy.closed")
-    gaussian = Later("dipc.questions.privacy.gaussian")
+    closed = LazyModule("dipc.questions.privacy.closed")
+    gaussian = LazyModule("dipc.questions.privacy.gaussian")
 
 
 class GivenPrivacy(GivenWork, total=False):
     """What `dipc.check_privacy` takes, as keyword arguments."""
 
     inputs: InputSpec | None
-    budget: Given
-    delta: Given
+    budget: GivenValue
+    delta: GivenValue
     eps: GivenEps
     compose: int
 

@@ -11,7 +11,7 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.decide.engine import Underway, settled
 from dipc.decide.obligation import Decision, EndPoint, Obligation, Verdict, end_point
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
 from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.laws import DeltaPiece, LeastDelta, Subject, TableLaws
@@ -50,7 +50,7 @@ from dipc.sign.optimum import Far, root_cell, supremum
 if TYPE_CHECKING:
     from dipc.questions.privacy import enclosed
 else:
-    enclosed = Later("dipc.questions.privacy.enclosed")
+    enclosed = LazyModule("dipc.questions.privacy.enclosed")
 
 # --- The least delta, where all probabilities have closed forms -------------------------------------------------------
 #

@@ -56,7 +56,7 @@ from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, ReducedQuotient, leading_at_infinity, limit_at_zero
 from dipc.text import ast
 from dipc.text.core import DomType, IntType, RealType, Slot, Value, show_value
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 
@@ -463,7 +463,7 @@ def _at_guards(program: Program, within: Within) -> Iterator[Pairs]:
 _STEP = Fraction(1)
 
 
-def of_open_inputs(tree: ast.Program, program: Program, base: ast.BaseType = ast.BaseType.REAL) -> ast.Program:
+def of_open_inputs(tree: ast.ProgramTree, program: Program, base: ast.BaseType = ast.BaseType.REAL) -> ast.ProgramTree:
     """The program with real inputs, or int ones, in place of those whose values are numbers of finite domains."""
     slots = program.core.input_slots
     numeric = {slot.name.partition("[")[0] for slot in slots if _numbers(program, slot.index) is not None}
@@ -489,7 +489,7 @@ def with_open_inputs(program: Program) -> Program:
     for base in (ast.BaseType.REAL, *([ast.BaseType.INT] if whole else [])):
         text = print_program(of_open_inputs(tree, program, base))
         with suppress(DiagnosticError):
-            opened = program.given(program.core.constants, Source(f"<{base.value} inputs>", text))
+            opened = program.given(program.core.constants, SourceText(f"<{base.value} inputs>", text))
             opened.exits({})  # an open number may leave the domain of what it is assigned to
             return opened
     raise OutsideFragment("a finite input is used other than as a number to which noise is added")

@@ -56,7 +56,7 @@ from dipc.algebra.numbers import outward
 from dipc.chain.chain import ExitState
 from dipc.chain.event import AffineBound, components
 from dipc.chain.state import Affine, NoiseVar, same_value
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, cells, solution
 from dipc.measure.event import Event, Noise
@@ -93,8 +93,8 @@ from dipc.text.core import IntType, RealType, Slot, Value, show_value
 if TYPE_CHECKING:
     from dipc.questions.privacy import closed, enclosed
 else:
-    closed = Later("dipc.questions.privacy.closed")
-    enclosed = Later("dipc.questions.privacy.enclosed")
+    closed = LazyModule("dipc.questions.privacy.closed")
+    enclosed = LazyModule("dipc.questions.privacy.enclosed")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 

@@ -15,9 +15,9 @@ from dipc.claims.claim import GivenEps
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.program.program import Program, ProgramGiven, Progress, within
-from dipc.questions.every_number.in_number import ONE, Ratio, common_unit
+from dipc.questions.every_number.in_number import ONE, RationalFunction, common_unit
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
-from dipc.questions.every_number.uniform import NotUniform, Selection, selected_from_inputs
+from dipc.questions.every_number.uniform import NotUniform, SelectionLoop, selected_from_inputs
 from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import GROWS, Candidate, Constant, exponent_of, of_open_inputs
@@ -67,7 +67,7 @@ class _Loop:
     text: LoopText
     single: OneLoop | None
     paths: LoopPaths | str
-    selection: Selection | None
+    selection: SelectionLoop | None
     low: int
     goes_on: bool
 
@@ -85,7 +85,7 @@ class _Loop:
         return _Loop(text, single, paths, None, single.low, text.rates is None and alike)
 
     @staticmethod
-    def selecting(text: LoopText, selection: Selection, *, real: bool) -> _Loop:
+    def selecting(text: LoopText, selection: SelectionLoop, *, real: bool) -> _Loop:
         """The index selected from queries, of which the others may be as small as one likes where all are `real`."""
         assert isinstance(selection.first, ast.Number), "the criterion asks for it"
         return _Loop(text, None, "", selection, int(selection.first.value), text.rates is None and real)
@@ -283,10 +283,15 @@ class EveryNumber:
             return None
         count = ONE
         if self._within.distance is Distance.LINF:
-            count = Ratio.number() + Ratio.constant(1 - loop.low)
+            count = RationalFunction.number() + RationalFunction.constant(1 - loop.low)
         one = common_unit(list(rates.values()))
         if one is not None:
-            each = one / Ratio.constant(one.at(self.least)) * Ratio.constant(first.refuted_below) * count
+            each = (
+                one
+                / RationalFunction.constant(one.at(self.least))
+                * RationalFunction.constant(first.refuted_below)
+                * count
+            )
             single = self._within.distance is Distance.HAMMING and self._within.radius == 1
             known = first.exact and (single or self._within.distance is Distance.LINF)
         else:
@@ -296,13 +301,13 @@ class EveryNumber:
         exact = LoopCost.of([each], self.least, _OF_ONE)
         return exact if known or (cost is not None and cost.bounds == exact.bounds) else None
 
-    def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, Ratio]) -> Ratio:
+    def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, RationalFunction]) -> RationalFunction:
         """What the constant of one iteration is at least, for every number; `program` has marks for its `rates`.
 
         A lower bound E(u', r) - Σ r·|x| of the constant at rates r, as in `LeastCosts`, is concave in r, and twice as
         great at twice the rates: so it is at least the sum of what it is at each rate alone, all others 0.
         """
-        best = Ratio.constant(0)
+        best = RationalFunction.constant(0)
         with suppress(Undecided):
             costs = LeastCosts(program)
             first = {mark: rate.at(self.least) for mark, rate in rates.items()}
@@ -314,9 +319,9 @@ class EveryNumber:
                 known = [each.cost for each in there if each is not None]
                 if here is None or len(known) < len(there):
                     continue
-                bound = Ratio.constant(0)
+                bound = RationalFunction.constant(0)
                 for cost, (mark, rate) in zip(known, rates.items(), strict=True):
-                    bound += rate * Ratio.constant(cost - here.distances.get(mark, _ZERO))
+                    bound += rate * RationalFunction.constant(cost - here.distances.get(mark, _ZERO))
                 if bound.at(self.least) > best.at(self.least):
                     best = bound
         return best
@@ -358,7 +363,7 @@ class EveryNumber:
             return None, undecided.reason
         return cost, None if cost is not None else _NO_SHIFT
 
-    def _cost_of_selection(self, text: LoopText, selection: Selection) -> LoopCost:
+    def _cost_of_selection(self, text: LoopText, selection: SelectionLoop) -> LoopCost:
         """v is selected where X_v exceeds all others (see `selection_loop`): it still does when its noise alone is
         shifted by as much as the queries can move towards each other."""
         drawn = selection.drawn(text.instance(self.least + 2).core)
@@ -372,7 +377,7 @@ class EveryNumber:
             (own, (mine + theirs if box else max(mine, theirs)) * self._within.radius)
             for own, mine, theirs in ((costs[0], one, other), (costs[1], other, one), (costs[1], other, other))
         ]
-        return LoopCost.of((cost * Ratio.constant(far) for cost, far in apart), self.least)
+        return LoopCost.of((cost * RationalFunction.constant(far) for cost, far in apart), self.least)
 
     @cached_property
     def _loop(self) -> _Loop | str:
@@ -413,7 +418,7 @@ class EveryNumber:
         return self._questions[number]
 
 
-def _greatest_later(bounds: Sequence[Ratio], last: int) -> Ratio:
+def _greatest_later(bounds: Sequence[RationalFunction], last: int) -> RationalFunction:
     return max(bounds, key=lambda bound: bound.at(last + 1_000))
 
 
@@ -434,7 +439,7 @@ def _moved(candidate: Candidate, by: Fraction) -> Candidate:
     return replace(candidate, balls={name: (low + by, high + by) for name, (low, high) in candidate.balls.items()})
 
 
-def _selection(text: LoopText) -> Selection | None:
+def _selection(text: LoopText) -> SelectionLoop | None:
     """The program as a selection loop of noisy values of its only array of real inputs; None where it is none."""
     try:
         selection = selected_from_inputs(text.tree, text.number, privacy=True)

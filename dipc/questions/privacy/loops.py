@@ -56,8 +56,8 @@ from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Infeasible, Least, cells, corners, is_bounded_on, minimum, solution
 from dipc.noise.law import Law
 from dipc.program.program import Program
-from dipc.questions.every_number.in_number import ONE, Ratio
-from dipc.questions.every_number.loop_runs import Automaton, LoopRuns, Side, plain_value, stripped
+from dipc.questions.every_number.in_number import ONE, RationalFunction
+from dipc.questions.every_number.loop_runs import Automaton, LoopRuns, LoopSide, plain_value, stripped
 from dipc.questions.every_number.normal_form import LoopText, Rates, rate_of_mark, with_enough_iterations
 from dipc.questions.every_number.uniform import NotUniform, uniform_loop
 from dipc.questions.privacy.adjacency import Distance, Within
@@ -398,7 +398,7 @@ def _joined(one: _Run, two: _Run) -> LoopPath | None:
     return joined if all(same) and all(shared) else None
 
 
-def alive_noises(side: Side, state: State) -> tuple[int, ...]:
+def alive_noises(side: LoopSide, state: State) -> tuple[int, ...]:
     """The noises in what later iterations may read, in the order in which a head is told by."""
     result: dict[int, None] = {}
     for slot in side.live:
@@ -423,7 +423,7 @@ OF_EXTREMUM = "the noise of the selected value is shifted by as much as the extr
 class Bound:
     """A function of the number of queries, for the numbers that leave `rest` when they are divided by `modulus`."""
 
-    ratio: Ratio
+    ratio: RationalFunction
     modulus: int = 1
     rest: int = 0
 
@@ -436,7 +436,7 @@ class Bound:
 _MODULUS = 12
 
 
-def by_rest(bounds: Sequence[Bound]) -> list[list[Ratio]]:
+def by_rest(bounds: Sequence[Bound]) -> list[list[RationalFunction]]:
     """The functions for numbers that leave 0, 1, … when they are divided by what all moduli divide."""
     return [[each.ratio for each in bounds if each.is_about(n)] for n in range(lcm(*(each.modulus for each in bounds)))]
 
@@ -452,9 +452,9 @@ def bounds_text(bounds: Sequence[Bound], parameter: str, least: int) -> str:
     return f"{', '.join(rests)} modulo {len(texts)}"
 
 
-def _greatest(ratios: Sequence[Ratio], least: int) -> list[Ratio]:
+def _greatest(ratios: Sequence[RationalFunction], least: int) -> list[RationalFunction]:
     """The functions that may be greater than all others for some number."""
-    kept: list[Ratio] = []
+    kept: list[RationalFunction] = []
     for place, ratio in enumerate(ratios):
         others = (*kept, *ratios[place + 1 :])
         if not any((other - ratio).is_nonnegative_from(least) for other in others):
@@ -462,7 +462,7 @@ def _greatest(ratios: Sequence[Ratio], least: int) -> list[Ratio]:
     return kept
 
 
-def _greatest_text(ratios: Sequence[Ratio], parameter: str) -> str:
+def _greatest_text(ratios: Sequence[RationalFunction], parameter: str) -> str:
     texts = [ratio.text(parameter, "") for ratio in ratios]
     return texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
 
@@ -478,7 +478,7 @@ class LoopCost:
     proof: str = OF_SHIFTS
 
     @staticmethod
-    def of(ratios: Iterable[Ratio], least: int, proof: str = OF_SHIFTS) -> LoopCost:
+    def of(ratios: Iterable[RationalFunction], least: int, proof: str = OF_SHIFTS) -> LoopCost:
         """The greatest of these functions."""
         kept = _greatest(list(dict.fromkeys(ratios)), least)
         return LoopCost(tuple([Bound(ratio) for ratio in kept]), least, proof=proof)
@@ -548,7 +548,7 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
 
     def cost(number: int) -> LoopCost | None:
         """The cost of the plans that cost least for one number."""
-        known: dict[tuple[int, int], list[Ratio]] = {}
+        known: dict[tuple[int, int], list[RationalFunction]] = {}
         for outline in outlines:
             ratio = _Plan(units, paths.low).bound(outline.steps, number)
             if ratio is None:
@@ -598,7 +598,7 @@ def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: 
             if ratio is None:
                 continue
             far = _distance(abs(ratio), [means[kept], iterations[0].means[compared]], means[moved], within)
-            return LoopCost.of([shift_cost(law, rates, rate) * Ratio.constant(far)], least, OF_EXTREMUM)
+            return LoopCost.of([shift_cost(law, rates, rate) * RationalFunction.constant(far)], least, OF_EXTREMUM)
     return None
 
 
@@ -825,14 +825,14 @@ def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, in
 # --- what it costs --------------------------------------------------------------------------------------------
 
 
-def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> Ratio:
+def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunction:
     """The c(m) such that a shift of such noise by t costs at most c(m)·eps·|t|; with `rates` its rate is the one that
     stands for the mark `rate`. Raises Missing where the law has no such cost."""
     if rates is None:
-        return Ratio.constant(law.shift_cost(rate))
+        return RationalFunction.constant(law.shift_cost(rate))
     assert law.scales, "other rates have no marks"
     # rate·eps·N has one law for every rate.
-    return rate_of_mark(rates, rate) * Ratio.constant(law.shift_cost(_ONE))
+    return rate_of_mark(rates, rate) * RationalFunction.constant(law.shift_cost(_ONE))
 
 
 @frozen
@@ -840,12 +840,12 @@ class _Units:
     """Functions of the number of which all costs of shifts are multiples: by law and rate, or mark, the place of such a
     function and the multiple."""
 
-    functions: tuple[Ratio, ...]
+    functions: tuple[RationalFunction, ...]
     of_drawn: Mapping[tuple[Law, Fraction], tuple[int, Fraction]]
 
     @staticmethod
     def of(paths: LoopPaths, rates: Rates | None) -> _Units:
-        functions: list[Ratio] = []
+        functions: list[RationalFunction] = []
         places: dict[tuple[Law, Fraction], tuple[int, Fraction]] = {}
         drawn = {each for path in paths.all for each in path.drawn}
         for law, mark in sorted(drawn, key=lambda each: (each[1], each[0].keyword)):
@@ -872,7 +872,7 @@ class _Plan:
     unknowns: dict[Hashable, int] = field(default_factory=dict)
     system: list[Halfspace] = field(default_factory=list)
 
-    def bound(self, steps: Sequence[_Step], number: int) -> Ratio | None:
+    def bound(self, steps: Sequence[_Step], number: int) -> RationalFunction | None:
         """The bound of the cost of all runs with these steps, a function of the number that is as small as it can be
         for this one; None where no plan will do. Raises NotConfirmed."""
         units = range(len(self.units.functions))
@@ -889,10 +889,12 @@ class _Plan:
         least = minimum(Halfspace(sorted_terms(most), _ZERO), self.system, self.unknowns.values())
         if not isinstance(least, Least):
             return None
-        iterations = Ratio.number() + Ratio.constant(1 - self.low)
-        total = Ratio.constant(0)
+        iterations = RationalFunction.number() + RationalFunction.constant(1 - self.low)
+        total = RationalFunction.constant(0)
         for unit, function in enumerate(self.units.functions):
-            base, slope = (Ratio.constant(least.point[self._unknown(name, unit)]) for name in ("base", "slope"))
+            base, slope = (
+                RationalFunction.constant(least.point[self._unknown(name, unit)]) for name in ("base", "slope")
+            )
             total = total + function * (base + iterations * slope)
         return total
 

@@ -34,7 +34,7 @@ from dipc.linear.halfspace import Halfspace, absolute_value_bounds, sorted_terms
 from dipc.linear.program import Infeasible, Least, implies, minimum, solution
 from dipc.noise.law import SideRates
 from dipc.program.program import Program
-from dipc.questions.every_number.in_number import ONE, Ratio, common_unit
+from dipc.questions.every_number.in_number import ONE, RationalFunction, common_unit
 from dipc.questions.every_number.loop_runs import Key, stripped
 from dipc.questions.every_number.normal_form import rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform
@@ -53,7 +53,7 @@ BLOCK = 2
 _Letter = str | tuple[Fraction, Fraction] | None
 
 
-def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int) -> Ratio | None:
+def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int) -> RationalFunction | None:
     """A function of the number that the constant is at least for this number and every one that is i·period more: the
     greatest for large numbers that a word of the candidate, with one block more again and again, has. The candidate's
     functions are the probabilities of its word for the number. None where none is known."""
@@ -73,12 +73,14 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
         return None
     if not bounds:
         return None
-    slope, rest = map(Ratio.constant, max(bounds))
-    blocks = (Ratio.number() - Ratio.constant(number)) * Ratio.constant(Fraction(1, period)) + ONE
+    slope, rest = map(RationalFunction.constant, max(bounds))
+    blocks = (RationalFunction.number() - RationalFunction.constant(number)) * RationalFunction.constant(
+        Fraction(1, period)
+    ) + ONE
     return unit * (rest + blocks * slope)
 
 
-def _unit(single: OneLoop) -> Ratio | None:
+def _unit(single: OneLoop) -> RationalFunction | None:
     """A function of which all rates are multiples, None where there is none: 1 where they are numbers."""
     rates = single.text.rates
     if rates is None:
@@ -190,7 +192,9 @@ class _Word(PathRuns):
                 forms += [value - Affine.number(letter[0]), Affine.number(letter[1]) - value]
         return forms
 
-    def _least(self, end: State, known: Collection[int], forms: Sequence[Affine], unit: Ratio) -> Fraction | None:
+    def _least(
+        self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
+    ) -> Fraction | None:
         """The least Σ rate·|N| over noises that are drawn on a run, and not known before it, where these forms are not
         negative; None where there are none."""
         system, sizes = self._costly(end, known, forms, unit)
@@ -198,7 +202,7 @@ class _Word(PathRuns):
         return least.value if isinstance(least, Least) else None
 
     def _costly(
-        self, end: State, known: Collection[int], forms: Sequence[Affine], unit: Ratio
+        self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> tuple[list[Halfspace], dict[int, int]]:
         """The forms over centered noises that are not known, and by noise the key of what is at least its rate·|N|."""
         drawn = {noise.id: noise for noise in end.noises if noise.id not in known}
@@ -215,7 +219,9 @@ class _Word(PathRuns):
 
     # --- parts ----------------------------------------------------------------------------------------
 
-    def cost_apart(self, block: int, period: int, unit: Ratio, total: Fraction) -> tuple[Fraction, Fraction] | None:
+    def cost_apart(
+        self, block: int, period: int, unit: RationalFunction, total: Fraction
+    ) -> tuple[Fraction, Fraction] | None:
         """The least Σ rate·|N| of a block, and of what is before and after it, on all runs of the word with any number
         of such blocks; None where that is not known. That of the word itself is the `total`."""
         inside, after = range(block, block + period), range(block + period, self.count)
@@ -249,7 +255,7 @@ class _Word(PathRuns):
         least = min(costs["block"])
         return least, total - least if keeps_noises else min(costs["before"]) + min(costs["after"])
 
-    def cost_repeated(self, block: int, period: int, unit: Ratio) -> tuple[Fraction, Fraction] | None:
+    def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
         """Σ rate·|N| of a block, and of what is before and after it, of a run that may make the block again with the
         same noises, so that it is as cheap as may be; None where there is none."""
         inside, after = range(block, block + period), range(block + period, self.count)
@@ -371,7 +377,7 @@ class _Word(PathRuns):
         alive = dict(enumerate(alive_noises(self._own, state)))
         return [_renamed(form, alive) for form in needed.get(self._key(state), ())]
 
-    def _multiple(self, rate: Fraction, unit: Ratio) -> Fraction:
+    def _multiple(self, rate: Fraction, unit: RationalFunction) -> Fraction:
         multiple = (rate_of_mark(self._rates, rate) / unit).constant_value()
         assert multiple is not None, "all rates are multiples of the unit"
         return multiple

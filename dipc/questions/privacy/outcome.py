@@ -18,10 +18,10 @@ from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached
 from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric
-from dipc.claims.claim import Given, GivenEps, claimed_intervals, expression_text, intervals_text, the_one_eps
+from dipc.claims.claim import GivenEps, GivenValue, claimed_intervals, expression_text, intervals_text, the_one_eps
 from dipc.claims.expression import ClaimExpression, is_transcendental
 from dipc.decide.obligation import Counterexample
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program
 from dipc.sign.chart import Fails, Holds, decide_nonnegative
@@ -34,7 +34,7 @@ from dipc.text.diagnostic import DiagnosticError
 if TYPE_CHECKING:
     from dipc.claims import transcendental
 else:
-    transcendental = Later("dipc.claims.transcendental")
+    transcendental = LazyModule("dipc.claims.transcendental")
 
 #: What encloses a number.
 Ends = tuple[Fraction, Fraction]
@@ -114,7 +114,9 @@ def power(factor: Fraction) -> ExpPoly:
     return ExpPoly.term(1, 0, factor)
 
 
-def read_claim(program: Program, budget: Given, delta: Given, eps: GivenEps, option: str = "budget") -> PrivacyClaim:
+def read_claim(
+    program: Program, budget: GivenValue, delta: GivenValue, eps: GivenEps, option: str = "budget"
+) -> PrivacyClaim:
     """The claim that options make; None is a budget of eps, a delta of 0, and the eps of the program's claim block or
     all. `option` names what gave the budget.
 

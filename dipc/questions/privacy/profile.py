@@ -22,7 +22,7 @@ from typing import Any
 from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_eps, exact_rational, log_enclosure, outward
-from dipc.claims.claim import Given, GivenEps
+from dipc.claims.claim import GivenEps, GivenValue
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.program.inputs import InputSpec
@@ -309,7 +309,7 @@ class Composition:
 
     question: PrivacyQuestion
 
-    def check(self, budget: Given = None, delta: Given = None, eps: GivenEps = None) -> PrivacyReport:
+    def check(self, budget: GivenValue = None, delta: GivenValue = None, eps: GivenEps = None) -> PrivacyReport:
         """Whether all outputs together are (budget, delta)-private. Raises as `dipc.check_privacy` does."""
         return self.question.decide(read_claim(self.question.program, budget, delta, eps))
 
