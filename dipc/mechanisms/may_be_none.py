@@ -90,7 +90,7 @@ def _is_plain(fact: ast.Expr, name: str) -> bool:
 
 def _expressions(distribution: ast.Distribution) -> Iterator[ast.Expr]:
     match distribution:
-        case ast.Noise(rate=rate, mean=mean):
+        case ast.NoiseExpr(rate=rate, mean=mean):
             yield rate
             if mean is not None:
                 yield mean
@@ -174,7 +174,7 @@ class MissingValues:
                 if isinstance(condition, ast.Truth) and condition.value:
                     return replace(after, reached=False)
                 return after.added(self._known(condition, holds=False))
-            case ast.Exit():
+            case ast.ExitStatement():
                 return replace(facts, reached=False)
             case _:
                 assert_never(statement)

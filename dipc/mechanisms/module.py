@@ -257,7 +257,7 @@ def owned_names(function: python.FunctionDef) -> frozenset[str]:
     )
 
 
-def _no_python(source: Source, error: Exception) -> Diagnostic:
+def _no_python(source: SourceText, error: Exception) -> Diagnostic:
     message = f"`{source.name}` is not Python: {getattr(error, 'msg', None) or error}"
     line = getattr(error, "lineno", None)
     excerpt = None

@@ -44,7 +44,7 @@ from dipc.mechanisms.types import (
 )
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, number
-from dipc.text.diagnostic import DiagnosticError, Source, Span, did_you_mean
+from dipc.text.diagnostic import DiagnosticError, SourceText, Span, did_you_mean
 from dipc.text.parser import parse_at
 from dipc.text.printer import print_program
 from dipc.text.rewriting import with_noiseless_ideal
@@ -205,7 +205,7 @@ class _Header:
         statements_of = final.statements
         declarations += self._right_answer(final, outputs, known)
         name = node.name if node.name not in RESERVED else f"{node.name}_"
-        tree = ast.Program(name, tuple(declarations), statements_of, module.span(node))
+        tree = ast.ProgramTree(name, tuple(declarations), statements_of, module.span(node))
         tree = with_noiseless_ideal(unmarked(tree), module.source)
         arguments = {arg: each.name for arg, (each, _, _) in zip(self._arguments(), inputs, strict=True)}
         accepted = Accepted(module, node, self.ideal, arguments, tuple(final.parts()), statements.together, final.told)

@@ -41,7 +41,7 @@ def exact_number(value: Fraction, span: Span) -> ast.Expr:
             return plain
 
 
-def unmarked(tree: ast.Program) -> ast.Program:
+def unmarked(tree: ast.ProgramTree) -> ast.ProgramTree:
     """The program with plain numbers and quotients in place of the marked ones."""
 
     def change(node: object) -> ast.Expr | None:
@@ -167,7 +167,7 @@ class Rounding:
                 case ast.Sample(target, ast.Choose(arms=arms)) if target.name in self.outputs:
                     for value, _ in arms:
                         self._answer(target.name, value)
-                case ast.Sample(_, ast.Noise(law=law, mean=mean)) if law.whole and mean is not None:
+                case ast.Sample(_, ast.NoiseExpr(law=law, mean=mean)) if law.whole and mean is not None:
                     if self._form(mean).form is Form.ROUNDED:
                         self._refuse(mean)
 
@@ -175,7 +175,7 @@ class Rounding:
         match statement:
             case ast.Assign(value=value):
                 yield self._form(value)
-            case ast.Sample(distribution=ast.Noise(law=law)):
+            case ast.Sample(distribution=ast.NoiseExpr(law=law)):
                 yield _INT if law.whole else _REAL
             case ast.Sample(distribution=ast.Choose(arms=arms)):
                 yield from (self._form(value) for value, _ in arms)

@@ -653,7 +653,7 @@ class Statements(Expressions):
                 self.block(loop.then, tail=False)
             else:
                 self._return_none(statement, self.module.span(statement))
-                self.emit(ast.Exit(self.module.span(statement)))
+                self.emit(ast.ExitStatement(self.module.span(statement)))
             return
         if loop.flag is None:
             loop.flag = self.fresh("stopped")
