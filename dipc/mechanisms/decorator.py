@@ -78,7 +78,7 @@ class Mechanism:
             message = f"the source of `{function.__name__}` cannot be read"
             notes = ("a mechanism is read from its file: save it in one, or in a cell of a notebook, and import it",)
             raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
-        reading = read_mechanism(Source(file, self._text), function.__name__, self._node, self._imported())
+        reading = read_mechanism(SourceText(file, self._text), function.__name__, self._node, self._imported())
         accepted: Accepted = reading.source.accepted
         _Globals(accepted, function.__globals__, self._imported()).compare(function, accepted.node)
         return reading

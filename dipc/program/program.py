@@ -39,7 +39,7 @@ from dipc.program.exits import FEW_RUNS, Exits, ManyRuns, OutputLaws, exits, man
 from dipc.program.weights import Choices, check_choices
 from dipc.sign.interval import Interval
 from dipc.text.core import Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, read_source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, read_source
 from dipc.text.parser import parse
 from dipc.text.program import CoreMetric, CoreProgram
 from dipc.text.sampling import asked_ranges
