@@ -188,7 +188,7 @@ class Draw:
 
 
 @frozen
-class Form:
+class SimulatedForm:
     """The number constant + Σ coefficient · draw, by increasing serial.
 
     There is at least one term, and no coefficient is 0.
@@ -198,7 +198,7 @@ class Form:
     terms: tuple[tuple[Draw, Fraction], ...]
 
 
-Number = Fraction | Form
+Number = Fraction | SimulatedForm
 
 
 def counted(value: Number | bool) -> Number:
@@ -210,7 +210,7 @@ def settled(column: RunColumn[Any], runs: Positions) -> RunColumn[Any]:
     """Return the column of `runs` with forms replaced by their integer values."""
     columns: list[tuple[Positions, RunColumn[Any]]] = []
     for value, positions in split(column):
-        if isinstance(value, Form):
+        if isinstance(value, SimulatedForm):
             present, codes = np.unique(_whole_sum(value, runs[positions]), return_inverse=True)
             columns.append((positions, RunColumn([Fraction(int(each)) for each in present], codes.astype(np.intp))))
         else:
@@ -236,7 +236,7 @@ def plus(left: Number, right: Number) -> Number:
 
 def times(left: Number, right: Number) -> Number:
     """Return left * right, at most one of them a form."""
-    if isinstance(left, Form):
+    if isinstance(left, SimulatedForm):
         left, right = right, left
     assert isinstance(left, Fraction), "a product of two forms passed the type check"
     if isinstance(right, Fraction):
@@ -262,7 +262,7 @@ def over(left: Number, right: Number) -> Number:
 
 def _form(constant: Fraction, terms: dict[Draw, Fraction]) -> Number:
     kept = [term for term in terms.items() if term[1]]
-    return Form(constant, tuple(sorted(kept, key=lambda term: term[0].serial))) if kept else constant
+    return SimulatedForm(constant, tuple(sorted(kept, key=lambda term: term[0].serial))) if kept else constant
 
 
 def compared(op: CompareOp, difference: RunColumn[Number], runs: Positions) -> RunColumn[Any]:
@@ -276,7 +276,7 @@ def compared(op: CompareOp, difference: RunColumn[Number], runs: Positions) -> R
     return truth_column(holds)
 
 
-def _compared(op: CompareOp, form: Form, runs: Positions) -> Mask:
+def _compared(op: CompareOp, form: SimulatedForm, runs: Positions) -> Mask:
     if form.terms[0][0].values.dtype == np.int64:
         return np.asarray(COMPARED[op](_whole_sum(form, runs), 0), dtype=np.bool_)
     if op in (CompareOp.EQ, CompareOp.NE):
@@ -285,7 +285,7 @@ def _compared(op: CompareOp, form: Form, runs: Positions) -> Mask:
     return np.asarray(COMPARED[op](_real_sum(form, runs), 0.0), dtype=np.bool_)
 
 
-def _real_sum(form: Form, runs: Positions) -> NDArray[np.float64]:
+def _real_sum(form: SimulatedForm, runs: Positions) -> NDArray[np.float64]:
     """Return a positive multiple of the form in which no coefficient overflows."""
     scale = max(abs(coefficient) for _, coefficient in form.terms)
     total = np.full(len(runs), _rounded(form.constant / scale))
@@ -294,7 +294,7 @@ def _real_sum(form: Form, runs: Positions) -> NDArray[np.float64]:
     return total
 
 
-def _whole_sum(form: Form, runs: Positions) -> NDArray[Any]:
+def _whole_sum(form: SimulatedForm, runs: Positions) -> NDArray[Any]:
     """Return a positive multiple of the form, exactly, in integers.
 
     It is the form itself if its coefficients are integers.
@@ -465,7 +465,7 @@ class Batch:
         everywhere = np.zeros(self.size, dtype=values.dtype)
         everywhere[runs] = values
         self._draws += 1
-        return Form(Fraction(0), ((Draw(self._draws, everywhere), Fraction(1)),))
+        return SimulatedForm(Fraction(0), ((Draw(self._draws, everywhere), Fraction(1)),))
 
 
 class SimulationCode(StrEnum):
@@ -615,7 +615,7 @@ class BatchExpressions:
                 return self._comparison(op, self.column(left, runs), self.column(right, runs), runs)
             case ast.Call(function, arguments):
                 columns = [self._counted(argument, runs) for argument in arguments]
-                if any(isinstance(value, Form) for column in columns for value in column.values):
+                if any(isinstance(value, SimulatedForm) for column in columns for value in column.values):
                     return self._selected(function, columns, runs)
                 return apply(_FUNCTIONS[function], *columns)
             case ast.Drawn():
@@ -668,7 +668,7 @@ class BatchExpressions:
     def _comparison(
         self, op: CompareOp, left: RunColumn[Any], right: RunColumn[Any], runs: Positions
     ) -> RunColumn[Any]:
-        if not any(isinstance(value, Form) for side in (left, right) for value in side.values):
+        if not any(isinstance(value, SimulatedForm) for side in (left, right) for value in side.values):
             return apply(COMPARED[op], left, right)
         return compared(op, apply(minus, left, right), runs)
 

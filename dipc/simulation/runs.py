@@ -17,12 +17,12 @@ from dipc.frozen import frozen
 from dipc.simulation.expressions import (
     Batch,
     BatchExpressions,
-    Form,
     LoopLimitReached,
     Mask,
     OutsideDomain,
     Positions,
     RunColumn,
+    SimulatedForm,
     SimulatedScope,
     SimulationCode,
     apply,
@@ -275,7 +275,7 @@ class BatchStatements:
             offsets = self._expressions.offsets(variable, target.index, runs)
         if variable.base is not ast.BaseType.BOOL:
             column = apply(counted, column)
-        if variable.finite and any(isinstance(value, Form) for value in column.values):
+        if variable.finite and any(isinstance(value, SimulatedForm) for value in column.values):
             column = settled(column, runs)
         for offset, positions in split(offsets):
             cell = self._batch.cell(variable, offset)

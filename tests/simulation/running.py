@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dipc.simulation.expressions import Batch, BatchExpressions, Form, declared
+from dipc.simulation.expressions import Batch, BatchExpressions, SimulatedForm, declared
 from dipc.simulation.runs import BatchStatements, NoiseSource, run
 from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
@@ -60,6 +60,6 @@ def finals(text, name, inputs=None, *, eps="1", runs=1000, seed=0):
 
 
 def at_run(value, at):
-    if not isinstance(value, Form):
+    if not isinstance(value, SimulatedForm):
         return float(value) if isinstance(value, Fraction) else value
     return float(value.constant) + sum(float(c) * draw.values[at] for draw, c in value.terms)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from dipc.simulation.expressions import Batch, BatchExpressions, Form, declared
+from dipc.simulation.expressions import Batch, BatchExpressions, SimulatedForm, declared
 from dipc.simulation.runs import BatchStatements, NoiseSource
 from dipc.text import ast
 from dipc.text.diagnostic import SourceText
@@ -52,7 +52,7 @@ class Recording(BatchStatements):
 
 def number(value, at):
     """The value of a number in run `at`."""
-    if not isinstance(value, Form):
+    if not isinstance(value, SimulatedForm):
         return value
     return value.constant + sum(c * Fraction(float(draw.values[at])) for draw, c in value.terms)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from dipc.simulation.expressions import (
     Draw,
-    Form,
     RunColumn,
+    SimulatedForm,
     compared,
     minus,
     negated,
@@ -32,7 +32,7 @@ def forms(draws):
     def build(constant, coefficients):
         number = constant
         for draw, coefficient in zip(draws, coefficients, strict=True):
-            number = plus(number, times(coefficient, Form(Fraction(0), ((draw, ONE),))))
+            number = plus(number, times(coefficient, SimulatedForm(Fraction(0), ((draw, ONE),))))
         return number
 
     return st.builds(build, rationals, st.lists(rationals, min_size=len(draws), max_size=len(draws)))
@@ -64,14 +64,14 @@ def test_integers_are_compared_exactly(number, op):
 
 def test_huge_integers_are_compared_exactly():
     huge = Fraction(2**80)
-    number = Form(-huge * 3 - 1, ((WHOLE[2], huge),))
+    number = SimulatedForm(-huge * 3 - 1, ((WHOLE[2], huge),))
     for more, expected in ((0, [False, False]), (1, [True, False]), (2, [True, False])):
         column = RunColumn([plus(number, Fraction(more))], np.zeros(2, dtype=np.intp))
         assert truth_mask(compared(CompareOp.GE, column, np.arange(2))).tolist() == expected
 
 
 def test_what_cancels_is_compared_exactly():
-    noise = Form(Fraction(0), ((DRAWS[0], ONE),))
+    noise = SimulatedForm(Fraction(0), ((DRAWS[0], ONE),))
     third = plus(noise, Fraction(1, 3))
     assert minus(third, noise) == Fraction(1, 3)
     assert minus(times(Fraction(3), over(noise, Fraction(3))), noise) == 0
@@ -80,13 +80,13 @@ def test_what_cancels_is_compared_exactly():
 @pytest.mark.parametrize(("op", "expected"), [(CompareOp.EQ, False), (CompareOp.NE, True)])
 def test_a_real_that_depends_on_a_draw_is_almost_surely_no_given_number(op, expected):
     draw = Draw(0, np.zeros(2))
-    column = RunColumn([Form(Fraction(0), ((draw, ONE),))], np.zeros(2, dtype=np.intp))
+    column = RunColumn([SimulatedForm(Fraction(0), ((draw, ONE),))], np.zeros(2, dtype=np.intp))
     assert truth_mask(compared(op, column, np.arange(2))).tolist() == [expected] * 2
 
 
 def test_coefficients_beyond_floats():
     big = Fraction(10) ** 400
-    number = Form(Fraction(0), ((DRAWS[0], big), (DRAWS[1], -big)))
+    number = SimulatedForm(Fraction(0), ((DRAWS[0], big), (DRAWS[1], -big)))
     column = RunColumn([number, plus(number, big), plus(number, -big * big)], np.array([0, 0, 1, 1, 2, 2]))
     found = truth_mask(compared(CompareOp.GE, column, np.array([0, 1, 0, 1, 0, 1])))
     assert found.tolist() == [False, True, True, True, False, False]
