@@ -173,7 +173,7 @@ class Thresholds:
         #: The inequalities that guesses examine; all, if there are none.
         self._chosen: set[int] = set()
 
-    def _is_open(self, posed: Posed) -> bool:
+    def _is_open(self, posed: ProofStep) -> bool:
         """Whether the bound of `posed` is known for all rates."""
         obligation = posed.obligation
         noises = [noise for share in obligation.bound.shares for event in share.events for noise in event.noises]

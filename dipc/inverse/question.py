@@ -201,7 +201,7 @@ class Inequality:
     #: The bound before it was measured.
     stated: Bound | None = None
     #: The summand of the claim's beta, where `beta` is another one.
-    summand: Summand | None = None
+    summand: BetaSummand | None = None
 
     def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
         """The parts of `interval` where the inequality fails, increasing. Raises Undecided."""
@@ -287,7 +287,7 @@ class Claims:
                 by_variable.setdefault(str(claimed.variable), []).append(says)
         return {variable: together(all_of) for variable, all_of in by_variable.items()}
 
-    def _saying_of(self, summand: Summand, factor: Fraction) -> ClaimScope:
+    def _saying_of(self, summand: BetaSummand, factor: Fraction) -> ClaimScope:
         """The values at which the claim that `summand` is a part of is not vacuous."""
         if summand.least is None:
             return ClaimScope((), "it is not known where beta is the least")
@@ -375,7 +375,7 @@ _MOST_INPUTS = 4
 _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 
 
-def _best_posed(case: ClassCase, first: Sequence[Posed], engine: Engine) -> Sequence[Posed]:
+def _best_posed(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
     """The rules' bounds that come nearest to proving the claim, and the claim at some inputs. Raises Undecided."""
 
     def needed(proof: Proof) -> Fraction | None:
@@ -417,7 +417,7 @@ def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> 
 
 
 def measure_inequalities(
-    posed: Sequence[tuple[int, Posed]], engine: Engine, progress: Progress | None = None
+    posed: Sequence[tuple[int, ProofStep]], engine: Engine, progress: Progress | None = None
 ) -> tuple[tuple[Inequality, ...], Mapping[str, list[int]]]:
     """The different inequalities of the numbered cases, and the numbers of the cases that could not be measured.
 
@@ -452,7 +452,7 @@ def measure_inequalities(
 
 
 #: The fields in which two different inequalities differ.
-_Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool, int, int, Summand | None]
+_Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool, int, int, BetaSummand | None]
 
 
 # --- Answers ----------------------------------------------------------------------------------------------------------

@@ -713,7 +713,7 @@ def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequenc
     if proof is None or note.numbers is None:
         return ()
     inequalities, unknown = measure_inequalities(
-        [(1, Posed(o, source.required.variable, why)) for o, why in proof.inequalities(note.numbers[1])], engine
+        [(1, ProofStep(o, source.required.variable, why)) for o, why in proof.inequalities(note.numbers[1])], engine
     )
     if unknown:
         return ()
@@ -721,8 +721,8 @@ def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequenc
     return [WrittenForm(f"1 - ({wrong})", inequalities[0].variable, exact=False)]
 
 
-def _written(posed: Sequence[Posed], engine: Engine, only_at: Fraction | None) -> Sequence[WrittenForm]:
-    inequalities, _ = measure_inequalities([(1, one) for one in posed if not isinstance(one.why, Summand)], engine)
+def _written(posed: Sequence[ProofStep], engine: Engine, only_at: Fraction | None) -> Sequence[WrittenForm]:
+    inequalities, _ = measure_inequalities([(1, one) for one in posed if not isinstance(one.why, BetaSummand)], engine)
     return [
         WrittenForm(
             str(claimed.closed if claimed.variable is not Variable.EPS else claimed.closed.restricted_to(only_at)),

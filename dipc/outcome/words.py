@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
 from dipc.claims.table import Table
 from dipc.decide.obligation import ClaimScope, EndPoint, FailureInterval, Verdict
-from dipc.frozen import Later, frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.options import Options
 from dipc.outcome.outcome import GLUE, ExitStatus, Tone
 from dipc.program.inputs import specifications

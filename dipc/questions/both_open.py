@@ -35,7 +35,7 @@ from dipc.algebra.limits import Undecided
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.obligation import Bound, ClaimScope, Decision, Obligation, Verdict, saying
-from dipc.frozen import Later
+from dipc.frozen import LazyModule
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase, EveryInput
