@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast as python
+import copy
+import math
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +14,7 @@ from fractions import Fraction
 
 from dipc.mechanisms.module import BAD_NOISE, UNKNOWN_TYPE, Module, literal, names_stored, owned_names, rational
 from dipc.mechanisms.rounding import Decimal, ExactDivision, exact_number, floats_in
-from dipc.mechanisms.types import FALSE_NAME, NONE, NONE_NAME, TRUE_NAME, Bound, Kind, bound_of
+from dipc.mechanisms.types import FALSE_NAME, FLOOR, NONE, NONE_NAME, REMAINDER, TRUE_NAME, Bound, Kind, bound_of
 from dipc.noise.laws import law_of
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, number
@@ -110,6 +112,12 @@ class Many:
 
     length: Bound
     item: Callable[[ast.Expr], Item]
+    #: The length of a list that may be shorter, a variable.
+    counter: str | None = None
+
+    def exists(self, offset: ast.Expr, span: Span) -> ast.Expr | None:
+        """The condition that there is an item at this place; None where there always is."""
+        return None if self.counter is None else ast.Compare(CompareOp.LT, offset, ast.Name(self.counter, span), span)
 
 
 @dataclass
@@ -176,6 +184,8 @@ class Expressions:
         self.gone: set[str] = set()
         #: What the names of each comprehension and lambda around meant outside of it, the innermost last.
         self.scopes: list[dict[str, Binding | None]] = []
+        #: The lists that the loops around append to.
+        self.appending: set[str] = set()
         #: What names stand for that are the greatest or least of a list, as `max(xs)`.
         self.extremes: dict[str, python.expr] = {}
 
@@ -334,8 +344,31 @@ class Expressions:
                 self.assign(target, node.orelse, span)
             self.emit(ast.If(condition, tuple(then), tuple(otherwise), span))
             return
+        test = self._test_of_weights(node)
+        if test is not None:
+            condition = self.expr(test)
+            with self.before() as then:
+                self.assign(target, _decided(node, test, holds=True), span)
+            with self.before() as otherwise:
+                self.assign(target, _decided(node, test, holds=False), span)
+            self.emit(ast.If(condition, tuple(then), tuple(otherwise), span))
+            return
         drawn = self._distribution(node)
         self.emit(ast.Assign(target, self.expr(node), span) if drawn is None else ast.Sample(target, drawn, span))
+
+    def _test_of_weights(self, node: python.expr) -> python.expr | None:
+        """The first condition in the weights of a `choice`: they are chosen together."""
+        if not isinstance(node, python.Call) or self.called(node.func) != CHOICE:
+            return None
+        match node.args:
+            case [python.Dict(values=weights)]:
+                for weight in weights:
+                    for each in python.walk(weight):
+                        if isinstance(each, python.IfExp) and not any(
+                            isinstance(inner, python.Call) for inner in python.walk(each.test)
+                        ):
+                            return each.test
+        return None
 
     def _constant(self, node: python.Constant, span: Span) -> ast.Expr:
         value = node.value
@@ -495,10 +528,15 @@ class Expressions:
                     return number(first**second, span)  # type: ignore[arg-type]
         if isinstance(op, python.Pow) and second == 2 and not isinstance(one, ast.Call):
             return ast.Binary(BinaryOp.MULTIPLY, one, one, span)
+        if isinstance(op, python.FloorDiv | python.Mod) and second and second.denominator == 1 and values[0] is None:
+            target = ast.Name(self.fresh("quotient" if isinstance(op, python.FloorDiv) else "remainder"), span)
+            word = FLOOR if isinstance(op, python.FloorDiv) else REMAINDER
+            self.emit(ast.Assign(target, ast.Call(word, (one, number(second, span)), span), span))
+            return target
         sign = {python.FloorDiv: "//", python.Mod: "%", python.Pow: "**"}.get(type(op), "this operator")
         raise self.module.wrong(
             node,
-            f"`{sign}` can only be used between numbers that are written out",
+            f"`{sign}` can only be used between numbers that are written out, or of a finite value by such a number",
             "make the result a constant of the mechanism, `@dipc.mechanism(half=2)`",
         )
 
@@ -610,12 +648,21 @@ class Expressions:
         span = self.module.span(node)
         array = self.array(node)
         if array is not None:
-            if array.grows:
-                raise self.module.wrong(
-                    node, "a list that grows cannot be looped over", "create it with its full length: `[0] * m`"
-                )
             own = array.name
-            return Many(array.length, lambda offset: ast.Element(own, offset, span))
+            if array.grows and not array.complete and array.counter is None:
+                raise self.module.wrong(
+                    node,
+                    "a list that grows cannot be looped over before it is complete",
+                    f"create it with its full length before the loop, `{self.spelling_of(own)} = [0] * m`, and assign "
+                    "its elements",
+                )
+            if array.counter is not None and own in self.appending:
+                raise self.module.wrong(
+                    node, "a list that grows here cannot be looped over at once", "loop over it after it is complete"
+                )
+            return Many(array.length, lambda offset: ast.Element(own, offset, span), array.counter)
+        if isinstance(node, python.Subscript) and isinstance(node.slice, python.Slice):
+            return self._slice(node, node.slice, span)
         match node:
             case python.Call(func=python.Name(id="range"), args=[_, *_] as arguments, keywords=[]):
                 return self._range(node, arguments, span)
@@ -628,13 +675,21 @@ class Expressions:
                 if enumerated is None:
                     return None
                 item = enumerated.item
-                return Many(enumerated.length, lambda offset: (plus(offset, start, self.constants, span), item(offset)))
+                return Many(
+                    enumerated.length,
+                    lambda offset: (plus(offset, start, self.constants, span), item(offset)),
+                    enumerated.counter,
+                )
             case python.Call(func=python.Name(id="zip"), args=[_, *_] as arguments):
                 strict = self._zip_is_strict(node)
                 sequences = [self.many(each) for each in arguments]
                 if any(sequence is None for sequence in sequences):
                     return None
                 together = [sequence for sequence in sequences if sequence is not None]
+                if any(sequence.counter is not None for sequence in together):
+                    raise self.module.wrong(
+                        node, "the length of a list that grows is not known here", "loop over it alone"
+                    )
                 least = min((sequence.length for sequence in together), key=lambda each: each.value)
                 if any(sequence.length.minus(least).terms for sequence in together):
                     raise self.module.wrong(
@@ -654,6 +709,32 @@ class Expressions:
                 self.made(made)
                 return Many(made.length, lambda offset: ast.Element(name, offset, span))
         return None
+
+    def _slice(self, node: python.Subscript, part: python.Slice, span: Span) -> Many | None:
+        """The elements of `q[1:]`, `q[:k]` or `q[j:k]`, by ends that are known."""
+        array = self.array(node.value)
+        if array is None or array.grows:
+            return None
+        if part.step is not None:
+            raise self.module.wrong(node, "a slice has steps of 1 here", "write `[q[2 * k] for k in range(n)]`")
+
+        def end(written: python.expr | None, default: Bound) -> Bound:
+            if written is None:
+                return default
+            bound = self.length(written)
+            return array.length.plus(bound) if bound.value < 0 and not bound.terms else bound
+
+        low, high = end(part.lower, Bound.of(0)), end(part.upper, array.length)
+        for least, most in ((Bound.of(0), low), (low, high), (high, array.length)):
+            apart = most.minus(least)
+            if apart.value < 0 or any(coefficient < 0 for _, coefficient in apart.terms):
+                raise self.module.wrong(
+                    node,
+                    f"the ends of the slice `{self.module.text(node)}` may be outside of the list",
+                    "write ends from 0 to the length of the list, the lower one first",
+                )
+        name = array.name
+        return Many(high.minus(low), lambda k: ast.Element(name, plus(k, low, self.constants, span), span))
 
     def _zip_is_strict(self, node: python.Call) -> bool:
         match node.keywords:
@@ -689,12 +770,19 @@ class Expressions:
         with self.before() as inner:
             body(offset, many.item(offset))
         self.loops.pop()
+        exists = many.exists(offset, span)
+        if exists is not None:
+            inner = [ast.If(exists, tuple(inner), (), span)]
         low = number(first, span)
         self.emit(ast.For(variable, low, many.length.plus(-1).expression(span), tuple(inner), span))
 
     # --- calls ------------------------------------------------------------------------------------
 
     def _call(self, node: python.Call, span: Span) -> ast.Expr:
+        if self._test_of_weights(node) is not None:
+            target = ast.Name(self.fresh("draw", self.module.text(node)), span)
+            self.assign(target, node, span)
+            return target
         distribution = self._distribution(node)
         if distribution is not None:
             target = ast.Name(self.fresh("draw", self.module.text(node)), span)
@@ -760,7 +848,7 @@ class Expressions:
                     code=BAD_NOISE,
                 )
             if called in ("math.sqrt", "math.log"):
-                return self.module.wrong(node, f"`{written}` does not give an exact number", "write a Fraction")
+                return self.module.wrong(node, f"`{written}` does not give an exact number", self._near(node, called))
             return self.module.wrong(
                 node.func,
                 f"`{written}` is imported, so what it does is not known here",
@@ -776,6 +864,14 @@ class Expressions:
             *did_you_mean(written, [*self.module.functions, "min", "max", "abs", "sum", "len", "any", "all"]),
             "a mechanism calls min, max, abs, sum, len, any, all, dipc's noise and functions of its own file",
         )
+
+    def _near(self, node: python.Call, called: str) -> str:
+        """The help for a logarithm or a root: a Fraction near it, where its argument is a number."""
+        value = rational(self.module, node.args[0]) if len(node.args) == 1 else None
+        if value is None or value <= 0:
+            return "write a Fraction near it, such as `Fraction(3, 2)`"
+        near = Fraction(round({"math.log": math.log, "math.sqrt": math.sqrt}[called](value) * 10_000), 10_000)
+        return f"write a Fraction near it, `Fraction({near.numerator}, {near.denominator})`"
 
     def _single(self, node: python.Call) -> ast.Expr:
         if len(node.args) != 1 or node.keywords or isinstance(node.args[0], python.Starred):
@@ -851,7 +947,7 @@ class Expressions:
         }.get(name)
         if start is None:
             self._require_some(node, name, many)
-        if start is None and conditions:
+        if start is None and (conditions or many.counter is not None):
             raise self.module.wrong(node, f"`{name}` may get nothing to choose from", "write the loop as statements")
 
         def value(item: Item) -> ast.Expr:
@@ -909,6 +1005,10 @@ class Expressions:
             ] if isinstance(value, python.Name) and other == value.id:
                 many = self.many(value)
                 assert many is not None
+                if many.counter is not None:
+                    raise self.module.wrong(
+                        node, f"`{name}` may get nothing to choose from", "write the loop as statements"
+                    )
                 return self._arg_best(name, many, lambda item: item, lambda offset: offset, span)
         raise self.module.wrong(
             node, "`index` can only look for a greatest or least element", "write `xs.index(max(xs))`, or a loop"
@@ -927,6 +1027,8 @@ class Expressions:
             raise self.module.wrong(node, f"`{name}` with a key needs a list or a range, and a `lambda i: …`")
 
         self._require_some(node, name, many)
+        if many.counter is not None:
+            raise self.module.wrong(node, f"`{name}` may get nothing to choose from", "write the loop as statements")
 
         def score(item: Item) -> Item:
             self.let(key.args.args[0].arg, _bound_to(item))
@@ -1144,6 +1246,26 @@ def _takes_one(score: python.Lambda) -> bool:
     arguments = score.args
     others = (*arguments.posonlyargs, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
     return len(arguments.args) == 1 and not any(others)
+
+
+class _Decided(python.NodeTransformer):
+    """Replaces conditional expressions by the branch that is taken where `test` holds, or does not."""
+
+    def __init__(self, test: python.expr, *, holds: bool) -> None:
+        self._test, self._holds = python.dump(test), holds
+
+    def visit_IfExp(self, node: python.IfExp) -> python.expr:
+        self.generic_visit(node)
+        if python.dump(node.test) != self._test:
+            return node
+        return node.body if self._holds else node.orelse
+
+
+def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.expr:
+    """The `choice` with the weights that it has where `test` holds, or does not."""
+    changed = _Decided(test, holds=holds).visit(copy.deepcopy(node))
+    assert isinstance(changed, python.expr)
+    return changed
 
 
 def _call_of(score: python.expr) -> python.Call:

@@ -23,7 +23,7 @@ _SUBSET = (
 
 #: Python's functions that a mechanism may call.
 BUILTINS = frozenset(
-    ("abs", "all", "any", "bool", "enumerate", "int", "len", "list", "max", "min", "range", "sum", "zip")
+    ("abs", "all", "any", "bool", "enumerate", "int", "len", "list", "max", "min", "range", "sorted", "sum", "zip")
 )
 
 

@@ -31,16 +31,20 @@ from dipc.mechanisms.types import (
     BLANK,
     BOOL,
     FALSE_NAME,
+    FLOOR,
     NONE,
     NONE_NAME,
     ONLY_NONE,
+    REMAINDER,
     TRUE_NAME,
     Bound,
     Inference,
     Kind,
     Mixed,
     bound_of,
+    floored,
     joined,
+    values_of,
 )
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, number
@@ -328,6 +332,16 @@ class _Header:
             return None
         kind = element or Kind("real" if called == "dipc.Reals" else "int")
         if isinstance(inside, python.Constant) and isinstance(inside.value, str):
+            if inside.value not in self.constants and not inside.value.isidentifier():
+                plain = inside.value.strip()
+                raise module.wrong(
+                    inside,
+                    f"the length `{inside.value}` is not the name of a constant",
+                    f"write the number itself, `{called}[{plain}]`"
+                    if plain.isdigit()
+                    else f'write the name of a constant, `{called}["m"]` with `@dipc.mechanism(m=3)`',
+                    code=BAD_HEADER,
+                )
             if inside.value not in self.constants:
                 notes = did_you_mean(inside.value, self.constants)
                 notes.append(f"say how many there are: `@dipc.mechanism({inside.value}=3)`")
@@ -485,6 +499,7 @@ class _Final:
             {**known, **{in_place.get(name, name): kind for name, kind in written.annotated.items()}},
             names,
         )
+        self._inference = inference
         spelling = {in_place.get(name, name): text for name, text in written.spellings.items()}
         first = number(0, Span(0, 0))
         beginnings = [
@@ -526,10 +541,14 @@ class _Final:
                 )
         self.given = self._flags(like)
         outputs = {self.told, *(answer.name for answer in self.answers)}
+        # Elements of these are missing or numbers; None is never among them.
+        shorter = {
+            answer.name for answer in self.answers if answer.array and answer.array.grows and answer.array.partial
+        }
         MissingValues(
             self.module,
             lambda name: spelling.get(name, name),
-            {*self.given, *(name for name, kind in self.kinds.items() if kind.none and kind.is_number)},
+            {*self.given, *(name for name, kind in self.kinds.items() if kind.none and kind.is_number)} - shorter,
             {*variables_assigned(body)} - known.keys() - outputs,
             {name: array.counter or array.loop_variable or "" for name, array in self.lists.items() if array.grows},
             {name for name, array in self.lists.items() if array.grows and not array.partial},
@@ -730,6 +749,10 @@ class _Final:
     def _completed(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
         for statement in body:
             match statement:
+                case ast.Assign(target, ast.Call(function, (value, divisor)), span) if function in (FLOOR, REMAINDER):
+                    by = bound_of(divisor, {})
+                    assert by is not None, "it is written out"
+                    yield from self._floored(target, function, value, by.value, span)
                 case ast.Assign(target, value, span):
                     yield from self._assigned(target, self._conditions(value), span)
                 case ast.Sample(target, span=span) if target.name in self.given:
@@ -793,6 +816,27 @@ class _Final:
             yield ast.If(value, (ast.Assign(target, true, span),), (ast.Assign(target, false, span),), span)
         else:
             yield ast.Assign(target, plain, span)
+
+    def _floored(
+        self, target: ast.Name | ast.Element, function: str, value: ast.Expr, divisor: Fraction, span: Span
+    ) -> Iterator[ast.Statement]:
+        """The quotient or the remainder, for each value that there is."""
+        values = values_of(self._inference.kind_of(value, self.kinds))
+        if values is None:
+            written = self.module.source.text[value.span.start : value.span.end]
+            raise self.module.wrong(
+                span,
+                f"the values of `{written}` are not known or too many",
+                "compute the quotient of a variable with few values: `y: dipc.Finite[0:5] = x`",
+                code=UNKNOWN_TYPE,
+            )
+        *first, last = values
+        chain: tuple[ast.Statement, ...] = (ast.Assign(target, number(floored(function, last, divisor), span), span),)
+        for each in reversed(first):
+            result = ast.Assign(target, number(floored(function, each, divisor), span), span)
+            condition = ast.Compare(ast.CompareOp.EQ, value, number(each, span), span)
+            chain = (ast.If(condition, (result,), chain, span),)
+        yield from chain
 
     def _has_none_value(self, leaf: ast.Name | ast.Element) -> bool:
         """Whether the variable holds numbers of a domain, or the value that stands for None."""

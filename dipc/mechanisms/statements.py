@@ -76,6 +76,12 @@ class Statements(Expressions):
         self.returned: python.Return | None = None
         self.returns = []
         with self.before() as written:
+            for name, bound in list(self.env.items()):
+                if name in self.stores and isinstance(bound, Scalar):
+                    # An input that the function assigns, too, is copied first.
+                    copied = self.frames[0].scalars[name] = self.env[name] = Scalar(self.fresh(name))
+                    place = self.module.head(node)
+                    self.emit(ast.Assign(ast.Name(copied.name, place), ast.Name(bound.name, place), place))
             self.block(node.body, tail=True)
         if self.answers is None or not any(isinstance(each, python.Return) for each in own_nodes(node.body)):
             raise self.module.wrong(
@@ -477,6 +483,12 @@ class Statements(Expressions):
                     )
             case python.ListComp(elt=element, generators=[generator]) if not generator.ifs:
                 many = self.many(generator.iter)
+                if many is not None and many.counter is not None:
+                    return self._filtered(name, element, generator, span)
+                if many is not None and many.length.value <= 0:
+                    raise self.module.wrong(
+                        value, "this list has no elements", "leave it out, or give it at least one element"
+                    )
                 if many is None:
                     raise self.module.wrong(
                         generator.iter, "this cannot be looped over", "write `for x in q` or `range(m)`"
@@ -489,13 +501,87 @@ class Statements(Expressions):
 
                 with self.scope():
                     self.over(many, span, fill)
+            case python.ListComp(elt=element, generators=[generator]):
+                return self._filtered(name, element, generator, span)
             case python.ListComp():
-                raise self.module.wrong(value, "a list needs a fixed length here", "write the loop, and use `append`")
+                raise self.module.wrong(
+                    value, "a comprehension has one `for` here", "write the loops as statements, and use `append`"
+                )
+            case python.Subscript(slice=python.Slice()):
+                many = self.many(value)
+                if many is None:
+                    raise self.module.wrong(value, "a slice needs a list of a known length", "write a loop")
+                array = Array(self.fresh(name), many.length)
+                self.over(many, span, lambda k, item: self._element_copied(array, k, item, span))
+            case python.Call(func=python.Name(id="sorted"), args=[inner], keywords=keywords):
+                array = self._sorted(name, value, inner, keywords, span)
             case python.Call(func=python.Name(id="list"), args=[inner]):
                 return self._list(name, python.copy_location(_copying(inner), value), span)
             case _:
                 return None
         self.made(array)
+        return array
+
+    def _element_copied(self, array: Array, k: ast.Expr, item: Item, span: Span) -> None:
+        self.emit(ast.Assign(ast.Element(array.name, k, span), _plain(item), span))
+
+    def _filtered(self, name: str, element: python.expr, generator: python.comprehension, span: Span) -> Array:
+        """`[x for x in q if …]`: a list that grows."""
+        many = self.many(generator.iter)
+        if many is None:
+            raise self.module.wrong(generator.iter, "this cannot be looped over", "write `for x in q` or `range(m)`")
+        array = Array(self.fresh(name), many.length, grows=True, partial=True)
+        array.counter = self.fresh(f"{array.name}_length")
+        self.spellings[array.counter] = f"len({name})"
+        counter = ast.Name(array.counter, span)
+        self.emit(ast.Assign(counter, number(0, span), span))
+
+        def append(_: ast.Expr, item: Item) -> None:
+            self.bind(generator.target, item)
+            self._append_if(generator.ifs, element, array, counter, span)
+
+        with self.scope():
+            self.over(many, span, append)
+        self.made(array)
+        return array
+
+    def _append_if(
+        self, tests: Sequence[python.expr], element: python.expr, array: Array, counter: ast.Name, span: Span
+    ) -> None:
+        if tests:
+            condition = self.expr(tests[0])
+            with self.before() as inner:
+                self._append_if(tests[1:], element, array, counter, span)
+            self.emit(ast.If(condition, tuple(inner), (), span))
+            return
+        self.assign(ast.Element(array.name, counter, span), element, span)
+        more = ast.Binary(BinaryOp.ADD, counter, number(1, span), span)
+        self.emit(ast.Assign(counter, more, span))
+
+    def _sorted(
+        self, name: str, node: python.expr, inner: python.expr, keywords: Sequence[python.keyword], span: Span
+    ) -> Array:
+        """`sorted(q)`, or `sorted(q, reverse=True)`: the list, with neighbours exchanged until it is in order."""
+        match keywords:
+            case []:
+                after = ast.CompareOp.GT
+            case [python.keyword(arg="reverse", value=python.Constant(value=bool() as backwards))]:
+                after = ast.CompareOp.LT if backwards else ast.CompareOp.GT
+            case _:
+                raise self.module.wrong(node, "`sorted` takes a list, and `reverse=True`", "write `sorted(q)`")
+        array = self._list(name, python.copy_location(_copying(inner), inner), span)
+        if array is None or array.grows:
+            raise self.module.wrong(node, "`sorted` needs a list of a known length", "write `sorted(q)`")
+        held = ast.Name(self.fresh("held"), span)
+        rounds = Many(array.length.plus(-1), lambda k: k)
+
+        def exchange(k: ast.Expr, _: Item) -> None:
+            one = ast.Element(array.name, k, span)
+            two = ast.Element(array.name, ast.Binary(BinaryOp.ADD, k, number(1, span), span), span)
+            swap = (ast.Assign(held, one, span), ast.Assign(one, two, span), ast.Assign(two, held, span))
+            self.emit(ast.If(ast.Compare(after, one, two, span), swap, (), span))
+
+        self.over(rounds, span, lambda _, __: self.over(rounds, span, exchange))
         return array
 
     def listed(self, name: str, value: python.expr, span: Span) -> Array:
@@ -637,7 +723,7 @@ class Statements(Expressions):
 
     def _returned_list(self, item: python.expr, span: Span) -> Array | None:
         array = self.array(item)
-        if array is None and isinstance(item, python.List | python.ListComp | python.BinOp):
+        if array is None and _makes_list(item):
             array = self._list("list", item, span)
         return array
 
@@ -700,11 +786,18 @@ class Statements(Expressions):
         appended = [array for array in self.arrays if array.loop is statement and array.loop_variable is None]
         for array in appended:
             array.length, array.loop_variable = many.length, variable
+        growing = [self.env.get(name) for name in _appended(statement.body)]
+        outside = self.appending
+        self.appending = outside | {each.name for each in growing if isinstance(each, Array)}
         with self._round(statement, many.length, loop) as inner:
             self.bind(statement.target, offset if direct else self._held(many.item(offset)))
             for name in sorted(names & _reassigned(self.frames[-1].node)):
                 self._copied(name, self.env[name], span)
             self.block(statement.body, tail=False)
+        self.appending = outside
+        exists = many.exists(offset, span)
+        if exists is not None:
+            inner = [ast.If(exists, tuple(inner), (), span)]
         for name in names:
             self.env.pop(name, None)
             self.gone.add(name)
@@ -1037,6 +1130,25 @@ def _bound_by(node: python.AST) -> Iterator[str]:
     match node:
         case python.Name(id=name, ctx=python.Store()) | python.FunctionDef(name=name) | python.arg(arg=name):
             yield name
+
+
+def _appended(body: Sequence[python.stmt]) -> Iterator[str]:
+    """The names of the lists that the statements append to."""
+    for statement in body:
+        for node in python.walk(statement):
+            match node:
+                case python.Attribute(value=python.Name(id=name), attr="append"):
+                    yield name
+
+
+def _makes_list(item: python.expr) -> bool:
+    """Whether the expression is a list that has no name yet."""
+    match item:
+        case python.List() | python.ListComp() | python.BinOp() | python.Subscript(slice=python.Slice()):
+            return True
+        case python.Call(func=python.Name(id="sorted" | "list")):
+            return True
+    return False
 
 
 def _is_docstring(statement: python.stmt) -> bool:

@@ -6,7 +6,7 @@ is left by an assignment, and that is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
@@ -21,6 +21,9 @@ NONE = "None"
 
 #: The value of outputs where the whole answer is None: put in when the type is known. No name is spelled so.
 BLANK = "no answer"
+
+#: Quotients and remainders of finite values, as calls: written out when the values are known. No function is called so.
+FLOOR, REMAINDER = "//", "%"
 
 #: The names that stand for None, False and True where an answer is one of these three.
 NONE_NAME, FALSE_NAME, TRUE_NAME = "none", "no", "yes"
@@ -336,7 +339,8 @@ class Inference:
         raise self.module.wrong(
             span,
             f"the values that `{name}` may have are not known",
-            f"say it where it is first assigned: `{name}: dipc.Finite[0:5] = 0` holds 0 to 4",
+            f"say it where it is first assigned: `{name}: dipc.Finite[0:5] = 0` holds 0 to 4, and "
+            f"`{name}: dipc.Finite[0, 1/2, 1] = 0` these three numbers",
             code=UNKNOWN_TYPE,
         )
 
@@ -366,6 +370,10 @@ class Inference:
                     pass
                 case _:
                     assert_never(statement)
+
+    def kind_of(self, tree: ast.Expr, kinds: Mapping[str, Kind]) -> Kind | None:
+        """The kind of an expression outside of loops; None where it is not known."""
+        return self._of(tree, kinds, {})
 
     def differ(self, one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
         """True only if the values of two expressions are never equal."""
@@ -523,7 +531,42 @@ def _mapped(
     return Kind("range", Bound.of(least), Bound.of(greatest), unordered=_is_unordered(known, Bound.of(0), *ends_of))
 
 
+def floored(function: str, value: Fraction, divisor: Fraction) -> Fraction:
+    """Python's `value // divisor` or `value % divisor`."""
+    return Fraction(value // divisor) if function == FLOOR else value % divisor
+
+
+def values_of(kind: Kind | None) -> list[Fraction] | None:
+    """The numbers of a finite kind, if there are not many and they do not depend on constants."""
+    if kind is None or kind.base not in ("range", "listed") or kind.unordered:
+        return None
+    if kind.base == "range" and any(end.terms for end in kind.ends):
+        return None
+    try:
+        values = list(_listed(kind))
+    except Mixed:
+        return None
+    return values if len(values) <= _MOST_VALUES else None
+
+
+#: Values of a variable that are computed one by one.
+_MOST_VALUES = 100
+
+
+def _of_values(values: Iterable[Fraction]) -> Kind:
+    """The kind of these numbers: a range, where they are all integers."""
+    ordered = sorted(set(values))
+    if all(value.denominator == 1 for value in ordered):
+        return Kind("range", Bound.of(ordered[0]), Bound.of(ordered[-1]))
+    return Kind("listed", values=tuple(ordered))
+
+
 def _called(function: str, kinds: Sequence[Kind | None]) -> Kind | None:
+    if function in (FLOOR, REMAINDER):
+        values, divisors = values_of(kinds[0]), values_of(kinds[1])
+        if values is None or divisors is None:
+            return None
+        return _of_values(floored(function, value, divisors[0]) for value in values)
     ends: dict[str, Callable[[list[Fraction], list[Fraction]], tuple[Fraction, Fraction]]] = {
         "min": lambda low, high: (min(low), min(high)),
         "max": lambda low, high: (max(low), max(high)),
@@ -533,6 +576,12 @@ def _called(function: str, kinds: Sequence[Kind | None]) -> Kind | None:
 
 
 def _combined(op: BinaryOp, one: Kind | None, two: Kind | None) -> Kind | None:
+    first, second = values_of(one), values_of(two)
+    listed = op is BinaryOp.DIVIDE or "listed" in {kind.base for kind in (one, two) if kind is not None}
+    if listed and first is not None and second is not None and len(first) * len(second) <= _MOST_VALUES:
+        if op is BinaryOp.DIVIDE and 0 in second:
+            return None
+        return _of_values(ast.ARITHMETIC[op](x, y) for x in first for y in second)
     if one is not None and two is not None and one.base == two.base == "range":
         (low, high), (other_low, other_high) = one.ends, two.ends
         if op is BinaryOp.ADD:

@@ -172,7 +172,7 @@ def changed_input(q: dipc.Reals["m"], eps):
 
 @dipc.mechanism(m=3)
 def sliced(q: dipc.Reals["m"], eps):
-    return sum(q[1:])
+    return sum(q[::2])
 
 
 @dipc.mechanism(m=3)
@@ -304,7 +304,7 @@ def float_called(q: dipc.Real, eps):
 
 @dipc.mechanism()
 def integer_division(x: dipc.Finite[0:9], eps):
-    return dipc.choice({x // 2: 1})
+    return dipc.choice({9 // x: 1})
 
 
 @dipc.mechanism()

@@ -35,6 +35,13 @@ class _Script:
         return value
 
 
+def _plain(answer: object) -> object:
+    """The answer with ints for Fractions that are whole: `Fraction(2) == 2`, and both are exact."""
+    if isinstance(answer, list | tuple):
+        return type(answer)(map(_plain, answer))
+    return int(answer) if isinstance(answer, Fraction) and answer.denominator == 1 else answer
+
+
 def python_law(function: Callable[..., object], arguments: list[Any]) -> Law:
     """The probability of each answer, written with its types, by running the function once for each path of draws."""
     law: Law = {}
@@ -44,7 +51,7 @@ def python_law(function: Callable[..., object], arguments: list[Any]) -> Law:
         while paths:
             script = _Script(paths.pop())
             dipc.choice = script.choice  # type: ignore[assignment]
-            answer = repr(function(*arguments, eps=1))
+            answer = repr(_plain(function(*arguments, eps=1)))
             paths += script.queued
             law[answer] = law.get(answer, Fraction(0)) + script.weight
     finally:
