@@ -16,6 +16,7 @@ from dipc.mechanisms.module import UNKNOWN_TYPE, Module
 from dipc.mechanisms.types import BLANK, NONE, bound_of
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, CompareOp, UnaryOp
+from dipc.text.diagnostic import DiagnosticError
 
 Leaf = ast.Name | ast.Element
 
@@ -108,7 +109,8 @@ def _expressions(distribution: ast.Distribution) -> Iterator[ast.Expr]:
 class MissingValues:
     """Finds where a value may be missing that is used.
 
-    `optional` are the variables and lists that may hold None in place of a number. `variables` are the scalars that
+    `optional` are the variables and lists that may hold None in place of a number, `truths` those that may hold it in
+    place of a truth value. `variables` are the scalars that
     have no value before they are assigned. `growing` maps each list that grows to the variable with its length, or to
     the variable of the loop that appends to it once in each round; `complete` are those that have an element for each
     round of this loop. `nonempty` says whether a loop between two ends has a round for all constants.
@@ -117,6 +119,7 @@ class MissingValues:
     module: Module
     spelling_of: Callable[[str], str]
     optional: Set[str]
+    truths: Set[str]
     variables: Set[str]
     growing: Mapping[str, str]
     complete: Set[str]
@@ -213,8 +216,9 @@ class MissingValues:
 
     def _assigned(self, target: Leaf, value: ast.Expr, facts: Facts) -> Facts:
         self._index_used(target, facts)
-        copied = isinstance(value, ast.Name | ast.Element) and value.name in self.optional
-        if copied and target.name in self.optional:
+        either = self.optional | self.truths
+        copied = isinstance(value, ast.Name | ast.Element) and value.name in either
+        if copied and target.name in either:
             assert isinstance(value, ast.Name | ast.Element)
             self._index_used(value, facts)
             self._present(value, facts)
@@ -303,21 +307,33 @@ class MissingValues:
                 self._index_used(tree, facts)
                 self._present(tree, facts)
                 if tree.name in self.optional and tree not in facts.numbers:
-                    spelling = self._written(tree)
-                    raise self.module.wrong(
-                        tree.span,
-                        f"`{spelling}` may be None here but is used as a number",
-                        f"test it first: `if {spelling} is not None and …`, or `if {spelling} is None or …`",
-                        code=UNKNOWN_TYPE,
-                    )
+                    raise self._may_be_none(tree)
             case ast.Binary(left=left, right=right) | ast.Compare(left=left, right=right):
-                self._used(left, facts)
-                self._used(right, facts)
-            case ast.Unary(operand=inner):
-                self._used(inner, facts)
+                self._counted(left, facts)
+                self._counted(right, facts)
+            case ast.Unary(op=op, operand=inner):
+                if op is UnaryOp.NEGATE:
+                    self._counted(inner, facts)
+                else:
+                    self._used(inner, facts)
             case ast.Call(arguments=arguments):
                 for each in arguments:
-                    self._used(each, facts)
+                    self._counted(each, facts)
+
+    def _counted(self, tree: ast.Expr, facts: Facts) -> None:
+        """Raise DiagnosticError for a missing value where a number is needed; a truth value counts as 0 or 1."""
+        self._used(tree, facts)
+        if isinstance(tree, ast.Name | ast.Element) and tree.name in self.truths and tree not in facts.numbers:
+            raise self._may_be_none(tree)
+
+    def _may_be_none(self, leaf: Leaf) -> DiagnosticError:
+        spelling = self._written(leaf)
+        return self.module.wrong(
+            leaf.span,
+            f"`{spelling}` may be None here but is used as a number",
+            f"test it first: `if {spelling} is not None and …`, or `if {spelling} is None or …`",
+            code=UNKNOWN_TYPE,
+        )
 
     def _known(self, condition: ast.Expr, *, holds: bool) -> Facts:
         """The facts where the condition holds, or does not."""

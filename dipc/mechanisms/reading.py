@@ -549,6 +549,7 @@ class _Final:
             self.module,
             lambda name: spelling.get(name, name),
             {*self.given, *(name for name, kind in self.kinds.items() if kind.none and kind.is_number)} - shorter,
+            {name for name, kind in self.kinds.items() if kind.is_three_valued},
             {*variables_assigned(body)} - known.keys() - outputs,
             {name: array.counter or array.loop_variable or "" for name, array in self.lists.items() if array.grows},
             {name for name, array in self.lists.items() if array.grows and not array.partial},
@@ -764,13 +765,13 @@ class _Final:
                     yield ast.Sample(target, replace(choose, arms=arms), span)
                 case ast.If(condition, then, otherwise, span):
                     first, second = tuple(self._completed(then)), tuple(self._completed(otherwise))
-                    yield ast.If(self._conditions(condition), first, second, span)
+                    yield ast.If(self._condition(condition), first, second, span)
                 case ast.For():
                     yield replace(statement, body=tuple(self._completed(statement.body)))
                 case ast.While():
                     yield replace(
                         statement,
-                        condition=self._conditions(statement.condition),
+                        condition=self._condition(statement.condition),
                         body=tuple(self._completed(statement.body)),
                     )
                 case _:
@@ -853,6 +854,33 @@ class _Final:
             return None
         return ast.Compare(ast.CompareOp.EQ, leaf, self.kinds[leaf.name].none_value(leaf.span), leaf.span)
 
+    def _is_three_valued(self, tree: ast.Expr) -> bool:
+        """Whether the expression is a variable that is False, True or None."""
+        return isinstance(tree, ast.Name | ast.Element) and self.kinds.get(tree.name, ONLY_NONE).is_three_valued
+
+    def _equal_truths(self, node: ast.Compare) -> ast.Expr | None:
+        """The comparison of a variable that is False, True or None; None where neither side is one."""
+        left, right, span = node.left, node.right, node.span
+        if self._is_three_valued(right):
+            left, right = right, left
+        if not self._is_three_valued(left):
+            return None
+        if self._is_three_valued(right):
+            return node
+        holds = self._conditions(right)
+        equal = [
+            ast.Binary(BinaryOp.AND, ast.Compare(ast.CompareOp.EQ, left, ast.Name(word, span), span), condition, span)
+            for word, condition in ((TRUE_NAME, holds), (FALSE_NAME, ast.Unary(UnaryOp.NOT, holds, span)))
+        ]
+        either = ast.Binary(BinaryOp.OR, equal[0], equal[1], span)
+        return either if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, either, span)
+
+    def _condition(self, tree: ast.Expr) -> ast.Expr:
+        """The condition of an `if` or `while` as the program has it."""
+        if self._is_three_valued(tree):
+            return ast.Compare(ast.CompareOp.EQ, tree, ast.Name(TRUE_NAME, tree.span), tree.span)
+        return self._conditions(tree)
+
     def _equal(self, node: ast.Compare) -> ast.Expr | None:
         """The comparison of two values that may be None, as Python has it; None where neither may be."""
         missing = [each for side in (node.left, node.right) if (each := self._is_missing(side)) is not None]
@@ -900,7 +928,7 @@ class _Final:
                                 return ast.Truth(node.op is ast.CompareOp.NE, node.span)
                             return ast.Compare(node.op, one, kind.none_value(two.span), node.span)
                     if node.op in (ast.CompareOp.EQ, ast.CompareOp.NE):
-                        return self._equal(node)
+                        return self._equal_truths(node) or self._equal(node)
                 case ast.Name(name=name) | ast.Element(name=name) if name in self.kinds:
                     if self.kinds[name].is_three_valued:
                         return ast.Compare(ast.CompareOp.EQ, node, ast.Name(TRUE_NAME, node.span), node.span)

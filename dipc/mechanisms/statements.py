@@ -363,13 +363,46 @@ class Statements(Expressions):
                     held.append(ast.Name(self.fresh("held"), span))
                     self.assign(held[-1], each, span)
                 for own, kept in zip(targets, held, strict=True):
-                    if not isinstance(own, python.Name):
-                        raise self.module.wrong(
-                            own, "only names can be assigned together, not elements", "write two assignments"
-                        )
-                    self.emit(ast.Assign(ast.Name(self.scalar(own.id).name, span), kept, span))
+                    self._assign_held(own, kept, span)
+            case python.Tuple(elts=targets) if (many := self._unpacked(value)) is not None:
+                if many.counter is not None or many.length.terms or many.length.value != len(targets):
+                    raise self.module.wrong(
+                        statement,
+                        f"`{self.module.text(value)}` may not have {len(targets)} elements",
+                        "use its elements",
+                    )
+                held = []
+                for place in range(len(targets)):
+                    held.append(ast.Name(self.fresh("held"), span))
+                    self.emit(ast.Assign(held[-1], _plain(many.item(number(place, span))), span))
+                for own, kept in zip(targets, held, strict=True):
+                    self._assign_held(own, kept, span)
             case _:
                 raise self.module.wrong(statement, f"`{self.module.text(target)}` cannot be assigned here")
+
+    def _unpacked(self, value: python.expr) -> Many | None:
+        """The elements of a list that is taken apart: `a, b = xs`."""
+        return self.many(value) if isinstance(value, python.Name | python.Subscript) else None
+
+    def _assign_held(self, target: python.expr, held: ast.Name, span: Span) -> None:
+        """Assign a value that was computed before: to a name, or to an element of a list of this function."""
+        match target:
+            case python.Name(id=name) if not isinstance(self.env.get(name), Array):
+                self.emit(ast.Assign(ast.Name(self.scalar(name).name, span), held, span))
+            case python.Subscript(value=inner, slice=index) if (array := self.array(inner)) is not None:
+                self._require_own(array, target)
+                if array.is_input:
+                    raise self.module.wrong(
+                        target,
+                        f"the input `{self.module.text(inner)}` is changed",
+                        "copy it first: `r = [x for x in q]`",
+                    )
+                place = ast.Element(array.name, self.index(array, index), self.module.span(target))
+                self.emit(ast.Assign(place, held, span))
+            case _:
+                raise self.module.wrong(
+                    target, "only names and elements of lists can be assigned together", "write two assignments"
+                )
 
     def _is_extreme(self, name: str, value: python.expr) -> bool:
         """Whether the name is that of the greatest or least of a list from here on."""

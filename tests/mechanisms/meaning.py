@@ -395,3 +395,310 @@ def lists_exchanged(x: dipc.Finite[0:10], eps):
 def list_twice(x: dipc.Finite[0:4], eps):
     xs = [x, 1]
     return xs, xs
+
+
+TOP = 4
+
+
+def pick(x):
+    if x > 2:
+        return None
+    return x - 1
+
+
+def two(a, b=TOP):
+    return a * b
+
+
+def uses_k(a):
+    TOP = a + 1
+    return two(a) + TOP
+
+
+@dipc.mechanism
+def comprehension_in_comprehension(x: dipc.Finite[0:4], eps):
+    return [sum(i for i in range(3)) + i for i in range(2)]
+
+
+@dipc.mechanism
+def comprehension_hides_input(x: dipc.Finite[0:4], eps):
+    xs = [1, 2, x]
+    ys = [x + 1 for x in xs]
+    return ys, x
+
+
+@dipc.mechanism
+def list_and_none(x: dipc.Finite[0:4], eps):
+    xs = [x, 2]
+    if x > 2:
+        return xs, None
+    return xs, x
+
+
+@dipc.mechanism
+def none_in_lists(x: dipc.Finite[0:4], eps):
+    if x > 2:
+        return [None, x]
+    return [x, None]
+
+
+@dipc.mechanism
+def helper_none_or_number(x: dipc.Finite[0:4], eps):
+    y = pick(x)
+    if y is None:
+        return "gone"
+    return "low" if y == -1 else "high"
+
+
+@dipc.mechanism
+def helpers_none_compared(x: dipc.Finite[0:4], eps):
+    y = pick(x)
+    z = pick(x - 1)
+    return y == z, y != z, y in (None, z), z is None
+
+
+@dipc.mechanism
+def helper_with_name_of_file(x: dipc.Finite[0:4], eps):
+    return uses_k(x) + TOP
+
+
+@dipc.mechanism
+def elements_exchanged(x: dipc.Finite[0:4], eps):
+    xs = [x, 1, 2]
+    xs[0], xs[2] = xs[2], xs[0]
+    return xs
+
+
+@dipc.mechanism
+def none_then_counted(x: dipc.Finite[0:4], eps):
+    a = None
+    for i in range(3):
+        if a is None:
+            if i == x:
+                a = i
+        else:
+            a = a + 1
+    return a
+
+
+@dipc.mechanism
+def none_in_list_skipped(x: dipc.Finite[0:4], eps):
+    found = [None] * 3
+    for i in range(3):
+        if i != x:
+            found[i] = i
+    total = 0
+    for v in found:
+        if v is not None:
+            total += v
+    return total, found
+
+
+@dipc.mechanism
+def choice_of_none(x: dipc.Finite[0:4], eps):
+    a = dipc.choice({None: 1 / 4, 0: 1 / 4, x + 1: 1 / 2})
+    b = dipc.choice({None: 1 / 2, -1: 1 / 2})
+    return a == b
+
+
+@dipc.mechanism
+def three_values_copied(x: dipc.Finite[0:4], eps):
+    a = None
+    if x > 1:
+        a = dipc.choice({True: 1 / 2, False: 1 / 2})
+    b = a
+    if b:
+        return 1
+    return 0 if b is None else 2
+
+
+@dipc.mechanism
+def returned_while_growing(x: dipc.Finite[0:4], eps):
+    xs = []
+    for i in range(3):
+        if i == x:
+            return xs
+        xs.append(i)
+    return xs
+
+
+@dipc.mechanism
+def appended_in_two_loops(x: dipc.Finite[0:4], eps):
+    xs = []
+    for i in range(3):
+        for j in range(2):
+            if i + j == x:
+                xs.append(i - j)
+    return xs, len(xs)
+
+
+@dipc.mechanism
+def nested_twice(x: dipc.Finite[0:4], eps):
+    def g(a, b):
+        def h(c):
+            return a + c
+
+        return h(b) + x
+
+    a = 5
+    return g(1, 2) + a
+
+
+@dipc.mechanism
+def closure_in_loop(x: dipc.Finite[0:4], eps):
+    t = 0
+
+    def g():
+        return t
+
+    ys = [0] * 3
+    for i in range(3):
+        t = t + i
+        ys[i] = g()
+    return ys
+
+
+@dipc.mechanism
+def key_calls_nested(x: dipc.Finite[0:4], eps):
+    xs = [x, 1, 2]
+    i = 2
+
+    def key(j):
+        return xs[j] + i
+
+    return max(range(3), key=lambda i: key(i)), min(range(3), key=lambda k: -xs[k])
+
+
+@dipc.mechanism
+def last_of_draws(x: dipc.Finite[0:4], eps):
+    last = None
+    count = 0
+    for i in range(4):
+        v = dipc.choice({0: 1 / 2, 1: 1 / 2})
+        if last is not None and v == last:
+            count += 1
+        last = v
+    return count
+
+
+@dipc.mechanism
+def none_is_no_index(x: dipc.Finite[0:4], eps):
+    prev = None
+    for i in range(3):
+        if prev != i - 1:
+            prev = i - 1
+    return prev
+
+
+@dipc.mechanism
+def lists_by_case(x: dipc.Finite[0:4], eps):
+    xs = [x, 1]
+    ys = [xs[0], xs[1]]
+    if x == 2:
+        return xs
+    if x == 3:
+        return ys
+    return [5, 6]
+
+
+@dipc.mechanism
+def list_changed_and_returned(x: dipc.Finite[0:4], eps):
+    xs = [x, 1]
+    for i in range(2):
+        if xs[i] == 1:
+            return xs, i
+        xs[i] = 7
+    return xs, None
+
+
+@dipc.mechanism
+def comprehension_hides_local(x: dipc.Finite[0:4], eps):
+    i = 10
+    ys = [i for i in range(3)]
+    return i, ys
+
+
+@dipc.mechanism
+def input_becomes_none(x: dipc.Finite[0:4], eps):
+    x = None if x > 1 else x
+    return x == 0, x is None
+
+
+@dipc.mechanism
+def exact_floats(x: dipc.Finite[0:4], eps):
+    v = 1.5
+    return x > v, x >= 2.0
+
+
+@dipc.mechanism
+def exact_quotient(x: dipc.Finite[0:4], eps):
+    return 1 if x / 2 == 1 else 0
+
+
+@dipc.mechanism
+def decimal_weight(x: dipc.Finite[0:4], eps):
+    p = 0.1
+    if dipc.choice({True: p, False: 1 - p}):
+        return x
+    return 9
+
+
+@dipc.mechanism
+def list_taken_apart(x: dipc.Finite[0:4], eps):
+    xs = [x, 1]
+    a, b = xs
+    return a
+
+
+@dipc.mechanism
+def filtered_of_none(x: dipc.Finite[0:4], eps):
+    y = [x, None, 2]
+    return [v for v in y if v is not None]
+
+
+@dipc.mechanism
+def three_values_equal(x: dipc.Finite[0:4], eps):
+    flags = [None] * 2
+    flags[0] = x > 1
+    return flags, flags[0] == flags[1]
+
+
+@dipc.mechanism
+def conditional_terms(x: dipc.Finite[0:4], eps):
+    n = 0
+    for i in range(2):
+        n = n + (1 if x > i else 0)
+    m = min(n, 1)
+    return abs(m - x), max(n, m, 1)
+
+
+@dipc.mechanism
+def three_values_and_conditions(x: dipc.Finite[0:4], eps):
+    a = None
+    if x > 1:
+        a = x > 2
+    b = a
+    c = b == (x == 3)
+    d = a != b
+    return c, d, a == b
+
+
+@dipc.mechanism
+def three_values_as_condition(x: dipc.Finite[0:4], eps):
+    a = None
+    if x > 1:
+        a = x > 2
+    b = a
+    if b:
+        return 1
+    return 0 if b is None else 2
+
+
+@dipc.mechanism
+def index_assigned_first(x: dipc.Finite[0:4], eps):
+    xs = [x, 1, 2]
+    xs[0], xs[2] = xs[2], xs[0]
+    a, b, c = xs
+    i = 0
+    i, xs[i] = 1, 8
+    return xs, a, b, c
