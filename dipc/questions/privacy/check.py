@@ -61,7 +61,7 @@ else:
 
 
 class GivenPrivacy(GivenWork, total=False):
-    """What `dipc.check_privacy` takes, as keyword arguments."""
+    """The keyword arguments of `dipc.check_privacy`."""
 
     inputs: InputSpec | None
     budget: GivenValue
@@ -149,11 +149,11 @@ class PrivacyQuestion:
             program.core.require_meaning(eps)
 
     def single(self) -> PrivacyQuestion:
-        """This question about a single run."""
+        """Return the question about a single run at the same pairs."""
         return PrivacyQuestion(self.program, *self._given, self.engine, self.subject.progress)
 
     def laws(self) -> Laws:
-        """What is known of the laws at the pairs, for the kind of outputs that these are. Raises Undecided."""
+        """Return the laws at the pairs, for the kind of outputs of the program. Raises Undecided."""
         if self._normal is not None:
             return self._normal
         if isinstance(self._worst, Undecided):
@@ -203,7 +203,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _shifts(self) -> ShiftLaws:
-        """What shifts of the noises, and some outputs, say of all pairs."""
+        """The bounds of the loss at all pairs by shifts of the noises, and by some outputs."""
         unknown = self._worst.reason if isinstance(self._worst, Undecided) else None
         return ShiftLaws(self.subject, self.pairs, self.bounds, unknown)
 
@@ -220,7 +220,7 @@ class PrivacyQuestion:
         return None
 
     def bounds(self) -> LossBounds:
-        """What is known of the loss from above and from below where outputs or inputs are not listed."""
+        """Return upper and lower bounds of the loss where outputs or inputs are not listed."""
         match self.pairs:
             case EveryPair(adjacency):
                 return self._together(lambda program: bounds_for_every_pair(program, adjacency, self.engine))
@@ -319,7 +319,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _tried(self) -> Pairs | None:
-        """Some of infinitely many pairs, where no pair is known to be the worst: a claim may fail at one of them."""
+        """A few of infinitely many pairs, where no pair is known to be the worst: a claim may fail at one of them."""
         if not isinstance(self.pairs, EveryPair) or not isinstance(self._worst, Undecided) or self.runs > 1:
             return None
         return few_pairs(self.program, self.pairs.adjacency)

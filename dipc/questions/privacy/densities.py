@@ -246,7 +246,7 @@ class RealOutputs(Laws):
     ratios, or of sets of outputs."""
 
     def __init__(self, subject: Subject, pairs: Pairs) -> None:
-        """Raises OutsideFragment for int outputs."""
+        """Raise OutsideFragment for int outputs."""
         super().__init__(subject)
         self._program, self._pairs = subject.program, pairs
         self._slots = self._program.core.output_slots
@@ -322,10 +322,15 @@ class RealOutputs(Laws):
         return LeastDelta(*about, None, value, True, (eps, eps), where, there)
 
     def _excesses(self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT) -> tuple[TableLaws, Fraction]:
-        """Sets of outputs at each pair of which some, at each eps, are together the worst for the budget, except for an
-        excess that is at most the number; it is 0 unless the claim is about one eps. Where the set is another one for
-        each eps of an interval they are only `above` it, if that is asked for: with answers whose second probability is
-        0 and whose first is at least the excess of what is left out. Raises Undecided."""
+        """Return the laws of sets of outputs, and the greatest excess that these sets leave out at any pair.
+
+        At each eps some of the sets together are the worst for the budget, but for that excess. The excess is 0 unless
+        the claim is about one eps, where `digits` is the precision of the sets.
+
+        With `above` the laws bound the least delta on an interval on which the worst set changes with eps. The excess
+        of the outputs left out is then the first probability of an answer whose second probability is 0. Raises
+        Undecided.
+        """
         self._left, self._above, self._digits = _ZERO, above, digits
         table, pairs = self._table(lambda one, two: self._sets(one, two, claim))
         cell = claim.intervals[0]
@@ -445,7 +450,7 @@ class RealOutputs(Laws):
     # --- densities ----------------------------------------------------------------------------------------
 
     def _densities(self, point: Input) -> Mapping[_Key, Sequence[_Density]]:
-        """By finite outputs and atoms, of all exits at an input."""
+        """Return the densities of all exits at an input, by their finite outputs and atoms."""
         if point not in self._known:
             core = self._program.core
             values = dict(zip(core.inputs, point, strict=True))
@@ -515,7 +520,7 @@ class RealOutputs(Laws):
                     yield Outcome(answer, factor, ExpPoly.ZERO)  # the ratio has no bound
                     continue
                 places = [place for place, _ in corner if place is not None]
-                yield Outcome(answer, factor * _at(slopes, places), other * _at(others, places))
+                yield Outcome(answer, factor * _exponential_at(slopes, places), other * _exponential_at(others, places))
 
     def _sets(self, one: Input, two: Input, claim: PrivacyClaim) -> Iterator[Outcome]:
         for alike in self._alike(one, two):
@@ -570,7 +575,7 @@ class RealOutputs(Laws):
             if any(place is None for place in corner):
                 return False
             places = [place for place in corner if place is not None]
-            excess = factor * _at(slopes, places) - scale * other * _at(others, places)
+            excess = factor * _exponential_at(slopes, places) - scale * other * _exponential_at(others, places)
             return self._is_nonnegative(sign * excess, claim.intervals)
 
         if is_never_negative(-1, 1):
@@ -595,8 +600,11 @@ class RealOutputs(Laws):
                 yield region
 
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> tuple[Fraction, Fraction] | None:
-        """What log(one/other)/eps lies between on the intervals: at one eps, or where the set is to be above; None
-        where that is not known. Raises Undecided."""
+        """Return numbers between which log(one/other)/eps lies on the intervals.
+
+        None where no numbers are known: on an interval they are looked for only if the sets may be above the worst.
+        Raises Undecided.
+        """
         (interval, *more) = intervals
         if interval.is_point and not more:
             low, high = loss_enclosure(one, other, interval.lower, self._digits)
@@ -634,8 +642,11 @@ _MOST_DEGREE = 10_000
 
 
 def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
-    """The sum of products of two functions. Its denominator is positive for every eps > 0; where exponents have too
-    large a denominator, as those of a worst set at one eps have, the quotient is not in lowest terms."""
+    """Return the sum of products of two functions, with a denominator that is positive for every eps > 0.
+
+    Where the exponents have a large common denominator, as in a worst set at one eps, the quotient is not in lowest
+    terms.
+    """
     parts = [fraction_of(factor) for pair in products for factor in pair]
     unit = lcm(*(each.unit for part in parts for each in part))
     if all(denominator == ExpPoly.ONE for _, denominator in parts) or all(
@@ -654,19 +665,24 @@ def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
 
 
 def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
-    """The part of a box in a half-space, in the worst set for every eps: a box where the half-space is about one
-    output, for its side is then an end of that output's span. None where the part is empty."""
+    """Return the part of a box in a half-space, as a region of the worst set for every eps.
+
+    The edge of a half-space of one output is an end of that output's span, so the part is a box. None where the part
+    is empty.
+    """
     (position, c), *others = half.coefficients
     if others:
         return box, half, True
     end = -half.constant / c
-    span = _within(box[position], (end, None) if c > 0 else (None, end))
+    span = _intersection(box[position], (end, None) if c > 0 else (None, end))
     return None if span is None else ((*box[:position], span, *box[position + 1 :]), None, True)
 
 
 def _united(regions: Sequence[_Region]) -> Iterator[_Region]:
-    """The regions, with intervals of one output united where they meet and both are in the worst set for every eps. A
-    half-space is part of a region, so no region with a half-space is united with another."""
+    """Yield the regions, with intervals of one output united where they meet.
+
+    Both must be in the worst set for every eps, and neither may have a half-space: it bounds its own region alone.
+    """
     last: _Region | None = None
     for box, half, certain in regions:
         if last is not None and half is None and last[1] is None and certain and last[2] and len(box) == 1:
@@ -724,7 +740,7 @@ def _own_noise(slot: Slot, form: Affine, axes: Mapping[int, _Axis]) -> int:
 
 
 def _axis(drawn: NoiseVar, form: Affine, given: Mapping[int, Fraction]) -> _Axis:
-    """Raises OutsideFragment for a law that is no exponential on each side."""
+    """Raise OutsideFragment for a law whose density is not an exponential on each side."""
     ((_, factor),) = form.noises
     mean = drawn.mean.at(given)
     sides = drawn.law.sides(drawn.rate)
@@ -739,7 +755,7 @@ def _cut(axis: _Axis, form: Affine) -> _Axis:
     """The output where form >= 0, which is about its noise alone."""
     ((_, c),) = form.noises
     end = axis.constant - axis.factor * form.constant / c
-    span = _within(axis.span, (end, None) if c / axis.factor > 0 else (None, end))
+    span = _intersection(axis.span, (end, None) if c / axis.factor > 0 else (None, end))
     return replace(axis, span=(end, end) if span is None else span)
 
 
@@ -747,7 +763,7 @@ def _only(every: Sequence[_Density], kept: Sequence[int]) -> tuple[_Density, ...
     return tuple([replace(density, axes=tuple([density.axes[position] for position in kept])) for density in every])
 
 
-def _within(span: _Span, other: _Span) -> _Span | None:
+def _intersection(span: _Span, other: _Span) -> _Span | None:
     """The intersection; None where it is at most a point."""
     lows = [end for end in (span[0], other[0]) if end is not None]
     highs = [end for end in (span[1], other[1]) if end is not None]
@@ -756,7 +772,7 @@ def _within(span: _Span, other: _Span) -> _Span | None:
 
 
 def _spans(axes: Iterable[_Axis]) -> list[_Span]:
-    """From end to end, of one output."""
+    """Return the intervals between neighboring ends of one output."""
     ends = {end for axis in axes for end in (axis.center, *axis.span) if end is not None}
     return list(pairwise([None, *sorted(ends), None]))
 
@@ -780,12 +796,12 @@ def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple
     return None
 
 
-def _at(slopes: Sequence[Fraction], places: Sequence[Fraction]) -> ExpPoly:
+def _exponential_at(slopes: Sequence[Fraction], places: Sequence[Fraction]) -> ExpPoly:
     return ExpPoly.term(1, 0, sum((s * y for s, y in zip(slopes, places, strict=True)), _ZERO))
 
 
 def _end(span: _Span, turned: Fraction) -> tuple[Fraction | None, str]:
-    """Where turned·y is greatest, None where it has no bound, and in words."""
+    """Return the y of the span at which turned·y is greatest, None where it has no bound, and the y in words."""
     low, high = span
     if not turned:
         return (high if low is None else low), _words(span)
@@ -836,7 +852,7 @@ def _point(eps: Fraction) -> Interval:
 
 
 def _middle(cell: Interval) -> Fraction:
-    """A point inside, to halve it: without an upper end twice the lower one, and 1 for all eps."""
+    """Return a point at which `cell` is halved: twice the lower end where there is no upper end, 1 for all eps."""
     if cell.upper is None:
         return 2 * cell.lower or _ONE
     return (cell.lower + cell.upper) / 2

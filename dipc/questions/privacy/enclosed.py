@@ -176,7 +176,7 @@ class EnclosedLaws(TableLaws):
         for pair in different:
             try:
                 for interval in claim.intervals:
-                    self._on(pair, claim, interval)
+                    self._require_on(pair, claim, interval)
             except NotTold as stopped:
                 refuted = self._refuted(pair, claim, stopped.eps) if stopped.eps else None
                 return refuted or UnprovedLoss(
@@ -208,8 +208,8 @@ class EnclosedLaws(TableLaws):
             return None
         return self.refuted(pair, needed.answers, claim, Counterexample(eps, allowed, probability))
 
-    def _on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
-        """That the claim holds on the interval. Raises NotTold, Undecided."""
+    def _require_on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
+        """Raise NotTold where the claim is not seen to hold on the interval, and Undecided."""
         if interval.is_point:
             delta = claim.delta.enclosure(interval.lower, _DIGITS)[0]
             needed = (self.needed(pair, claim.budget, interval.lower, bits) for bits in (_FEW_BITS, 4 * _DIGITS))
@@ -224,23 +224,28 @@ class EnclosedLaws(TableLaws):
                 return
         if upper is None:
             starts = (start for start in STARTS if start > lower)
-            upper = next((each for each in starts if self._holds(self.far_out(pair, each), claim, _from(each))), None)
+            upper = next(
+                (each for each in starts if self._holds(self.far_out(pair, each), claim, _starting_at(each))), None
+            )
         if not lower or upper is None:
             raise NotTold(lower)
         for cell in _cells(lower, upper):
             self._cell(pair, claim, cell, _MOST_HALVINGS)
 
     def near_zero(self, pair: tuple[int, int]) -> ExpPoly:
-        """At least Σ max(0, f_o) for every eps, and near it for small eps: as p_o - p'_o is at most there."""
+        """Return an upper bound of Σ max(0, f_o) for every eps, by f_o <= p_o - p'_o; it is tight for small eps."""
         return self._most(each.next_to_zero().exppoly for each in self._differences(pair))
 
     def far_out(self, pair: tuple[int, int], start: Fraction) -> ExpPoly:
-        """At least Σ max(0, f_o) from `start` on, and near it for large eps if both inputs have the same answer."""
+        """Return an upper bound of Σ max(0, f_o) for every eps >= `start`.
+
+        It is tight for large eps if both inputs have the same answer.
+        """
         return self._most(each.from_start_on(start).exppoly for each in self._differences(pair))
 
     @staticmethod
     def _most(least: Iterable[ExpPoly]) -> ExpPoly:
-        """The sum of the positive parts of what is the opposite of these."""
+        """Return the sum of the positive parts of the functions whose negatives are `least`."""
         return sum((_positive_part(-each) for each in least), ExpPoly.ZERO)
 
     def _holds(self, most: ExpPoly, claim: PrivacyClaim, interval: Interval) -> bool:
@@ -302,7 +307,7 @@ class EnclosedLaws(TableLaws):
         return functions
 
     def _cell(self, pair: tuple[int, int], claim: PrivacyClaim, cell: Ends, halvings: int) -> None:
-        """That the claim holds between the ends. Raises NotTold, Undecided."""
+        """Raise NotTold where the claim is not seen to hold on the cell, and Undecided."""
         center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
         if not isinstance(claim.delta.value, ExpPoly):
             raise OutsideFragment("delta has a denominator")
@@ -381,7 +386,7 @@ def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
 
 
 def _quotient(above: flint.arb_series, below: flint.arb_series) -> flint.arb_series:
-    """Raises OutsideFragment where the divisor's enclosure contains 0."""
+    """Return above/below. Raises OutsideFragment where the enclosure of `below` contains 0."""
     if coefficients(below, 1)[0].contains(0):
         raise OutsideFragment("a divisor is not seen to be positive on an interval of eps")
     return above / below
@@ -448,7 +453,7 @@ def _up_to(end: Fraction) -> Interval:
     return Interval(_ZERO, end, False, True)
 
 
-def _from(start: Fraction) -> Interval:
+def _starting_at(start: Fraction) -> Interval:
     return Interval(start, None, True, False)
 
 
@@ -473,7 +478,10 @@ _TINY = 20_000
 
 
 def _first_open(delta: Polynomial, functions: Sequence[Polynomial], halvings: int) -> Fraction | None:
-    """Where in [-1, 1] delta is not seen to be at least the sum of the functions' positive parts; None: nowhere."""
+    """Return a point of [-1, 1] at which delta is not seen to be at least the sum of the functions' positive parts.
+
+    None where there is no such point.
+    """
     total, slack = delta[0], -delta[1]
     for polynomial, error in functions:
         low, high = _range(polynomial)
@@ -502,7 +510,7 @@ def _half(function: Polynomial, side: int) -> Polynomial:
 
 
 def _at_most(functions: Sequence[Polynomial]) -> flint.arb:
-    """At least the sum of the positive parts on [-1, 1]."""
+    """Return an upper bound of the sum of the positive parts on [-1, 1]."""
     total, rest = flint.arb_poly([0]), flint.arb(0)
     for polynomial, error in functions:
         low, high = _range(polynomial)
@@ -521,7 +529,8 @@ def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
 
 
 def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Needed]:
-    """An enclosure of the least delta's supremum on the intervals, where it is about as large, and what needs it there.
+    """Return an enclosure of the least delta's supremum, an eps at which delta is at least its lower end, and the sets.
+
     Raises Undecided.
 
     Of all pairs and cells that with the greatest bound is halved, until the bound is hardly more than what is needed.

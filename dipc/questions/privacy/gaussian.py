@@ -82,11 +82,11 @@ class NormalOutput:
     variance: Fraction
 
     def center(self, inputs: Mapping[int, Fraction]) -> Fraction:
-        """Its mean."""
+        """Return the mean of the output."""
         return self.constant + self.shift(inputs)
 
     def shift(self, move: Mapping[int, Fraction]) -> Fraction:
-        """How far it moves with the inputs."""
+        """Return the move of the output with a move of the inputs."""
         return sum((c * move.get(slot, _ZERO) for slot, c in self.weights), _ZERO)
 
 

@@ -62,7 +62,7 @@ _MOST_BUDGET, _BISECTED = 2**12, 12
 
 @frozen
 class DeltaPiece:
-    """From `lower` to `upper` the least delta is `delta`; `where` is None where it is 0."""
+    """The least delta from `lower` to `upper` is `delta`; `where` is None where delta is 0."""
 
     lower: EndPoint
     upper: EndPoint
@@ -108,7 +108,7 @@ class LeastDelta(PrivacyAnswer):
 
 @frozen
 class Subject:
-    """What is asked about: the `program`, in a composition its first one, and what each answer begins with."""
+    """The subject of a question: the `program`, in a composition its first one, and the first fields of each answer."""
 
     program: Program
     asked: tuple[str, str, str, int | None]
@@ -210,7 +210,7 @@ class Laws(ABC):
         raise Undecided("the least rho is known only for sums of inputs and Gaussian noise")
 
     def listed(self) -> TableLaws:
-        """These laws where outputs are listed."""
+        """Return the laws as a table of listed outputs. Raises Undecided."""
         raise OutsideFragment(
             "the loss of real outputs has a density, so its distribution cannot be listed value by value"
         )
@@ -218,7 +218,10 @@ class Laws(ABC):
 
 @frozen
 class Needed:
-    """What the answers at a pair need at an eps: an enclosure of Σ max(0, f_o), and the o whose f_o is positive."""
+    """The delta that the answers at a pair need at an eps.
+
+    `value` encloses Σ max(0, f_o), and `answers` are the o whose f_o is positive.
+    """
 
     value: Ends
     pair: tuple[int, int]
@@ -261,8 +264,11 @@ class TableLaws(Laws):
     def refuted(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim, failure: Counterexample
     ) -> PrivacyCounterexample:
-        """By a set of answers that is too likely at the first input of a pair: the failure's probability is what is
-        allowed, and less than the probability, which is required to be at most that."""
+        """Return the counterexample of a set of answers that is too likely at the first input of a pair.
+
+        The failing obligation requires the probability to be at most the allowed one, so `failure.probability` is
+        the allowed one.
+        """
         return counterexample_of(failure, self._sides(pair, answers, claim), claim)
 
     def _loss(self, eps: Fraction, value: Ends | None, pair: tuple[int, int], answer: int, text: str) -> Loss:
@@ -270,7 +276,7 @@ class TableLaws(Laws):
         return Loss(*self.subject.asked, eps, value, where.input, where.adjacent, where.outputs[0], text)
 
     def compared(self, claim: PrivacyClaim, most: int) -> list[Sides]:
-        """Sets of outputs that a verdict rests upon, `most` of them."""
+        """Return `most` of the sets of outputs that a verdict rests upon."""
         needed = self.needing(claim)
         if claim.is_pure:
             needed = ((couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs))
@@ -302,7 +308,7 @@ class TableLaws(Laws):
         return self._values[key]
 
     def needed(self, pair: tuple[int, int], budget: Fraction, eps: Fraction, bits: int) -> Needed:
-        """What one pair needs."""
+        """Return the delta that one pair needs."""
         factor = ClosedForm(power(budget)).enclosure(eps, ceil(bits / 3))
         low = high = _ZERO
         answers = []
@@ -333,8 +339,11 @@ class TableLaws(Laws):
         return low, high
 
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
-        """Sets with the greatest p/p' give a bound from below, whatever was guessed; one from above is checked by
-        computing its delta."""
+        """Return the least budget of a delta, enclosed; None is infinity.
+
+        Sets with the greatest p/p' give a lower bound, whatever was guessed. The delta of a candidate shows that it is
+        an upper bound.
+        """
         bits, best = 4 * digits + 16, _ZERO
         for pair in different_pairs(self.table, self.pairs):
             known = [tuple([self.value(number, eps, bits) for number in couple]) for couple in self.table.at_pair(pair)]
@@ -382,7 +391,7 @@ class ShiftLaws(Laws):
 
     @cached_property
     def bounds(self) -> LossBounds:
-        """Raises Undecided."""
+        """Return the bounds. Raises Undecided."""
         return self._known()
 
     def decide(self, claim: PrivacyClaim) -> Answer:
@@ -440,7 +449,7 @@ class ShiftLaws(Laws):
         raise self._refusal("--profile")
 
     def _refusal(self, option: str) -> DiagnosticError | LimitReached:
-        """Why pairs cannot be listed: there are infinitely many, or too many."""
+        """Return the error that says why pairs cannot be listed: there are infinitely many, or too many."""
         if isinstance(self._pairs, EveryPair) and self._pairs.too_many is not None:
             return self._pairs.too_many
         notes = (

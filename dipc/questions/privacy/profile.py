@@ -188,7 +188,7 @@ class Profile(PrivacyAnswer):
 
 @frozen
 class Theorems:
-    """What the theorems about composition say of this many `runs`, each with a loss of at most `loss`."""
+    """The theorems about composition, for this many `runs`, each with a loss of at most `loss`."""
 
     runs: int
     loss: Fraction
