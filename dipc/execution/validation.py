@@ -44,7 +44,7 @@ from dipc.text.core import (
     Value,
     show_value,
 )
-from dipc.text.diagnostic import DefectError, Diagnostic, DiagnosticError
+from dipc.text.diagnostic import DefectError, Diagnostic, DiagnosticError, listing
 from dipc.text.parser import parse
 from dipc.text.statements import lower_ideal
 
@@ -474,6 +474,9 @@ class Validation:
             return draws.count, None  # what goes wrong on a path, or is past a limit, has no verdict
         except Mismatch as mismatch:
             return draws.count, str(mismatch)
+        empty = [name for name, value in outputs.items() if value is None]
+        if empty:
+            return draws.count, f"the program leaves {listing(empty)} without a value"
         accepted, constants = self.accepted, self.program.core.constants
         found = _normal(python_answer(accepted.parts, accepted.together, outputs, constants, accepted.told))
         if isinstance(expected, Exception):

@@ -193,6 +193,13 @@ def _always_answered(node: object) -> Any:
     return None
 
 
+def _not_answered(node: object) -> Any:
+    """The tag of an answer is written into another output."""
+    if isinstance(node, ast.Assign) and node.target.name == "answered" and node.value == ast.Truth(False, node.span):
+        return replace(node, target=replace(node.target, name="out_0_given"))
+    return None
+
+
 def _none_is_zero(node: object) -> Any:
     """The test `best is None` as one of the number that a variable without a number has."""
     if isinstance(node, ast.Unary) and node.op is ast.UnaryOp.NOT and ast.mentions(node, "best_given"):
@@ -203,6 +210,7 @@ def _none_is_zero(node: object) -> Any:
 
 MISTAKES = {
     "dropped None": (RELEASE, _always_answered),
+    "output without a value": (RELEASE, _not_answered),
     "None as a number": (RELEASE, _none_is_zero),
     "wrong comparison at equality": (THRESHOLD, _comparison),
     "wrong comparison": (MAXIMUM, _greater),
