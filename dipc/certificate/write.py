@@ -265,7 +265,7 @@ class _RangeWriter:
         beta = certified(terms.beta, read, ())
         form, intervals = result.closed_form, self._question.intervals
         decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
-        nothing = result.says is not None and result.says.nothing
+        nothing = result.says is not None and result.says.is_vacuous
         data = {"alpha": terms.alpha_text, "beta": self._obligations.beta(beta)}
         return data | self._obligations.of_row(form, beta, intervals, decision, vacuous=terms.vacuous, nothing=nothing)
 

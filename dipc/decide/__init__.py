@@ -1,1 +1,1 @@
-"""Deciding inequalities between a probability and its required value."""
+"""Decisions of inequalities between a probability and its required value."""

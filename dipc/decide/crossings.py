@@ -1,11 +1,11 @@
-"""Where a claim fails of which something has no closed form: the ends enclosed, and what lies between them decided.
+"""The eps where a claim without closed forms fails: the ends are enclosed, and the parts between them decided.
 
 The sign of the slack, Pr - 1 + beta, at one eps is that of an enclosure. Between two eps with different signs there is
-a crossing, which is narrowed to the digits asked for. Whether the claim holds, or fails, between crossings is decided
-like any claim; an eps that refutes this is one more eps with a known sign.
+a zero, which is narrowed to the requested digits. Whether the claim holds or fails between such zeros is decided like
+any claim; an eps that refutes this is one more eps with a known sign.
 
 **Lemma.** Let f, the slack times beta's denominator, be analytic and at most M on the disk of radius R around c. By
-Cauchy's estimate |f'(x) - f'(c)| <= M/R·((1 - q)^-2 - 1) for |x - c| <= q·R, q < 1. Where |f'(c)| is more, f is
+Cauchy's estimate |f'(x) - f'(c)| <= M/R·((1 - q)^-2 - 1) for |x - c| <= q·R, q < 1. Where |f'(c)| is greater, f is
 monotone there: it has one zero, and the claim holds on one side of it and fails on the other.
 """
 
@@ -23,7 +23,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
 from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, Verdict
-from dipc.decide.series import Search
+from dipc.decide.series import SeriesDecision
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, BoundMeasurer, UnexpandedBound
 from dipc.measure.power_series import DISK, coefficients, precision
@@ -34,32 +34,34 @@ from dipc.sign.optimum import root_cell
 from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm, proved_quotient
 from dipc.sign.roots import Root
 
-#: Values of eps whose signs are looked at, at first: powers of 2, and between where they are
-#: usual. How many more a question may take, and
-#: how many there are of a short interval.
+#: Values of eps whose signs are computed first: powers of 2, and numbers between them where eps is usual. Then the most
+#: values that are added, and the number of values in a short interval.
 GRID = (
     *[Fraction(2) ** (k // 4) * (4 + k % 4) / 4 for k in range(-60, 60)],
     *[Fraction(2) ** k for k in range(-64, 65, 4) if abs(k) > 15],
 )
 _MORE_SAMPLES, _PARTS = 12, 8
 
-#: Bits of a sign, at first and at most; how often an interval is halved before Newton's method, and its steps.
+#: The first and the greatest precision of a sign, in bits; the halvings before Newton's method, and its steps.
 _BITS, _MOST_BITS, _HALVINGS, _STEPS = 64, 4096, 8, 12
 
-#: By how much more than nothing a claim fails next to 0, and to infinity, in parts of beta.
+#: The relative amount, in parts of beta, by which a claim must fail near 0 and near infinity.
 _TINY = Fraction(1, 10**9)
 _STRICT = tuple([1 + ExpPoly.term(_TINY, power) for power in range(3)])
 
-#: Of how many eps it is tried to go on to an end without a bound.
+#: The number of eps from which a failure is continued to an unbounded end.
 _PLACES = 4
 
-#: Digits of a crossing: at first, to see whether it is rational; and at most.
+#: Digits of a zero: the first, to test whether it is rational, and the most.
 _FEW, _MOST_DIGITS = 16, 640
 
 
 @frozen(eq=False)
-class Crossing:
-    """The only eps between the ends at which the slack is 0; it grows there if it `rises`, and falls otherwise."""
+class EnclosedRoot:
+    """The only eps in [lower, upper] at which the slack is 0.
+
+    The slack increases there if it `rises`, and decreases otherwise.
+    """
 
     lower: Fraction
     upper: Fraction
@@ -68,59 +70,59 @@ class Crossing:
     exact: Fraction | None = None
 
     @property
-    def place(self) -> Fraction | Crossing:
-        """The number itself where it is known to be rational."""
+    def place(self) -> Fraction | EnclosedRoot:
+        """The number itself where it is known to be rational, else this object."""
         return self if self.exact is None else self.exact
 
     def cell(self, digits: int) -> tuple[Fraction, Fraction]:
-        """The crossing lies between these: cut off after this many digits, and one unit of the last digit more. Raises
-        LimitReached.
-        """
+        """The zero cut off after `digits` digits, and one unit of the last digit more. Raises LimitReached."""
         while digits <= _MOST_DIGITS:
             zero = self.signs.zero(self.lower, self.upper, digits)
             unit = Fraction(10) ** (magnitude(zero) - digits + 1)
             edge = round_down(zero, digits)
             for low in (edge, edge - unit, edge + unit):
-                below, above = self.signs.at(low), self.signs.at(low + unit)
+                below, above = self.signs.sign(low), self.signs.sign(low + unit)
                 if below == -above == (-1 if self.rises else 1):
                     return low, low + unit
             digits *= 2
-        raise LimitReached(None, f"whether the claim holds at eps = {float(self.lower):.12g} could not be told")
+        raise LimitReached(None, f"it was not decided whether the claim holds at eps = {float(self.lower):.12g}")
 
 
-#: A rational eps, an isolated root, a crossing, or None for infinity.
-Place = Fraction | Root | Crossing | None
+#: A rational eps, an isolated root, an enclosed root, or None for infinity.
+Place = Fraction | Root | EnclosedRoot | None
 
 
 @frozen
-class Cut:
+class EpsCut:
     """A cut of the line of eps just before a place, or just after it."""
 
     place: Place
     after: bool
 
 
-#: What lies between two cuts.
-Stretch = tuple[Cut, Cut]
+#: The part of the line between two cuts.
+Stretch = tuple[EpsCut, EpsCut]
 
 
 def cuts(interval: Interval) -> Stretch:
-    """The interval as what lies between two cuts."""
-    return Cut(interval.lower, not interval.lower_closed), Cut(interval.upper, interval.upper_closed)
+    """The two cuts that bound the interval."""
+    return EpsCut(interval.lower, not interval.lower_closed), EpsCut(interval.upper, interval.upper_closed)
 
 
 def failing_stretches(
     obligation: Obligation, interval: Interval, bounds: BoundMeasurer, limits: Limits
 ) -> list[Stretch]:
-    """Where in the interval bound < 1 - beta, increasing. At their ends inside of it there is equality.
+    """The stretches of the interval where bound < 1 - beta, increasing.
 
-    Raises Undecided where that is not found out.
+    At their ends inside of it there is equality.
+
+    Raises Undecided where they are not found.
     """
     return _Question(obligation, bounds, limits).failing(interval)
 
 
 def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
-    """The failing stretches as intervals, whose ends are known to this many digits. Raises LimitReached."""
+    """The failing stretches as intervals, whose ends are known to `digits` digits. Raises LimitReached."""
     return tuple(
         FailureInterval(
             replace(end_of(start, digits, limits), included=not start.after),
@@ -131,7 +133,7 @@ def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -
 
 
 def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> bool:
-    """Whether it is proved that bound < 1 - beta on all of (0, r), with a limit as eps goes to 0 that is less, too."""
+    """Whether it is proved that bound < 1 - beta on all of (0, r), and in the limit as eps goes to 0."""
     (interval,) = obligation.intervals
     try:
         return _Question(obligation, bounds, limits).fails(interval, _STRICT[:1]).verdict is Verdict.ACCURATE
@@ -139,8 +141,8 @@ def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Li
         return False
 
 
-def end_of(cut: Cut, digits: int, limits: Limits) -> EndPoint:
-    """The place of the cut, to this many digits. Raises LimitReached."""
+def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
+    """The place of the cut, to `digits` digits. Raises LimitReached."""
     match cut.place:
         case None:
             return EndPoint(Fraction(0), None, False)
@@ -148,7 +150,7 @@ def end_of(cut: Cut, digits: int, limits: Limits) -> EndPoint:
             return EndPoint(cut.place, cut.place, False)
         case Root():
             return EndPoint(*root_cell(cut.place, digits, limits), False)
-        case Crossing():
+        case EnclosedRoot():
             return EndPoint(*cut.place.cell(digits), False)
     assert_never(cut.place)
 
@@ -158,24 +160,24 @@ def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
     for region in regions:
         inner = [RegionEnd(root, closed=False) for root in region.punctures]
         for lower, upper in zip([region.lower, *inner], [*inner, region.upper], strict=True):
-            yield Cut(lower.value, not lower.closed), Cut(upper.value, upper.closed)
+            yield EpsCut(lower.value, not lower.closed), EpsCut(upper.value, upper.closed)
 
 
 class _Signs:
-    """The signs of the slack, where beta is one quotient."""
+    """The signs of the slack on a cell where beta is one quotient."""
 
-    def __init__(self, search: Search, cell: FormCell, exact: NormalSum | None) -> None:
+    def __init__(self, search: SeriesDecision, cell: FormCell, exact: NormalSum | None) -> None:
         self.search = search
         self.cell = cell
         self._exact = exact
         self._known: dict[Fraction, int] = {}
 
     def series(self, eps: Fraction, length: int) -> Sequence[flint.arb]:
-        """The Taylor coefficients of the slack times a positive number, as precise as FLINT is set to."""
+        """The Taylor coefficients of the slack times a positive number, to FLINT's precision."""
         return coefficients(self.search.slack_series(eps, self.cell), length)
 
-    def at(self, eps: Fraction) -> int:
-        """The sign; 0 where it is not seen."""
+    def sign(self, eps: Fraction) -> int:
+        """The sign at `eps`; 0 where it is not found."""
         known = self._known.get(eps)
         if known is None:
             known = self._known[eps] = self._computed_sign(eps)
@@ -195,10 +197,10 @@ class _Signs:
         return 0
 
     def zero(self, lower: Fraction, upper: Fraction, digits: int) -> Fraction:
-        """About where it is 0 between two eps of different signs, to a few more digits than these."""
+        """The approximate zero between two eps of different signs, to a few more digits than `digits`."""
         for _ in range(_HALVINGS):
             middle = (lower + upper) / 2
-            if self.at(middle) == self.at(lower):
+            if self.sign(middle) == self.sign(lower):
                 lower = middle
             else:
                 upper = middle
@@ -218,11 +220,11 @@ class _Signs:
         return eps
 
     def is_zero(self, eps: Fraction) -> bool:
-        """Whether it is proved to be 0 there."""
+        """Whether the slack is proved to be 0 at `eps`."""
         return self._exact is not None and self._exact.is_zero_at(eps)
 
     def is_monotone(self, lower: Fraction, upper: Fraction) -> bool:
-        """Whether it has no two zeros between the ends, proved."""
+        """Whether it is proved that the slack has at most one zero between the ends."""
         center, reach = (lower + upper) / 2, (upper - lower) / 2
         with precision(_BITS * 8, 2):
             slope = self.series(center, 2)[1]
@@ -233,19 +235,19 @@ class _Signs:
 
 
 class _Question:
-    """One obligation, on parts of intervals."""
+    """One obligation, decided on parts of intervals."""
 
     def __init__(self, obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> None:
         self._bound, self._beta = obligation.bound, obligation.beta
         self._bounds, self._limits = bounds, limits
 
-    def _search(self, bound: Bound, beta: BetaForm, interval: Interval) -> Search:
+    def _search(self, bound: Bound, beta: BetaForm, interval: Interval) -> SeriesDecision:
         obligation = Obligation(bound, beta, (interval,))
         unexpanded = UnexpandedBound.of(bound, self._bounds.measurer, self._limits)
-        return Search(obligation, unexpanded, self._bounds, self._limits)
+        return SeriesDecision(obligation, unexpanded, self._bounds, self._limits)
 
     def failing(self, interval: Interval) -> list[Stretch]:
-        """Raises Undecided."""
+        """The stretches of the interval where the obligation fails. Raises Undecided."""
         search = self._search(self._bound, self._beta, interval)
         slack = search.normal_slack()
         if slack is not None and slack.is_zero:
@@ -256,10 +258,10 @@ class _Question:
             return self._in_pieces(cells)
         signs = _Signs(search, cells[0], slack)
         if search.is_number():
-            sign = signs.at(interval.inner_point)
+            sign = signs.sign(interval.inner_point)
             if not sign:
                 raise OutsideFragment(
-                    "the probability, which is the same for every eps, could not be told apart from 1 - beta"
+                    "the probability and 1 - beta do not depend on eps, and it was not decided which is greater"
                 )
             return [whole] if sign < 0 else []
         samples = self._samples(interval)
@@ -270,11 +272,12 @@ class _Question:
             if tried in samples:
                 break
             samples = sorted({*samples, tried})
-        raise OutsideFragment("where the claim begins to fail could not be found")
+        raise OutsideFragment("the eps at which the claim begins to fail were not found")
 
     def _in_pieces(self, cells: Sequence[FormCell]) -> list[Stretch]:
-        """Where it fails cell by cell, each with the closed form that beta has there: one that fails next to the end of
-        its cell goes on in the next, as beta is continuous.
+        """The failing stretches cell by cell, each with the closed form that beta has there.
+
+        A stretch that ends at the end of its cell continues in the next one, since beta is continuous.
         """
         failing: list[Stretch] = []
         for cell in cells:
@@ -283,10 +286,15 @@ class _Question:
                 raise OutsideFragment("on one of its pieces beta has a divisor whose sign is not known")
             obligation = Obligation(self._bound, PiecewiseForm(value), (cell.hull,))
             within = [
-                (_moved(start, cell.lower, low=True), _moved(end, cell.upper, low=False))
+                (_at_cell_end(start, cell.lower, low=True), _at_cell_end(end, cell.upper, low=False))
                 for start, end in _Question(obligation, self._bounds, self._limits).failing(cell.hull)
             ]
-            if failing and within and failing[-1][1] == Cut(within[0][0].place, after=True) and not within[0][0].after:
+            if (
+                failing
+                and within
+                and failing[-1][1] == EpsCut(within[0][0].place, after=True)
+                and not within[0][0].after
+            ):
                 within[0] = failing.pop()[0], within[0][1]
             failing += within
         return failing
@@ -301,12 +309,12 @@ class _Question:
         return sorted(inside or {interval.inner_point})
 
     def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
-        """The failing stretches, or an eps whose sign is another one than those around it say."""
-        known = [(eps, sign) for eps in samples if (sign := signs.at(eps))]
+        """The failing stretches, or an eps whose sign contradicts the signs around it."""
+        known = [(eps, sign) for eps in samples if (sign := signs.sign(eps))]
         if not known:
-            raise OutsideFragment("the sign of Pr + beta - 1 could not be told at any eps")
+            raise OutsideFragment("the sign of Pr + beta - 1 was not found at any eps")
         runs: list[list[Fraction]] = [[known[0][0]]]
-        crossings: list[Crossing] = []
+        crossings: list[EnclosedRoot] = []
         for (left, sign_before), (right, sign) in pairwise(known):
             if sign == sign_before:
                 runs[-1].append(right)
@@ -318,45 +326,45 @@ class _Question:
         for index, run in enumerate(runs):
             before = crossings[index - 1] if index else None
             after = crossings[index] if index < len(crossings) else None
-            sign = signs.at(run[0])
+            sign = signs.sign(run[0])
             low, closed = (interval.lower, interval.lower_closed) if before is None else (before.upper, True)
             high, high_closed = (interval.upper, interval.upper_closed) if after is None else (after.lower, True)
-            for decision in self.decided(Interval(low, high, closed, high_closed), sign, run):
+            for decision in self.confirm_sign(Interval(low, high, closed, high_closed), sign, run):
                 if decision.counterexample is not None:
                     return decision.counterexample.eps
                 if decision.verdict is not Verdict.ACCURATE:
                     raise OutsideFragment(
-                        f"whether the claim holds is known at single eps, but not between them: {decision.reason}"
+                        f"the claim is decided at single eps, but not between them: {decision.reason}"
                     )
             if sign < 0:
-                start = whole[0] if before is None else Cut(before.place, after=True)
-                failing.append((start, whole[1] if after is None else Cut(after.place, after=False)))
+                start = whole[0] if before is None else EpsCut(before.place, after=True)
+                failing.append((start, whole[1] if after is None else EpsCut(after.place, after=False)))
         return failing
 
     @staticmethod
-    def _crossing(signs: _Signs, left: Fraction, right: Fraction, *, rises: bool) -> Crossing:
+    def _crossing(signs: _Signs, left: Fraction, right: Fraction, *, rises: bool) -> EnclosedRoot:
         zero = signs.zero(left, right, _FEW)
         reach = zero / 10 ** (_FEW + 1)
         low, high = max(left, zero - reach), min(right, zero + reach)
-        ends = signs.at(low), signs.at(high)
+        ends = signs.sign(low), signs.sign(high)
         if ends[0] != -ends[1] or not ends[0]:
-            raise OutsideFragment(f"near eps = {float(zero):.6g} the sign of Pr + beta - 1 could not be told")
+            raise OutsideFragment(f"near eps = {float(zero):.6g} the sign of Pr + beta - 1 was not found")
         if not signs.is_monotone(low, high):
             raise OutsideFragment(f"near eps = {float(zero):.6g} Pr + beta - 1 may be 0 more than once")
         simplest = simplest_between(low, high)
-        return Crossing(low, high, rises, signs, simplest if signs.is_zero(simplest) else None)
+        return EnclosedRoot(low, high, rises, signs, simplest if signs.is_zero(simplest) else None)
 
-    def decided(self, interval: Interval, sign: int, known: Sequence[Fraction]) -> list[Decision]:
-        """What decides that the slack has this sign on the interval, as it has where it is known."""
+    def confirm_sign(self, interval: Interval, sign: int, known: Sequence[Fraction]) -> list[Decision]:
+        """Decisions that together confirm the sign `sign` of the slack on the interval, known so far at some eps."""
         if interval.is_point:
             return []
         if sign > 0:
-            return [self._search(self._bound, self._beta, interval).decided()]
+            return [self._search(self._bound, self._beta, interval).decide()]
         if not interval.lower and interval.upper is None:
             return [self.fails(interval, [_STRICT[0]])]
         if interval.lower and interval.upper is not None:
             return [self.fails(interval, [ExpPoly.ONE])]
-        # More is shown next to an end without a bound than next to a crossing.
+        # Near an unbounded end the claim must fail strictly, which is not possible near a zero.
         ends = known[:_PLACES] if interval.lower else known[: -1 - _PLACES : -1]
         far, near = Decision.undecided(""), interval
         for end in ends:
@@ -368,37 +376,42 @@ class _Question:
         return [far, self.fails(near, [ExpPoly.ONE])]
 
     def fails(self, interval: Interval, factors: Sequence[ExpPoly]) -> Decision:
-        """Whether 1 - Pr is at least one of the factors times beta there: more than beta where that is one of _STRICT,
-        but in the limit.
+        """Decide whether 1 - Pr is at least one of the factors times beta on the interval.
+
+        With a factor of _STRICT, 1 - Pr is more than beta, even in the limit.
         """
         decision = Decision.undecided("")
         for factor in factors:
-            decision = self._search(self._bound.opposite, _opposite(self._beta, factor), interval).decided()
+            decision = self._search(self._bound.opposite, _opposite(self._beta, factor), interval).decide()
             if decision.verdict is Verdict.ACCURATE:
                 break
         return decision
 
 
-def _moved(cut: Cut, end: RegionEnd, *, low: bool) -> Cut:
-    """The end of a stretch in the hull of a cell, where that is the end of the hull, as that of the cell. Raises
-    OutsideFragment for one between both.
+def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
+    """The end of a stretch in a cell's hull; where that is the end of the hull, the end of the cell.
+
+    Raises OutsideFragment for a place between the two.
     """
     root = end.value
     if not isinstance(root, Root) or root.is_exact or cut.place is None:
         return cut
     if cut.place == (root.lower if low else root.upper):
-        return Cut(root, after=not low)
+        return EpsCut(root, after=not low)
     place = cut.place
     near = (place, place) if isinstance(place, Fraction) else (place.lower, place.upper)
     if not (near[0] > root.upper if low else near[1] < root.lower):
-        raise OutsideFragment("the claim begins to fail next to an eps at which beta becomes another expression")
+        raise OutsideFragment("the claim begins to fail very near an eps at which beta changes its expression")
     return cut
 
 
 def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:
-    """1 - factor·beta: with it 1 - Pr >= factor·beta. Raises OutsideFragment for a beta in pieces."""
+    """The beta 1 - factor·beta, with which the opposite claim is 1 - Pr >= factor·beta.
+
+    Raises OutsideFragment for a beta in pieces.
+    """
     if isinstance(beta, NormalBeta):
         return NormalBeta(beta.sum.times(-factor) + NormalSum.collect(ExpPoly.ONE, ()))
     if beta.closed is None:
-        raise OutsideFragment("a beta in pieces is not compared with a probability that has no closed form")
+        raise OutsideFragment("beta has several pieces, and the probability has no closed form to compare them with")
     return PiecewiseForm(1 - beta.closed.value * factor)

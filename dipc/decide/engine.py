@@ -1,6 +1,7 @@
-"""The engine: each different obligation decided once, in the order of the cases that ask.
+"""The engine: it decides each different obligation once, in the order of the cases that need it.
 
-Executors have one protocol, so that all else is the same wherever obligations are decided; here tasks are done in turn.
+All executors have one protocol, so everything else is the same wherever obligations are decided. The executor here
+performs tasks in turn.
 """
 
 from __future__ import annotations
@@ -35,42 +36,41 @@ else:
     crossings = LazyModule("dipc.decide.crossings")
     by_series = LazyModule("dipc.decide.series")
 
-# --- Obligations decided, each different one once: here, or by whichever executor -------------------------------------
+# --- Obligations, each different one decided once ---------------------------------------------------------------------
 
 R = TypeVar("R")
 
-#: Of probabilities over normal noise.
+#: The reason for probabilities over normal noise.
 NO_FORM = "probabilities of Gaussian noise have no closed form"
 
 WITHOUT_FORM = "functions of the normal distribution"
 
-#: What may be asked: to decide an obligation, or only to measure a bound; the decision is UNDECIDED then, with the
-#: bound in closed form.
+#: An obligation to decide, or a bound to measure; the decision for a bound is UNDECIDED, with its closed form.
 Question = Obligation | Bound
 
-#: Answers that are remembered at a time: a table may have millions of rows.
+#: The most answers that are remembered: a table may have millions of rows.
 _REMEMBERED = 200_000
 
 
-#: Limits past which a closed form is too long to be written out; None is that of the degrees of common divisors.
+#: Limits that say that a closed form is too long; None is the limit of the degrees of common divisors.
 _LONG = ("terms", "integrand", "steps", None)
 
 
 def _is_too_long(undecided: Undecided) -> bool:
-    """Whether a closed form was not reached because it is too long."""
+    """Whether the closed form was not computed because it is too long."""
     return isinstance(undecided, LimitReached) and undecided.limit in _LONG
 
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A question that was asked; `decision` once it is there, when `waiting` are called."""
+    """A question with its `decision`, once there is one; then the functions `waiting` are called."""
 
     question: Question
     decision: Decision | None = None
     waiting: list[Callable[[], None]] = field(default_factory=list)
 
     def settle(self, decision: Decision) -> None:
-        """This is the answer."""
+        """Set the decision, and call the waiting functions."""
         self.decision = decision
         waiting, self.waiting = self.waiting, []
         for call in waiting:
@@ -79,7 +79,7 @@ class Pending:
 
 @frozen
 class Spent:
-    """How many events were measured, and how many different obligations decided, and in how many seconds."""
+    """The work done: the numbers of events measured and of obligations decided, with the seconds."""
 
     measures: int = 0
     obligations: int = 0
@@ -94,13 +94,17 @@ class Spent:
 
 
 class Engine:
-    """Decides obligations in this process, each when it is asked for; equal ones once.
+    """A decider of obligations in this process, each when it is asked; equal ones once.
 
-    With `digits` the failing intervals are known to this many digits, each with its worst eps. With `keep_proofs`
-    decisions come with their proofs. Without `forms` whoever asks may do without the closed form of what holds.
+    A question is an obligation or a bound; `Pending` is its answer, now or later. Invariant: equal questions have one
+    `Pending`.
+
+    With `digits` the ends of failing intervals are known to this many digits, each interval with its worst eps. With
+    `keep_proofs` decisions come with their proofs. If `forms` is False, a decision ACCURATE may come without the closed
+    form of its bound.
     """
 
-    #: How many cases may be begun before the first of them is done: whoever decides at once looks no further.
+    #: The most cases in progress at a time; one, where questions are decided at once.
     window = 1
 
     def __init__(
@@ -112,15 +116,14 @@ class Engine:
         keep_proofs: bool = False,
     ) -> None:
         self.bounds = BoundMeasurer(measurer)
-        #: What takes a moment to be measured; the rest is followed without its closed form first, unless a proof is to
-        #: be written from it.
+        #: Measures short closed forms only; longer ones are first avoided, unless a proof is needed.
         self._brief = None if keep_proofs else BoundMeasurer(measurer.brief)
         self.limits = limits
         self.digits = digits
         self.keep_proofs = keep_proofs
         self.forms = True
         self._observer: Callable[[], None] | None = None
-        #: What was decided of functions: different bounds may be the same one.
+        #: Decisions by function: different bounds may be the same function.
         self._functions: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Decision] = {}
         self._obligations = 0
         self._sign_seconds = 0.0
@@ -150,7 +153,7 @@ class Engine:
         return EnclosedForm(UnexpandedBound.of(question, self.bounds.measurer, self.limits), NO_FORM)
 
     def run(self, asking: Generator[Question, Decision, R]) -> R:
-        """What a generator gives in the end, with each question that it asks decided, now."""
+        """The return value of a generator, with each question that it yields decided now."""
         try:
             question = next(asking)
             while True:
@@ -160,7 +163,7 @@ class Engine:
             return result
 
     def ask(self, question: Question) -> Pending:
-        """The one answer to this question, at once or in time."""
+        """The one answer to this question, which may come later."""
         pending = self._ledger.get(question)
         if pending is None:
             if len(self._ledger) >= _REMEMBERED:
@@ -170,16 +173,16 @@ class Engine:
         return pending
 
     def wait(self) -> None:
-        """Until something more is decided; something must be on its way."""
-        raise AssertionError("what is decided at once is waited for")
+        """Wait until something more is decided; some question must be pending."""
+        raise AssertionError("questions are decided at once, so there is nothing to wait for")
 
     def _begin(self, pending: Pending) -> None:
-        pending.settle(self._decided(pending.question))
+        pending.settle(self._decision(pending.question))
         self._observe()
 
     @contextmanager
     def observed(self, observer: Callable[[], None]) -> Iterator[None]:
-        """Within the block it is called whenever an answer, or a step of one that takes long, is there."""
+        """Call `observer` within the block at each answer, and at each step of a long one."""
         before, self._observer = self._observer, observer
         try:
             yield
@@ -190,7 +193,7 @@ class Engine:
         if self._observer is not None:
             self._observer()
 
-    def _decided(self, question: Question) -> Decision:
+    def _decision(self, question: Question) -> Decision:
         obligation = question if isinstance(question, Obligation) else None
         bound = question.bound if isinstance(question, Obligation) else question
         tried: Decision | None = None
@@ -212,7 +215,7 @@ class Engine:
                 measured = self.bounds.measure(bound)
             elif obligation is not None and self._brief is not None and _has_dear_signs(measured):
                 tried = self._by_series(obligation)
-                # Where it fails, to some digits, takes the closed form.
+                # The digits of failing intervals need the closed form.
                 if tried.verdict is Verdict.ACCURATE or (tried.verdict is Verdict.INACCURATE and self.digits is None):
                     return replace(tried, bound=measured)
         except Undecided as undecided:
@@ -223,11 +226,11 @@ class Engine:
             return Decision.undecided(undecided.reason)
         if obligation is None:
             return replace(Decision.undecided(MEASURED, measured), long=long)
-        decision = self._settled(measured, obligation)
+        decision = self._decide_measured(measured, obligation)
         return replace(decision, long=True) if long else decision
 
     def _by_series(self, obligation: Obligation) -> Decision:
-        """The decision without a closed form; where it fails, to the digits asked for."""
+        """The decision without a closed form; where the claim fails, with the requested digits."""
         decision = by_series.decide_by_series(obligation, self.bounds, self.limits)
         self._observe()
         if decision.verdict is Verdict.INACCURATE and self.digits is not None:
@@ -240,8 +243,9 @@ class Engine:
         return decision
 
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:
-        """The bound where that takes a moment, whatever was asked before; None where it takes longer, or proofs are
-        kept. Raises Undecided past a limit that is the same for what takes longer.
+        """The bound in closed form if that is short; None where it is long, or proofs are kept.
+
+        The result does not depend on earlier questions. Raises Undecided past a limit that also holds for long forms.
         """
         if self._brief is None:
             return None
@@ -252,7 +256,7 @@ class Engine:
                 return None
             raise
 
-    def _settled(self, measured: ClosedForm, obligation: Obligation) -> Decision:
+    def _decide_measured(self, measured: ClosedForm, obligation: Obligation) -> Decision:
         beta, intervals = obligation.beta, obligation.intervals
         known = self._functions.get((measured, beta, intervals))
         if known is None:
@@ -278,21 +282,21 @@ class Engine:
         return Spent(measured, self._obligations, seconds, self._sign_seconds)
 
 
-#: From how many terms on, and from which degree in e^{eps/n} on, the sign of a closed form takes longer than its Taylor
+#: The number of terms and the degree in e^{eps/n} from which the sign of a closed form takes longer than Taylor
 #: polynomials.
 _MANY_TERMS, _HIGH_DEGREE = 400, 100_000
 
 
 def _has_dear_signs(form: ClosedForm) -> bool:
-    """Whether its sign is not found in a moment: its exponents have no large common unit."""
+    """Whether the sign of the form takes long to decide, since its exponents have no large common unit."""
     return any(len(poly) >= _MANY_TERMS and poly.degree() >= _HIGH_DEGREE for poly in fraction_of(form.value))
 
 
-# --- The one loop that decides: it settles cases in order, looking ahead as far as the engine likes -------------------
+# --- The loop over cases: results come in order, while later cases may already be in progress -------------------------
 
 
 class Underway(Generic[R]):
-    """A case being settled: its generator, and its result in the end. Many rows may wait for the same one."""
+    """A case in progress: its generator, and its result in the end. Many rows may share one."""
 
     __slots__ = ("_asked", "_error", "_settling", "done", "result")
 
@@ -304,7 +308,7 @@ class Underway(Generic[R]):
         self.result: R
 
     def advance(self, engine: Engine) -> None:
-        """Go on until a decision is not there yet, or all is done."""
+        """Continue until a decision is missing, or the case is done."""
         while not self.done:
             decision = None
             if self._asked is not None:
@@ -316,7 +320,7 @@ class Underway(Generic[R]):
             except StopIteration as stop:
                 self.result = stop.value
                 self.done = True
-            except Exception as error:  # it is raised when it is the turn of this case, as if none was looked ahead at
+            except Exception as error:  # it is raised when it is the turn of this case
                 self._error = error
                 self.done = True
             else:
@@ -326,14 +330,14 @@ class Underway(Generic[R]):
                     return
 
     def take(self) -> R:
-        """What the case came to; raises what settling it raised."""
+        """The result of the case; raises the exception of the case if it had one."""
         if self._error is not None:
             raise self._error
         return self.result
 
 
-def settled(underway: Iterable[Underway[R]], engine: Engine) -> Iterator[R]:
-    """The results in order; the same object may come many times."""
+def results_in_order(underway: Iterable[Underway[R]], engine: Engine) -> Iterator[R]:
+    """The results in order; the same object may occur several times."""
     coming = iter(underway)
     ahead: deque[Underway[R]] = deque()
     while True:
@@ -349,17 +353,17 @@ def settled(underway: Iterable[Underway[R]], engine: Engine) -> Iterator[R]:
             yield ahead.popleft().take()
 
 
-# --- Which engine decided: a fingerprint of the code whose answers are kept or sent -----------------------------------
+# --- The fingerprint of the code whose answers are kept or sent -------------------------------------------------------
 
-#: The rooms that decisions come from. What asks is not among them: equal obligations have equal answers.
+#: The rooms that decisions depend on. Rooms that ask are not among them: equal obligations have equal answers.
 _ROOMS = ("noise", "algebra", "linear", "sign", "measure", "decide")
 
 
 @lru_cache(maxsize=1)
 def fingerprint() -> str:
-    """`0.1.0-3f2a…`: the version, and a hash of the sources of the rooms that decide and of FLINT's version.
+    """The version, and a hash of the sources of the rooms that decide and of FLINT's version, such as `0.1.0-3f2a…`.
 
-    Answers of engines with the same fingerprint may stand for each other; of others nothing is known.
+    Engines with the same fingerprint give the same answers.
     """
     import flint
 
@@ -372,12 +376,12 @@ def fingerprint() -> str:
     return f"{VERSION}-{digest.hexdigest()[:16]}"
 
 
-# --- What a worker is asked, and what it answers: plain values, so that any process on any machine can do it ----------
+# --- Tasks of workers and their answers: plain values, so that any process on any machine can do them -----------------
 
 
 @frozen
 class Setup:
-    """All that a worker has to know of an engine."""
+    """The settings of an engine that a worker needs."""
 
     measure: Limits
     sign: Limits
@@ -386,9 +390,10 @@ class Setup:
     forms: bool = True
 
     @staticmethod
-    def of(engine: Engine, *, forms: bool = True) -> bytes:
-        """The setup of this engine, pickled once for all tasks. Without `forms` what holds comes back without the
-        closed form of its bound.
+    def pickled(engine: Engine, *, forms: bool = True) -> bytes:
+        """The pickled settings of `engine`, made once for all tasks.
+
+        Without `forms`, a decision ACCURATE comes back without the closed form of its bound.
         """
         limits = engine.bounds.measurer.limits
         return pickle.dumps(Setup(limits, engine.limits, engine.digits, engine.keep_proofs, forms))
@@ -396,24 +401,23 @@ class Setup:
 
 @frozen
 class Task:
-    """Questions for the engine with this fingerprint. They are pickled, since another one may not know them."""
+    """Pickled questions for the engine with this fingerprint; another engine may not know their classes."""
 
     engine: str
     setup: bytes
     questions: bytes
 
     @staticmethod
-    def of(setup: bytes, questions: Sequence[Question]) -> Task:
-        """These questions, for an engine like this one."""
+    def create(setup: bytes, questions: Sequence[Question]) -> Task:
+        """The task with these questions for an engine like this one."""
         return Task(fingerprint(), setup, pickle.dumps(tuple(questions)))
 
 
 @frozen
 class Done:
-    """The decisions on a task's questions, in order, the engine that made them, what they took, and in how many
-    `seconds` in all.
+    """The decisions on a task's questions, in order, with the engine that made them and the work.
 
-    None says that the question ends in an exception, which whoever asked finds by asking it where it can be seen.
+    None stands for a question that ends in an exception; the sender asks it again, where the exception can be seen.
     """
 
     engine: str
@@ -423,7 +427,7 @@ class Done:
 
 
 def perform(task: Task) -> Done:
-    """The answers to all questions of the task; of another engine's task none, only the name of this one."""
+    """The answers to all questions of the task; none for another engine's task, only the name of this one."""
     if task.engine != fingerprint():
         return Done(fingerprint(), ())
     with _TURN:
@@ -436,13 +440,13 @@ def perform(task: Task) -> Done:
         return Done(fingerprint(), decisions, engine.spent - before, perf_counter() - begun)
 
 
-#: Engines are not made for several threads, and FLINT's precision is one for the whole process.
+#: Engines are not thread-safe, and FLINT's precision is one for the whole process.
 _TURN = Lock()
 
 
 @lru_cache(maxsize=4)
 def _engine(setup: bytes) -> Engine:
-    """The engine for a setup, kept for the tasks to come."""
+    """The engine for these settings, kept for later tasks."""
     made: Setup = pickle.loads(setup)  # noqa: S301 - as said
     engine = Engine(Measurer(made.measure), made.sign, digits=made.digits, keep_proofs=made.keep_proofs)
     engine.forms = made.forms
@@ -454,13 +458,13 @@ def _decision(engine: Engine, question: Question) -> Decision | None:
         decision = engine.decide(question)
         if isinstance(question, Obligation) and decision.bound is not None:
             if engine.forms:
-                str(decision.bound)  # it goes with the form: to write a long one takes as long as to send it
+                str(decision.bound)  # the text is sent with the form, since writing it may take long
             elif decision.verdict is Verdict.ACCURATE:
                 return replace(decision, bound=None)
         return decision
     except MemoryError:
         raise
-    except Exception:  # whoever asked asks again, and sees it
+    except Exception:  # the sender asks again, and sees it
         return None
 
 
@@ -469,7 +473,7 @@ def _decision(engine: Engine, question: Question) -> Decision | None:
 
 @frozen
 class Finished:
-    """A task that came back: done, or lost with the worker that had it, for the reason `lost`."""
+    """A task that came back: done, or lost with its worker, for the reason `lost`."""
 
     ticket: int
     done: Done | None
@@ -477,10 +481,10 @@ class Finished:
 
 
 class Executor(Protocol):
-    """Does tasks in any order. Each one submitted comes back exactly once, unless `close` comes first.
+    """Performs tasks in any order. Each submitted task comes back exactly once, unless `close` comes first.
 
-    `slots` is how many tasks are worth having at a time; `attempts` how often one that was alone with its worker when
-    that was lost is worth trying.
+    `slots` is the number of tasks that can be used at a time; `attempts` is how often a task is tried whose worker was
+    lost while it had no other task.
     """
 
     attempts: int
@@ -492,7 +496,7 @@ class Executor(Protocol):
         """Begin a task soon."""
 
     def wait(self) -> list[Finished]:
-        """At least one task that came back; some must be out. Raises DiagnosticError where none ever can."""
+        """Wait for at least one task to come back; some must be out. Raises DiagnosticError where none ever can."""
 
     def close(self) -> None:
         """End at once, leaving nothing behind that runs."""
@@ -502,7 +506,7 @@ class Executor(Protocol):
 
 
 class InTurn:
-    """Does each task when it is waited for, in this process."""
+    """An executor that performs each task in this process when it is waited for."""
 
     slots = 1
     attempts = 1

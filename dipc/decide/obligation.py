@@ -1,4 +1,4 @@
-"""Obligations, that a bound is at least what is required, and their decisions: verdict, witness, failure set."""
+"""Obligations (a bound is at least its required value) and their decisions: verdict, witness, failure set."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ else:
     normals = LazyModule("dipc.sign.normal")
     optimum = LazyModule("dipc.sign.optimum")
 
-# --- What was found about one obligation: the verdict, the counterexample, and the exact set of eps where it fails ----
+# --- Results about one obligation: the verdict, the counterexample, and the exact set of eps where it fails -----------
 
 
 class Verdict(StrEnum):
-    """`accurate` comes with a proof, `inaccurate` with a counterexample, `undecided` with a reason."""
+    """The verdict: `accurate` comes with a proof, `inaccurate` with a counterexample, `undecided` with a reason."""
 
     ACCURATE = "accurate"
     INACCURATE = "inaccurate"
@@ -51,8 +51,9 @@ class Verdict(StrEnum):
 
 @frozen
 class EndPoint:
-    """One end of an interval of eps, exact (`low == high`) or isolated: low <= end <= high. `high` None is infinity,
-    with `low` meaningless then.
+    """An end of an interval of eps, exact (`low == high`) or isolated: low <= end <= high.
+
+    `high` None is infinity; then `low` has no meaning.
     """
 
     low: Fraction
@@ -68,17 +69,17 @@ class EndPoint:
         return self.low == self.high
 
     def as_json(self) -> dict[str, Any]:
-        """`eps` is [low, high], twice the same for an exact end and `inf` for infinity."""
+        """The JSON object: `eps` is [low, high], twice the same for an exact end and "inf" for infinity."""
         return {"eps": ["inf", "inf"] if self.high is None else _pair(self.low, self.high), "included": self.included}
 
 
 @frozen
 class Worst:
-    """Where on a failing interval the shortfall 1 - beta - Pr is largest, and how large it is there: enclosures
-    (low, high), exact where both are equal.
+    """The eps of a failing interval where the shortfall 1 - beta - Pr is largest, and the shortfall there.
 
-    Unless `attained` the shortfall only approaches this as eps approaches that: an end that is not included, 0, or,
-    where `eps` is None, infinity. `shortfall` None is infinity (a beta that is negative without bound).
+    Both are enclosures (low, high), exact where both ends are equal. Unless `attained`, the shortfall only approaches
+    this value as eps approaches that place: an end that is not included, 0, or, where `eps` is None, infinity.
+    `shortfall` None is infinity (a beta that is negative without bound).
     """
 
     eps: tuple[Fraction, Fraction] | None
@@ -86,7 +87,7 @@ class Worst:
     attained: bool
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object; `inf` stands for infinity."""
+        """The JSON object; "inf" stands for infinity."""
         return {
             "eps": ["inf", "inf"] if self.eps is None else _pair(*self.eps),
             "shortfall": ["inf", "inf"] if self.shortfall is None else _pair(*self.shortfall),
@@ -96,18 +97,18 @@ class Worst:
 
 @frozen
 class FailureInterval:
-    """A maximal interval of eps on which the claim fails, inside the interval that was asked about. `worst` is given
-    where this many digits were asked for.
+    """A maximal interval of eps on which the claim fails, inside an interval of the claim.
+
+    `worst` is given where a number of digits was requested.
     """
 
     start: EndPoint
     end: EndPoint
     worst: Worst | None = None
-    #: The JSON object once it was made: thousands of rows may share one interval.
+    #: The JSON object, made once: thousands of rows may share one interval.
     _json: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
         if not self._json:
             self._json.update(start=self.start.as_json(), end=self.end.as_json())
             if self.worst is not None:
@@ -116,7 +117,7 @@ class FailureInterval:
 
 
 def _pair(low: Fraction, high: Fraction) -> list[str]:
-    """An enclosure as texts: a rational twice, else decimal numbers around it with little more digits than it has."""
+    """The texts of an enclosure: a rational twice, else decimals around it with few more digits than it has."""
     if low == high:
         return [str(low), str(low)]
     digits = magnitude(high) - magnitude(high - low) + 3
@@ -136,11 +137,11 @@ class Counterexample:
 
     @property
     def margin(self) -> tuple[Fraction, Fraction]:
-        """Enclosure of the shortfall, required - probability; both ends are positive."""
+        """An enclosure of the shortfall, required - probability; both ends are positive."""
         return self.required[0] - self.probability[1], self.required[1] - self.probability[0]
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object; every text is exactly the number, decimal where it is a decimal number."""
+        """The JSON object; every text is exactly the number, a decimal where possible."""
         return {
             "eps": str(self.eps),
             "probability": [exact_text(end) for end in self.probability],
@@ -151,19 +152,20 @@ class Counterexample:
         return self.as_json()[key]
 
 
-# --- Obligations: that a bound is at least what is required, for all values of one variable in some intervals ---------
+# --- Obligations: a bound is at least its required value, for all values of one variable in some intervals ------------
 #
-# Every question, about a row of a table, a class of inputs or every m, leads to finitely many of these. They are plain
-# values: equal ones are decided once, by whichever executor, and kept in one cache.
+# Every question, about a row of a table, a class of inputs or every m, leads to finitely many obligations. They are
+# plain values: equal ones are decided once, by any executor, and kept in one cache.
 
 __all__ = ["Bound", "Obligation", "Share"]
 
 
 @frozen
 class Obligation:
-    """`bound` >= 1 - `beta` for every value of the variable in `intervals`, of which there is at least one.
+    """The inequality `bound` >= 1 - `beta` for every value of the variable in `intervals`, at least one.
 
-    The variable is eps, or t = distance·eps where a distance is left open: the mathematics is the same.
+    The variable is eps, or t = distance·eps where a distance is left open: the mathematics is the same. A decision
+    about an obligation is a `Decision`.
     """
 
     bound: Bound
@@ -177,13 +179,14 @@ class Obligation:
 
 # --- The exact set of eps where a claim fails: where the slack bound - 1 + beta is negative ---------------------------
 
-#: Isolated ends are known to this part of their size.
+#: The relative precision of isolated ends.
 PRECISION = Fraction(1, 10**15)
 
 
 def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
-    """Numerator and denominator of a closed form of bound - 1 + beta that is valid at `eps` and on beta's cell there;
-    the denominator is positive at `eps`.
+    """The numerator and the denominator of a closed form of bound - 1 + beta around `eps`.
+
+    It is valid at `eps` and on beta's cell there; the denominator is positive at `eps`.
     """
     if beta.closed is not None:
         return fraction_of(bound + beta.closed.value - 1)  # in lowest terms
@@ -205,21 +208,22 @@ class Stretch:
 
 @frozen
 class Failure:
-    """A maximal failing interval."""
+    """A maximal failing interval, as adjacent stretches."""
 
     stretches: tuple[Stretch, ...]
 
     @property
     def region(self) -> FailureRegion:
-        """The interval alone."""
+        """The interval without its stretches."""
         return FailureRegion(self.stretches[0].lower, self.stretches[-1].upper, ())
 
 
 def failures(
     bound: Closed, beta: PiecewiseForm, arrangement: Arrangement, functions: Sequence[ExpPoly], limits: Limits
 ) -> list[Failure]:
-    """Where the claim fails, increasing; the arrangement is that of the `functions`, which are the slacks of all cells
-    of beta, except for those that are zero, and beta's conditions.
+    """The maximal failing intervals, increasing.
+
+    The arrangement is that of `functions`: the nonzero slacks of all cells of beta, and beta's conditions.
     """
     failures: list[Failure] = []
     for gap, sample in enumerate(arrangement.samples):
@@ -234,7 +238,7 @@ def failures(
             and failures[-1].stretches[-1].upper.value == left
             and not arrangement.vanishes(functions.index(numerator), gap - 1)
         )
-        failures.append(_joined(failures.pop(), stretch) if joined else Failure((stretch,)))
+        failures.append(_extended(failures.pop(), stretch) if joined else Failure((stretch,)))
     return failures
 
 
@@ -251,8 +255,8 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
     )
 
 
-def _joined(failure: Failure, stretch: Stretch) -> Failure:
-    """The interval with what follows after a point at which the claim fails as well."""
+def _extended(failure: Failure, stretch: Stretch) -> Failure:
+    """The failing interval extended by a stretch after a point at which the claim fails as well."""
     *before, last = failure.stretches
     if (last.numerator, last.denominator) == (stretch.numerator, stretch.denominator):
         return Failure((*before, replace(last, upper=stretch.upper)))
@@ -261,12 +265,13 @@ def _joined(failure: Failure, stretch: Stretch) -> Failure:
 
 
 def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[FailureInterval]:
-    """The maximal intervals of failure, increasing. Where the claim holds with equality at a single point between two
-    of them, that point is an end of both and belongs to neither.
+    """The maximal intervals of failure, increasing.
+
+    A single point between two of them where the claim holds with equality is an end of both and belongs to neither.
     """
 
     def enclose(root: Root) -> tuple[Fraction, Fraction]:
-        with suppress(Undecided):  # the isolating interval that is known already is right, only wider
+        with suppress(Undecided):  # the known isolating interval is right, only wider
             root = refine(root, root.upper * PRECISION, limits)
         return root.lower, root.upper
 
@@ -281,7 +286,7 @@ def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[
 
 
 def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction]]) -> EndPoint:
-    """The end of an interval of failure, a root as `enclose` encloses it."""
+    """The end of an interval of failure, with a root as `enclose` encloses it."""
     match end.value:
         case None:
             return EndPoint(Fraction(0), None, False)
@@ -291,14 +296,14 @@ def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction
             return EndPoint(*enclose(end.value), end.closed)
 
 
-# --- Pr >= 1 - beta for a beta in cells: one sign decision for each cell, and exact failure sets ----------------------
+# --- Pr >= 1 - beta for a beta in cells: a sign decision for each cell, and exact failure sets ------------------------
 
 
 @frozen
 class CellDecision:
-    """On a cell, Pr >= 1 - beta holds exactly where `obligation` >= 0.
+    """The decision on a cell, where Pr >= 1 - beta holds exactly where `obligation` >= 0.
 
-    `decision` is about the whole hull of the cell: where it holds there, it holds on the cell.
+    `decision` is about the whole hull of the cell: if it is Holds, the claim holds on the cell.
     """
 
     obligation: ExpPoly
@@ -307,9 +312,10 @@ class CellDecision:
 
 @frozen
 class HoldsInCells:
-    """Pr >= 1 - beta on the whole interval: each cell's decision is Holds; where one is not, because the obligation
-    is negative just outside the cell, the arrangement of the conditions of beta and of all obligations has no gap at
-    whose sample Pr < 1 - beta.
+    """The proof of Pr >= 1 - beta on the whole interval.
+
+    Each cell's decision is Holds. Otherwise an obligation is negative just outside its cell; then the arrangement of
+    the conditions of beta and of all obligations has no gap at whose sample Pr < 1 - beta.
     """
 
     cells: tuple[CellDecision, ...]
@@ -317,8 +323,10 @@ class HoldsInCells:
 
 @frozen
 class FailsInCells:
-    """Pr < 1 - beta at `witness`, the simplest rational that was found, and exactly on the union of the `regions`;
-    these are None past a limit, and the `arrangement` also where there is one cell, whose decision says all.
+    """The proof of Pr < 1 - beta at `witness`, and exactly on the union of `regions`.
+
+    The witness is the simplest rational that was found. The regions are None past a limit. The `arrangement` is None
+    past a limit, and where there is one cell, whose decision says all.
     """
 
     interval: Interval
@@ -332,11 +340,11 @@ DecisionInCells = HoldsInCells | FailsInCells
 
 
 def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> DecisionInCells:
-    """Whether Pr >= 1 - beta at all eps of the interval. Never wrong; raises LimitReached.
+    """Decide Pr >= 1 - beta at all eps of the interval. Never wrong; raises LimitReached.
 
-    Theorem. Let beta be continuous on the interval, and P the functions on whose signs beta's cells depend together
-    with the obligations of all cells. Between neighboring roots of P the claim holds everywhere or nowhere. If it
-    fails at a root or at an end of the interval, then by continuity also next to it, so one sample between any two
+    Theorem. Let beta be continuous on the interval. Let P be the functions on whose signs beta's cells depend, together
+    with the obligations of all cells. Between neighboring roots of P the claim holds everywhere or nowhere. If it fails
+    at a root or at an end of the interval, then by continuity it also fails next to it. So one sample between any two
     roots decides all.
     """
     cells = tuple([_decided(probability, beta, cell, limits) for cell in beta.cells(interval, limits)])
@@ -364,7 +372,7 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
 def failing_regions(
     probability: ClosedForm, beta: PiecewiseForm, interval: Interval, limits: Limits
 ) -> tuple[FailureRegion, ...]:
-    """Where Pr < 1 - beta on the interval. Raises LimitReached."""
+    """The regions of the interval where Pr < 1 - beta. Raises LimitReached."""
     decision = decide_cells(probability.value, beta, interval, limits)
     if not isinstance(decision, FailsInCells):
         return ()
@@ -374,14 +382,14 @@ def failing_regions(
 
 
 def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> bool:
-    """Whether Pr >= 1 - beta at all eps of the interval: `decide_cells` for those who do not ask where it fails."""
+    """Whether Pr >= 1 - beta at all eps of the interval, as `decide_cells` without the failure set."""
     cells = beta.cells(interval, limits)
     for cell in cells:
         decision = _decided(probability, beta, cell, limits).decision
         if isinstance(decision, Fails):
             if len(cells) == 1 or _fails_at(probability, beta, decision.witness, limits):
                 return False
-            # Negative just outside the cell, as it seems: that needs a closer look.
+            # The obligation may be negative just outside the cell only.
             return isinstance(decide_cells(probability, beta, interval, limits), HoldsInCells)
     return True
 
@@ -406,7 +414,7 @@ def _witness(
 def _simplest_witness(
     probability: Closed, beta: PiecewiseForm, arrangement: Arrangement, fails: Sequence[bool], limits: Limits
 ) -> Fraction:
-    """A rational at which the claim fails: the simplest one of all gaps where it fails."""
+    """The simplest rational at which the claim fails, over all gaps where it fails."""
     if arrangement.interval.is_point:
         return arrangement.interval.lower
 
@@ -421,15 +429,16 @@ def _simplest_witness(
     return min(result, key=lambda eps: (eps.denominator, eps.numerator))
 
 
-# --- What was found about one obligation ------------------------------------------------------------------------------
+# --- The decision of one obligation -----------------------------------------------------------------------------------
 
 
 @frozen
 class Decision:
-    """ACCURATE: proved for every value in the intervals. INACCURATE: refuted by the counterexample. UNDECIDED: the
-    reason. `bound` is the obligation's bound, measured; None where a limit was reached on the way to it, or it was
-    decided without; `long` if it took more than a moment, or may have taken it. `proof` says how each of the intervals
-    was decided, None for those that were not; it is kept where that was asked for.
+    """The decision: ACCURATE is proved for every value in the intervals, INACCURATE is refuted by the counterexample.
+
+    UNDECIDED has a `reason`. `bound` is the obligation's bound in closed form; None where a limit was reached on the
+    way, or it was not needed. `long` says that it took more than a moment, or may have. `proof` has the decision for
+    each of the intervals, None for undecided ones; it is kept on request.
     """
 
     verdict: Verdict
@@ -445,29 +454,27 @@ class Decision:
 
     @classmethod
     def undecided(cls, reason: str, bound: ClosedForm | None = None) -> Decision:
-        """Nothing was found, and why."""
+        """The decision UNDECIDED with this reason."""
         return cls(Verdict.UNDECIDED, bound, reason=reason)
 
 
-#: Why a bound that was only measured has no verdict.
+#: The reason for a bound that was only measured.
 MEASURED = "it was only measured: no claim was made about it"
 
 
 # --- From a measured bound to a decision ------------------------------------------------------------------------------
 #
-# From a measured bound to a decision; where a claim says anything, and by how much it fails.
-
-# --- Where a claim fails, to as many digits as asked for, and by how much at most: the shortfall is 1 - beta - Pr -----
+# --- Failing intervals to the requested digits, with the largest shortfall 1 - beta - Pr ------------------------------
 
 
 def failing_intervals(
     bound: ClosedForm, beta: BetaForm, result: Iterable[DecisionInCells], digits: int, limits: Limits
 ) -> tuple[FailureInterval, ...]:
-    """The exact set of eps with bound < 1 - beta, as its maximal intervals, increasing, from the decision on each
-    interval; their regions are known.
+    """The exact set of eps with bound < 1 - beta, as its maximal intervals, increasing. Raises LimitReached.
 
-    Ends that are no rational numbers are cut off after `digits` significant digits, `high` one unit of the last digit
-    more; each interval has its worst eps and the shortfall there, in the same form. Raises LimitReached.
+    The intervals come from the decision on each interval, whose regions must be known. Irrational ends are cut off
+    after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its worst eps and
+    the shortfall there, in the same form.
     """
     return tuple(
         FailureInterval(
@@ -525,24 +532,25 @@ def _end_point(end: RegionEnd, digits: int, limits: Limits) -> EndPoint:
 
 _ZERO = Fraction(0)
 
-#: Significant digits of the enclosures of a counterexample, more where they are needed to tell them apart.
+#: Significant digits of the enclosures of a counterexample; more where the enclosures would not be disjoint.
 DIGITS = 20
 
-#: More digits than this are not written: the next power of two is past the 4300 that Python prints.
+#: The most digits that are written: twice as many exceed the 4300 that Python prints.
 MOST_DIGITS = 2560
 
-#: Nor are numbers beyond e to the power of this or its negative: an exact one would fill the memory.
+#: Numbers above e^n or below e^-n, for this n, are not written out: an exact text would fill the memory.
 MOST_MAGNITUDE = 200_000
 
 
 def decide(
     bound: ClosedForm, beta: BetaForm, intervals: Sequence[Interval], limits: Limits, digits: int | None = None
 ) -> Decision:
-    """Whether `bound` >= 1 - `beta` on the intervals, with the proof.
+    """Decide `bound` >= 1 - `beta` on the intervals, with the proof.
 
-    ACCURATE only with that proved for every eps of the intervals, INACCURATE only with an eps of them at which it is
+    ACCURATE only with a proof for every eps of the intervals, INACCURATE only with an eps of them at which it is
     refuted, else UNDECIDED with the reason. With `digits` the failing intervals are known to this many digits, each
-    with its worst eps. Raises LimitReached where it fails, but the numbers that show it are too long to be written out.
+    with its worst eps. Raises LimitReached where the claim fails, but the numbers that show it are too long to be
+    written out.
     """
     if not intervals:
         raise ValueError("an obligation needs an interval: without one it would hold trivially")
@@ -559,7 +567,7 @@ def decide(
         proof.append(result)
         if isinstance(result, FailsInCells):
             if result.regions is None:
-                reasons.append("finding where it fails goes past a limit")
+                reasons.append("finding the eps where the claim fails goes past a limit")
             else:
                 failing += failure_intervals(result.regions, limits)
     witness = next((result.witness for result in proof if isinstance(result, FailsInCells)), None)
@@ -570,13 +578,13 @@ def decide(
     # With a part of the intervals undecided the failure set is not known exactly, and is not given.
     known = () if reasons else tuple(failing)
     if known and digits is not None:
-        with suppress(Undecided):  # as it is past a limit
+        with suppress(Undecided):  # past a limit the less precise intervals are kept
             known = failing_intervals(bound, beta, [result for result in proof if result is not None], digits, limits)
     return Decision(Verdict.INACCURATE, bound, failure, known, proof=tuple(proof))
 
 
 def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]:
-    """1 - beta around `eps`: a closed form, or numerator and denominator of one that is positive there."""
+    """The closed form 1 - beta around `eps`, or its numerator and denominator, which is positive there."""
     if beta.closed is not None:
         return 1 - beta.closed.value
     above, below = beta.fraction_at(eps)
@@ -584,10 +592,10 @@ def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]
 
 
 def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> Counterexample:
-    """The evidence at `eps`, where Pr is less than what is required (a closed form, or numerator and denominator of
-    one, the latter positive at `eps`); the enclosures are disjoint decimal numbers.
+    """The evidence at `eps`, where Pr is less than `required`; the enclosures are disjoint decimal numbers.
 
-    Raises LimitReached where these would be too long to be written out.
+    `required` is a closed form, or a numerator and a denominator that is positive at `eps`. Raises LimitReached where
+    the enclosures would be too long to be written out.
     """
     actual, bound = _Evaluated(probability, eps), _Evaluated(required, eps)
     digits = DIGITS
@@ -608,7 +616,7 @@ class _Evaluated:
         if isinstance(value, ExpPoly):
             self._parts = [value]
         else:
-            # Both parts may be far too large where the quotient is not.
+            # Numerator and denominator may be far too large although the quotient is not.
             above, below = (value.numerator, value.denominator) if isinstance(value, Quotient) else value
             shrink = ExpPoly.term(1, 0, -max(q for _, q, _ in below.terms()))
             self._parts = [above * shrink, below * shrink]
@@ -623,7 +631,7 @@ class _Evaluated:
 
 
 def _leading(poly: ExpPoly, eps: Fraction) -> Fraction:
-    """The largest q with a term c(eps)·e^{q·eps} that is not 0 at `eps`; 0 if there is none."""
+    """The largest q with a term c(eps)·e^{q·eps} that is nonzero at `eps`; 0 if there is none."""
     coefficients: dict[Fraction, Fraction] = {}
     for k, q, c in poly.terms():
         coefficients[q] = coefficients.get(q, Fraction(0)) + c * eps**k
@@ -636,46 +644,49 @@ def _unwritable(eps: Fraction) -> LimitReached:
     )
 
 
-# --- For which values a claim says anything: where beta < 1. Elsewhere 1 - beta <= 0, which every probability exceeds -
+# --- The scope of a claim: the values where beta < 1. Elsewhere 1 - beta <= 0, so every probability satisfies it ------
 #
-# That is the question where the bound 0 fails to be at least 1 - beta: it is decided like every other.
+# The scope is the set where the bound 0 is less than 1 - beta, which is decided like every failure set.
 
 
 @frozen
 class ClaimScope:
-    """The values at which beta < 1, as maximal intervals; where that was not decided, none, and the `reason`."""
+    """The scope of a claim: the values at which beta < 1, as maximal intervals.
+
+    Empty with a `reason` where it is undecided.
+    """
 
     where: tuple[FailureInterval, ...]
     reason: str | None = None
 
     @property
-    def nothing(self) -> bool:
-        """Whether beta >= 1 everywhere, proved: then the claim says nothing."""
+    def is_vacuous(self) -> bool:
+        """Whether it is proved that beta >= 1 everywhere, so that the claim is vacuous."""
         return not self.where and self.reason is None
 
     def as_json(self) -> list[dict[str, Any]] | None:
-        """The intervals, null where they are not known."""
+        """The intervals; null where they are not known."""
         return None if self.reason is not None else [failing.as_json() for failing in self.where]
 
 
-def saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
-    """Where in the intervals beta < 1.
+def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
+    """The scope of a claim with this beta in the intervals.
 
     For all eps > 0 it is computed once for all betas that are one function of scale·eps, such as those of a claim in
     alpha·eps at the distances of its rows.
     """
     if beta.closed is None or intervals != (Interval.POSITIVE,):
-        return _saying(beta, intervals, limits)
+        return _claim_scope(beta, intervals, limits)
     value = beta.closed.value
     scale = max([abs(q) for poly in fraction_of(value) for _, q, _ in poly.terms()], default=_ZERO)
     if scale in (0, 1):
-        return _saying(beta, intervals, limits)
-    saying = _saying(BetaForm(value.scaled(1 / scale)), intervals, limits)
+        return _claim_scope(beta, intervals, limits)
+    saying = _claim_scope(BetaForm(value.scaled(1 / scale)), intervals, limits)
     return replace(saying, where=tuple([_stretched(failing, scale) for failing in saying.where]))
 
 
 def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
-    """An interval of scale·eps as one of eps."""
+    """The interval of eps that corresponds to an interval of scale·eps."""
     start, end = (
         EndPoint(each.low / scale, None if each.high is None else each.high / scale, each.included)
         for each in (failing.start, failing.end)
@@ -684,7 +695,7 @@ def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
 
 
 @lru_cache(maxsize=4096)
-def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
+def _claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
     if not beta.has_cells:
         assert isinstance(beta, normals.NormalBeta)
         low, high = beta.enclosure(intervals[0].inner_point)
@@ -707,8 +718,8 @@ def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> 
     return ClaimScope(tuple(where))
 
 
-def together(all_of: Iterable[ClaimScope]) -> ClaimScope:
-    """Where at least one of them says something. Ends that their enclosures do not tell apart count as one."""
+def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
+    """The union of scopes. Ends whose enclosures overlap count as one."""
     distinct = dict.fromkeys(all_of)
     reason = next((saying.reason for saying in distinct if saying.reason is not None), None)
     stretches = sorted(
@@ -719,20 +730,20 @@ def together(all_of: Iterable[ClaimScope]) -> ClaimScope:
     for failing in stretches:
         if merged and _meet(merged[-1].end, failing.start):
             before = merged.pop()
-            failing = FailureInterval(_earlier(before.start, failing.start), _later(before.end, failing.end))
+            failing = FailureInterval(_earlier_start(before.start, failing.start), _later_end(before.end, failing.end))
         merged.append(failing)
     return ClaimScope(tuple(merged), reason)
 
 
 def _meet(end: EndPoint, start: EndPoint) -> bool:
-    """Whether nothing lies between them, as far as their enclosures tell."""
+    """Whether nothing lies between `end` and `start`, to the precision of their enclosures."""
     if end.high is None or end.high > start.low:
         return True
     return end.high == start.low and not (end.exact and start.exact and not end.included and not start.included)
 
 
-def _earlier(one: EndPoint, other: EndPoint) -> EndPoint:
-    """The lesser of two starts, of which the first is known not to begin after the second."""
+def _earlier_start(one: EndPoint, other: EndPoint) -> EndPoint:
+    """The lesser of two starts; the first must not begin after the second."""
     assert one.high is not None
     assert other.high is not None
     if one.high < other.low or one.low == other.low == one.high:
@@ -740,7 +751,7 @@ def _earlier(one: EndPoint, other: EndPoint) -> EndPoint:
     return EndPoint(one.low, min(one.high, other.high), one.included)
 
 
-def _later(one: EndPoint, other: EndPoint) -> EndPoint:
+def _later_end(one: EndPoint, other: EndPoint) -> EndPoint:
     """The greater of two ends."""
     if one.high is None or other.high is None:
         return one if one.high is None else other

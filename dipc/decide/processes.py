@@ -1,4 +1,4 @@
-"""Tasks in processes of this machine, started late, or on a Dask cluster that the user started."""
+"""Executors with processes of this machine, started late, or with a Dask cluster that the user started."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 # --- Tasks in processes of this machine -------------------------------------------------------------------------------
 #
-# The processes are spawned, not forked: FLINT keeps state, and other threads may hold locks, that a fork would copy as
-# they are. Each has a pipe of its own and does its tasks in order: when one dies, its current task is known, and the
-# others go on. Pools of the standard library give up all their processes when one dies.
+# The processes are spawned, not forked: a fork would copy FLINT's state, and locks that other threads hold. Each
+# process has its own pipe and performs its tasks in order. When one dies, its current task is known, and the others
+# continue. Pools of the standard library end all their processes when one dies.
 
-#: Tasks that a process has at a time: the one it works on, and the next, so that it waits for nobody.
+#: Tasks that a process has at a time: the current one and the next, so that it never waits.
 _AT_HAND = 2
 
-#: So many processes may die before they say that they are there, when none ever did.
+#: The number of processes that may die during their start, if none ever started, before the executor gives up.
 _STILLBORN = 3
 
 
 def serve(connection: Connection) -> None:
-    """Be a worker: do tasks until the process at the other end of the pipe is gone, and then end at once."""
+    """Be a worker: perform tasks until the process at the other end of the pipe ends, and then end at once."""
     tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -57,7 +57,7 @@ def serve(connection: Connection) -> None:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A process with its pipe, and its tasks with their tickets: it works on the first of them."""
+    """A process with its pipe and its tasks; it works on the first task."""
 
     process: SpawnProcess
     connection: Connection
@@ -72,7 +72,7 @@ class _Worker:
 
 
 class Processes:
-    """Does tasks in up to `most` processes, started as they are needed."""
+    """An executor with up to `most` processes, started as they are needed."""
 
     attempts = 3
 
@@ -107,7 +107,7 @@ class Processes:
 
     @property
     def pids(self) -> list[int]:
-        """The processes that are there now."""
+        """The identifiers of the running processes."""
         return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
 
     def _hand_out(self) -> None:
@@ -119,7 +119,7 @@ class Processes:
                 return
             ticket, task = self._waiting.popleft()
             worker.tasks.append((ticket, task))
-            # A process that is gone is noticed where its answer is waited for.
+            # A dead process is noticed while waiting for its answer.
             with contextlib.suppress(OSError):
                 worker.connection.send(task)
 
@@ -133,7 +133,7 @@ class Processes:
         return self._workers[-1]
 
     def _receive(self, worker: _Worker) -> list[Finished]:
-        """What has come from a worker that has something to say, or is gone."""
+        """The results from a worker that has sent something, or has ended."""
         try:
             message = worker.connection.recv()
         except (EOFError, OSError):
@@ -151,7 +151,7 @@ class Processes:
         code = worker.process.exitcode
         worker.stop()
         lost = worker.tasks.popleft()[0] if worker.tasks else None
-        self._waiting.extendleft(reversed(worker.tasks))  # those it had not begun
+        self._waiting.extendleft(reversed(worker.tasks))  # tasks that it had not begun
         if not worker.ready and not self._any_ready:
             self._stillborn += 1
             if self._stillborn >= _STILLBORN:
@@ -163,11 +163,11 @@ class Processes:
 
 @contextlib.contextmanager
 def _sigint_blocked() -> Iterator[None]:
-    """What is started in the block never sees Ctrl-C: the process that started it decides what then happens."""
+    """Start processes in the block so that they never receive Ctrl-C; the parent decides what happens then."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Started with the first process, it would let SIGINT through again before that one is there.
+    # If the tracker started together with the first process, it would unblock SIGINT too early.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -196,13 +196,14 @@ def _stillborn(code: int | None) -> Diagnostic:
 
 # --- Tasks in processes that are started late: a process takes longer to start than most tables take ------------------
 
-#: Seconds of work in this process before others are worth starting: about what starting one takes.
+#: Seconds of work in this process before others are started: approximately the time that starting one takes.
 WORTH = 0.5
 
 
 class LateProcesses:
-    """Does tasks in turn until they have taken `worth` seconds, and from then on in up to `most` processes. They are
-    started on time even while this process is at a task that takes longer: it finishes that one.
+    """An executor that performs tasks in turn for `worth` seconds, and then in up to `most` processes.
+
+    The processes are started on time even during a longer task of this process, which it finishes.
     """
 
     attempts = Processes.attempts
@@ -220,7 +221,7 @@ class LateProcesses:
 
     @property
     def pids(self) -> list[int]:
-        """The processes that are there now."""
+        """The identifiers of the running processes."""
         return self._processes.pids
 
     def submit(self, ticket: int, task: Task) -> None:
@@ -252,7 +253,7 @@ class LateProcesses:
 
     @contextlib.contextmanager
     def _others_begin_in(self, seconds: float) -> Iterator[None]:
-        """While the block is at work, from then on, others work as well. Nothing else here is touched meanwhile."""
+        """Start the other processes after `seconds`, while the block runs; the block must not touch this object."""
         timer = threading.Timer(seconds, self._begin_or_tell)
         timer.daemon = True
         timer.start()
@@ -265,7 +266,7 @@ class LateProcesses:
     def _begin_or_tell(self) -> None:
         try:
             self._begin()
-        except Exception as error:  # it is raised where answers are waited for
+        except Exception as error:  # `wait` raises it
             self._error = error
 
     def _begin(self) -> None:
@@ -279,22 +280,25 @@ class LateProcesses:
 #: Seconds to wait for the scheduler, and for a worker where none is left.
 CONNECT, PATIENCE = 10.0, 60.0
 
-#: Seconds between two looks at the cluster while nothing comes back, and for which its size is taken as known.
+#: Seconds between two looks at the cluster while no task comes back, and for which its size is kept.
 _LOOK = 1.0
 
 
 class Cluster:
-    """Does tasks on the workers of the Dask scheduler at `address`.
+    """An executor with the workers of the Dask scheduler at `address`.
 
-    The scheduler gives a task whose worker died to another worker; a task that kills too many workers (the scheduler's
+    The scheduler gives a task whose worker died to another worker. A task that kills too many workers (the scheduler's
     `allowed-failures`) comes back as lost.
     """
 
     attempts = 1
 
     def __init__(self, address: str, *, connect: float = CONNECT, patience: float = PATIENCE) -> None:
-        """Raises DiagnosticError where Dask is not installed, or the scheduler is not reached within `connect`
-        seconds; `patience` is how long to wait for a worker where none is left.
+        """Connect to the scheduler within `connect` seconds.
+
+        `patience` is how long to wait for a worker where none is left.
+
+        Raises DiagnosticError where Dask is not installed, or the scheduler is not reached.
         """
         try:
             import distributed as imported
@@ -344,7 +348,7 @@ class Cluster:
             self._client.close()
 
     def _look(self) -> None:
-        """See how many workers there are, not too often."""
+        """Count the workers, at most once in _LOOK seconds."""
         now = monotonic()
         if now - self._looked < _LOOK:
             return
@@ -371,8 +375,9 @@ class Cluster:
 
 
 def _client(distributed: Any, address: str, connect: float) -> Any:
-    """A connected client, closed by `close` alone: never by the garbage collector, which may run while the next client
-    holds the lock that closing takes, too.
+    """A connected client that only `close` closes, never the garbage collector.
+
+    The garbage collector may run while the next client holds the lock that closing needs.
     """
 
     class Closed(distributed.Client):  # type: ignore[misc]
@@ -380,12 +385,12 @@ def _client(distributed: Any, address: str, connect: float) -> Any:
             try:
                 super().__init__(address, timeout=connect, set_as_default=False)
             except BaseException:
-                with suppress(Exception):  # what was half begun may not end well; why it failed is what matters
+                with suppress(Exception):  # the first error matters, not one of closing
                     self.close(timeout=connect)
                 raise
 
         def __del__(self) -> None:
-            """Leave it to `close`."""
+            """Leave the connection to `close`."""
 
     return Closed()
 

@@ -1,4 +1,4 @@
-"""Decisions about a bound whose closed form is too long to be written out: by Taylor polynomials in ball arithmetic."""
+"""Decisions about bounds whose closed form is too long: by Taylor polynomials in ball arithmetic."""
 
 from __future__ import annotations
 
@@ -35,75 +35,75 @@ from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta, NormalSum, normal_function
 from dipc.sign.piecewise import FormCell, PiecewiseForm
 
-#: How far the first cells reach, in parts of the disk's radius; how often a cell that is not decided is halved, at
-#: most; and on how small parts of it a polynomial is examined: on much smaller ones where it is positive in the middle.
+#: The size of the first cells, in parts of the disk's radius; the most halvings of an undecided cell; and the most
+#: halvings of the parts of a cell on which a polynomial is examined, usually and where it is positive in the middle.
 SHARE = Fraction(1, 3)
 MOST_HALVINGS, MOST_PARTS, MOST_FINE_PARTS = 6, 7, 100
 
-#: Up to this many exponents of tails are kept; more are rounded to this many parts of the least one.
+#: The most exponents of tails that are kept; more are rounded to multiples of the least one divided by this number.
 _FEW_TAILS, _STEPS = 4, 8
 
-#: Cells that one obligation may take.
+#: The most cells of one obligation.
 MOST_CELLS = 200
 
-#: What remainders are, in bits: at first, and where the slack may be as small; balls are smaller by this many bits.
+#: The bits of remainders: the first, and those where the slack may be very small; balls are smaller by _BLUR bits.
 _REMAINDERS, _BLUR = (24, 96, 192), 16
 
 #: The precision of balls at first, and at most.
 _FIRST_BITS, _MOST_BITS = 192, 6_000
 
-#: Where it is looked whether a claim fails, before anything is proved.
+#: Values of eps at which a counterexample is looked for first.
 _SAMPLES = [Fraction(n) for n in (1, 2, 4, 8, 16, 32, 128, 1024)] + [Fraction(1, n) for n in (2, 4, 8, 32, 128, 1024)]
 
 #: Digits of the numbers that are compared at one eps, and at the ends.
 _DIGITS_AT_ONE = (DIGITS, 3 * DIGITS, 9 * DIGITS)
 
-#: An interval is short whose upper end is not this many times its lower one; of one without an end so much is looked
-#: at, in this many parts.
+#: An interval is short if its upper end is less than _SHORT times its lower end. An unbounded interval is sampled up to
+#: _FAR times its lower end, in _PARTS parts.
 _SHORT, _FAR, _PARTS = 8, 64, 4
 
-#: An interval without an end is looked at from this many times its lower end, each up to twice that.
+#: Multiples of the lower end from which an unbounded interval is sampled, each up to twice that.
 _NEAR = (1, 2, 4)
 
-#: From where tails of normal noise are looked at.
+#: The eps from which on tails of normal noise are bounded.
 STARTS = tuple([Fraction(2) ** n for n in (*range(-10, 21), *range(24, 65, 4))])
 
-#: How exactly a probability next to 0 is known, in bits.
+#: The precision of probabilities near 0, in bits.
 _BITS_AT_ZERO = 64
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> Decision:
-    """Whether the bound is at least 1 - beta on the intervals, without its closed form.
+    """Decide whether the bound is at least 1 - beta on the intervals, without its closed form.
 
-    ACCURATE only with that proved for every eps of the intervals, INACCURATE only with an eps of them at which it is
+    ACCURATE only with a proof for every eps of the intervals, INACCURATE only with an eps of them at which it is
     refuted. Else UNDECIDED: the reason says where the sign is not known, and is empty where this method does not apply.
     """
     try:
-        return Search(
+        return SeriesDecision(
             obligation, UnexpandedBound.of(obligation.bound, bounds.measurer, limits), bounds, limits
-        ).decided()
+        ).decide()
     except Undecided as undecided:
-        # Where there is a closed form it is what one would have liked to have.
+        # Where there is a closed form, its own reason is reported instead.
         return Decision.undecided(undecided.reason if obligation.bound.is_without_form else "")
 
 
 def too_long(undecided: Undecided, tried: Decision) -> Decision:
-    """The decision on what is past a limit in closed form, and was tried without it."""
+    """The decision for a closed form past a limit, after an attempt without it."""
     return Decision.undecided(f"{undecided.reason}, and {tried.reason}" if tried.reason else undecided.reason)
 
 
 class _Refuted(Exception):
-    """The claim fails."""
+    """The claim fails at the counterexample."""
 
     def __init__(self, example: Counterexample) -> None:
         super().__init__()
         self.example = example
 
 
-class NotTold(Exception):
-    """Nothing was found out around this eps, or `beyond` it."""
+class SignNotFound(Exception):
+    """The sign was not found near this eps, or `beyond` it."""
 
     def __init__(self, eps: Fraction, *, beyond: bool = False) -> None:
         super().__init__()
@@ -112,8 +112,8 @@ class NotTold(Exception):
 
 
 @dataclass
-class Search:
-    """How one obligation is decided."""
+class SeriesDecision:
+    """The decision of one obligation by Taylor series on cells."""
 
     obligation: Obligation
     unexpanded: UnexpandedBound
@@ -121,14 +121,14 @@ class Search:
     limits: Limits
     cells: int = 0
 
-    def decided(self) -> Decision:
+    def decide(self) -> Decision:
         """The decision. Raises Undecided where there is no such series."""
         slack = self.normal_slack()
         if slack is not None and slack.is_zero:
             return Decision(Verdict.ACCURATE)  # with equality
         intervals = tuple(i for i in self.obligation.intervals if slack is None or not _is_zero_at(slack, i))
         if intervals and self.is_number():
-            # What holds at one eps holds at all.
+            # The claim does not depend on eps: one eps decides it.
             sample = samples(intervals)[0]
             intervals = (Interval(sample, sample, True, True),)
         try:
@@ -140,7 +140,7 @@ class Search:
                 self._follow(open_part, cell)
         except _Refuted as found:
             return Decision(Verdict.INACCURATE, None, found.example)
-        except NotTold as found:
+        except SignNotFound as found:
             if found.beyond:
                 return Decision.undecided(
                     f"beyond eps = {float(found.eps):.3g} the bounds of tails are too weak to decide"
@@ -152,7 +152,7 @@ class Search:
         return Decision(Verdict.ACCURATE)
 
     def _touching(self, eps: Fraction) -> str:
-        """Whether both sides seem to be equal there, in words."""
+        """The words that both sides seem to be equal near `eps`, or the empty text."""
         point = eps or min(_SAMPLES)
         numerator, denominator = self.plain_beta.fraction_at(point)
         below, above = (poly.enclosure(point, DIGITS) for poly in (numerator, denominator))
@@ -166,8 +166,9 @@ class Search:
         return ""
 
     def _look_at(self, eps: Fraction, digits: int = DIGITS) -> bool:
-        """Whether numbers of this many digits show that the claim holds there. Raises _Refuted where it is about this
-        eps, and fails.
+        """Whether numbers of `digits` digits show that the claim holds at `eps`.
+
+        False if the claim is not about this eps. Raises _Refuted where it fails.
         """
         if not _is_in(eps, self.obligation.intervals):
             return False
@@ -185,18 +186,18 @@ class Search:
 
     @cached_property
     def normal(self) -> NormalSum | None:
-        """What beta has of them; None for nothing."""
+        """The part of beta with functions of the normal distribution; None without."""
         beta = self.obligation.beta
         return NormalSum(ExpPoly.ZERO, beta.sum.terms) if isinstance(beta, NormalBeta) else None
 
     @cached_property
     def plain_beta(self) -> PiecewiseForm:
-        """The rest of beta."""
+        """The part of beta without functions of the normal distribution."""
         beta = self.obligation.beta
         return PiecewiseForm(beta.sum.plain) if isinstance(beta, NormalBeta) else beta
 
     def _least_beta(self, *, near_zero: bool = False) -> PiecewiseForm:
-        """At most beta, without them. Raises OutsideFragment."""
+        """A lower bound of beta without functions of the normal distribution. Raises OutsideFragment."""
         if self.normal is None:
             return self.plain_beta
         below = self.normal.lower_bound(near_zero=near_zero)
@@ -206,7 +207,7 @@ class Search:
         return PiecewiseForm(self.obligation.beta.sum.plain + below)
 
     def is_number(self) -> bool:
-        """Whether bound and beta are seen to be the same for every eps."""
+        """Whether bound and beta are visibly the same for every eps."""
         beta, shares = self.obligation.beta, self.obligation.bound.shares
         if isinstance(beta, NormalBeta):
             plain = beta.sum.is_number
@@ -217,8 +218,9 @@ class Search:
         return plain and all(share.weight is None for share in shares) and all(noise.law.fixed for noise in noises)
 
     def normal_slack(self) -> NormalSum | None:
-        """bound - 1 + beta, times a denominator of beta, which is positive, where that is such a sum, of single normal
-        values or closed forms; None for others.
+        """The slack bound - 1 + beta, times a positive denominator of beta, as a sum of normal functions.
+
+        None if it is not one.
         """
         beta = self.obligation.beta
         below = ExpPoly.ONE
@@ -242,9 +244,11 @@ class Search:
             else above + (functions + NormalSum.collect(ExpPoly.constant(-1), ())).times(below)
         )
 
-    def _by_tails(self) -> NormalSum | None:
-        """At most bound - 1 + beta: an event of normal noises, continuous or discrete, whose slacks are all positive
-        fails with the tails of its half-spaces at most. None for others.
+    def _tail_bound(self) -> NormalSum | None:
+        """A lower bound of bound - 1 + beta from tails; None for other events.
+
+        An event of normal noises, continuous or discrete, whose slacks are all positive fails at most with the tails of
+        its half-spaces.
         """
         beta = self.obligation.beta
         bound = self.obligation.bound
@@ -258,14 +262,14 @@ class Search:
         total = beta.sum
         for event in share.conjunctions:
             for item in event.constraints:
-                tail = _lost(event, item)
+                tail = _tail_loss(event, item)
                 if tail is None:
                     return None
                 total = total + tail
         return total
 
     def _next_to_ends(self, interval: Interval, slack: NormalSum | None) -> Interval | None:
-        """What such sums leave open of an interval; None for nothing."""
+        """The part of an interval that normal sums leave undecided; None for nothing."""
         if slack is not None and slack.is_number and slack.enclosure(_ONE, 4 * DIGITS)[0] > 0:
             return None
         if not interval.lower and slack is not None:
@@ -275,7 +279,7 @@ class Search:
                     return None
                 interval = replace(interval, lower=start, lower_closed=True)
         if interval.upper is None:
-            for far in filter(None, (slack, self._by_tails())):
+            for far in filter(None, (slack, self._tail_bound())):
                 if far.is_zero:
                     return None
                 end = next((start for start in STARTS if far.positive_to_infinity(start)), None)
@@ -286,7 +290,7 @@ class Search:
     # --- the ends -------------------------------------------------------------------------------------
 
     def _open_intervals(self, whole: Interval, slack: NormalSum | None) -> list[Interval]:
-        """What short closed forms below the bound leave open."""
+        """The parts of an interval that short lower bounds of the bound leave undecided."""
         interval = self._next_to_ends(whole, slack)
         if interval is None:
             return []
@@ -300,7 +304,7 @@ class Search:
         return open_on
 
     def _far_out(self, interval: Interval) -> Iterator[Interval]:
-        """What bounds for large eps leave open of a part."""
+        """The parts that bounds for large eps leave undecided."""
         if interval.upper is not None:
             yield interval
         elif all(
@@ -311,7 +315,7 @@ class Search:
         ):
             yield from self._failing(self.next_to_infinity(), interval)
         else:
-            # Normal tails are exponentials in eps²: from `start` on they are at most ones in start·eps.
+            # Normal tails are exponentials in eps²: from `start` on they are at most exponentials in start·eps.
             for start in STARTS:
                 if start <= interval.lower:
                     continue
@@ -323,7 +327,7 @@ class Search:
             yield interval
 
     def _failing(self, form: ClosedForm, interval: Interval, *, near_zero: bool = False) -> Iterator[Interval]:
-        """Intervals that hold all eps at which the form is less than 1 - beta."""
+        """Intervals that contain all eps at which the form is less than 1 - beta."""
         try:
             decision = decide(form, self._least_beta(near_zero=near_zero), [interval], self.limits)
         except Undecided:
@@ -336,18 +340,18 @@ class Search:
             yield Interval(low, high, low > 0, high is not None)
 
     def _events(self) -> tuple[Event, ...]:
-        """The events that the bound is the probability of. Raises OutsideFragment for other bounds."""
+        """The events whose joint probability is the bound. Raises OutsideFragment for other bounds."""
         match self.obligation.bound:
             case Bound(shares=(share,), constant=constant) if share.weight is None and not constant:
                 return share.conjunctions
-        raise OutsideFragment("next to 0 and infinity bounds are known for a single product of probabilities only")
+        raise OutsideFragment("near 0 and infinity, bounds are known only for a single product of probabilities")
 
     def from_start_on(self, start: Fraction) -> ClosedForm:
-        """A closed form that is at most the bound from `start` on, and near it for large eps.
+        """A closed form that is a lower bound of the bound from `start` on, and near it for large eps.
 
-        An event whose slacks are all positive fails with the tails of its half-spaces at most; another one is left out,
-        unless it counts against the claim: then one half-space with a negative slack bounds it. Raises Undecided where
-        a weight depends on eps.
+        An event whose slacks are all positive fails at most with the tails of its half-spaces. Another event is left
+        out, unless it counts against the claim: then one half-space with a negative slack bounds it. Raises Undecided
+        where a weight depends on eps.
         """
         least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
         for share in self.obligation.bound.shares:
@@ -370,23 +374,23 @@ class Search:
         return ClosedForm(total(least))
 
     def _number(self, share: Share, weight: Fraction) -> Closed:
-        """At most weight times the probability of events that is the same for every eps."""
+        """A lower bound of weight times the probability of events that does not depend on eps."""
         bound = Bound((Share(None, share.events),))
         ends = UnexpandedBound.of(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
         return ExpPoly.constant(weight * (max(_ZERO, ends[0]) if weight > 0 else min(_ONE, ends[1])))
 
     def _weight(self, share: Share) -> Fraction:
-        """The weight of a share, which is the same for every eps. Raises Undecided where it is none."""
+        """The weight of a share, which must not depend on eps. Raises Undecided."""
         if share.weight is None:
             return _ONE
         if not isinstance(share.weight, ExpPoly) or any(
             power or exponent for power, exponent, _ in share.weight.terms()
         ):
-            raise OutsideFragment("next to 0 and infinity no bound is known for a weight that depends on eps")
+            raise OutsideFragment("near 0 and infinity, no bound is known for a weight that depends on eps")
         return sum((c for _, _, c in share.weight.terms()), _ZERO)
 
     def next_to_infinity(self) -> ClosedForm:
-        """A closed form that is at most the bound, and near it for large eps."""
+        """A closed form that is a lower bound of the bound, and near it for large eps."""
         alike: dict[object, list[tuple[Fraction, bool, Event, Halfspace]]] = {}
         tails: list[tuple[Fraction, Fraction]] = []
         for event in self._events():
@@ -404,7 +408,7 @@ class Search:
         return ClosedForm(1 - total(missed))
 
     def _missed(self, event: Event, item: Halfspace) -> Closed:
-        """At least the probability that the half-space fails: that itself, unless it is too long."""
+        """The probability that the half-space fails, or an upper bound where that is too long."""
         try:
             return 1 - self.bounds.measurer.measure(Event(event.noises, (item,)))
         except LimitReached:
@@ -412,7 +416,7 @@ class Search:
             return ExpPoly.term(weight, 0, -exponent)
 
     def next_to_zero(self) -> ClosedForm:
-        """A closed form that is at most the bound, and near it for small eps."""
+        """A closed form that is a lower bound of the bound, and near it for small eps."""
         least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
         slope = _ZERO
         for share in self.obligation.bound.shares:
@@ -431,11 +435,9 @@ class Search:
         return ClosedForm(total(least) - ExpPoly.term(slope, 1, _ZERO))
 
     def _at_every_eps(self, event: Event, *, least: bool) -> Closed:
-        """The probability of an event that is the same for every eps, or a number a little below it if the `least` is
-        asked for, else above it.
-        """
+        """The probability of an event that does not depend on eps, or a lower (`least`) or upper bound of it."""
         try:
-            # A number that takes many terms is enclosed sooner.
+            # A number with many terms is enclosed instead.
             return self.bounds.measurer.brief.measure(event)
         except Undecided:
             if not all(noise.law.scales for noise in event.noises):
@@ -447,9 +449,9 @@ class Search:
     # --- cells ----------------------------------------------------------------------------------------
 
     def _follow(self, interval: Interval, beta: FormCell) -> None:
-        """That the claim holds on the part, where beta is a quotient. Raises _Refuted, NotTold."""
+        """Prove the claim on a part where beta is a quotient. Raises _Refuted, SignNotFound."""
         if not interval.lower or interval.upper is None:
-            raise NotTold(interval.lower, beyond=interval.lower > 0)
+            raise SignNotFound(interval.lower, beyond=interval.lower > 0)
         seen = [
             any(self._look_at(end, digits) for digits in _DIGITS_AT_ONE) for end in (interval.lower, interval.upper)
         ]
@@ -465,12 +467,12 @@ class Search:
             left = right
 
     def _cell(self, left: Fraction, right: Fraction, beta: FormCell, halvings: int) -> None:
-        """That the slack is positive between the ends. Raises _Refuted, NotTold."""
+        """Prove that the slack is positive between the ends. Raises _Refuted, SignNotFound."""
         self.cells += 1
         center = (left + right) / 2
         radius = (right - left) / 2
         if self.cells > MOST_CELLS:
-            raise NotTold(center)
+            raise SignNotFound(center)
         doubtful: list[_Part] = []
         for remainder in _REMAINDERS:
             doubtful = self._doubtful(center, radius, beta, remainder)
@@ -479,17 +481,17 @@ class Search:
             if any(piece.negative for piece in doubtful):
                 break
         for piece in doubtful:
-            # Where the middle is negative the simplest number may be too far from it.
+            # The simplest number may be too far from a negative middle.
             for near in (1, 4, 16, 64) if piece.negative else (1,):
                 low, high = (center + radius * (piece.place + side * piece.reach / near) for side in (-1, 1))
                 self._look_at(simplest_between(low, high, lower_closed=True, upper_closed=True))
         if not halvings or left == right:
-            raise NotTold(center + radius * doubtful[0].place)
+            raise SignNotFound(center + radius * doubtful[0].place)
         self._cell(left, center, beta, halvings - 1)
         self._cell(center, right, beta, halvings - 1)
 
     def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_Part]:
-        """Where the slack is not seen to be positive: parts of the cell, as multiples of its radius."""
+        """The parts of the cell, as multiples of its radius, where the slack was not shown to be positive."""
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         bits = _FIRST_BITS + remainder + 4 * sum(product.noises for product in self.unexpanded.products)
         while bits <= _MOST_BITS:
@@ -501,21 +503,21 @@ class Search:
                 scaled = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(slack, length))]
                 blurred = sum((c.rad() for c in scaled), flint.arb(0))
                 if all(c.is_finite() for c in scaled) and blurred < flint.arb(2) ** -(remainder + _BLUR):
-                    # Balls grow with each change of the argument: their radii count once.
+                    # Balls grow with each change of the argument, so their radii are added once.
                     rest = (left_out(majorant, share, length) + blurred).upper()
                     middles = flint.arb_poly([c.mid() for c in scaled])
                     return list(_not_positive(middles, rest, _Part(_ZERO, Fraction(1)), MOST_PARTS))
             bits *= 2
-        raise NotTold(center)
+        raise SignNotFound(center)
 
     def slack_series(self, center: Fraction, beta: FormCell) -> flint.arb_series:
-        """The Taylor series of (bound - 1 + beta)·denominator, which is positive where the slack is."""
+        """The Taylor series of (bound - 1 + beta)·denominator, which has the sign of the slack."""
         below = series_of(beta.denominator, center)
         slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
         return slack if self.normal is None else slack + self.normal.series(center) * below
 
     def majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
-        """At least its absolute value on the disk."""
+        """An upper bound of the absolute value of the slack on the disk."""
         bound = self.unexpanded.majorant(center) + 1
         if self.normal is not None:
             bound += self.normal.majorant(center, DISK * center)
@@ -523,8 +525,10 @@ class Search:
 
 
 def samples(intervals: Sequence[Interval]) -> list[Fraction]:
-    """Values in the intervals, simple ones first: some of any size, and the simplest value in each part of an interval
-    that is short or has none of those.
+    """Values in the intervals, simple ones first.
+
+    These are values of all sizes, and the simplest value in each part of an interval that is short or contains none of
+    them.
     """
     points: set[Fraction] = set()
     for interval in intervals:
@@ -533,7 +537,7 @@ def samples(intervals: Sequence[Interval]) -> list[Fraction]:
         high = _FAR * (interval.lower + 1) if interval.upper is None else interval.upper
         low = max(interval.lower, high / _FAR)
         if interval.upper is None:
-            # Far out both sides are 1 to all digits that are looked at: what fails is seen near the start.
+            # For large eps both sides are 1 to all digits, so a failure is visible only near the start.
             points.update(
                 simplest_between(low * times, 2 * low * times, lower_closed=False, upper_closed=True) for times in _NEAR
             )
@@ -547,7 +551,7 @@ def samples(intervals: Sequence[Interval]) -> list[Fraction]:
 
 
 def _is_zero_at(slack: NormalSum, interval: Interval) -> bool:
-    """Whether there is one eps, at which it is proved to be 0."""
+    """Whether the interval is a single eps at which the slack is proved to be 0."""
     return interval.is_point and slack.is_zero_at(interval.lower)
 
 
@@ -556,14 +560,14 @@ def _is_in(eps: Fraction, intervals: Sequence[Interval]) -> bool:
 
 
 def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
-    """So many coefficients that little is left out."""
+    """The number of coefficients such that the remainder is small enough."""
     wanted = (majorant * 2**remainder).log() / -flint.arb(to_fmpq(share)).log()
     return max(2, ceil(float(wanted.upper())) + 1)
 
 
 @frozen
 class _Part:
-    """place - reach to place + reach; `negative` if the slack is so in the middle."""
+    """The part from place - reach to place + reach; `negative` if the slack is negative in the middle."""
 
     place: Fraction
     reach: Fraction
@@ -571,8 +575,9 @@ class _Part:
 
 
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
-    """Pieces of a piece of [-1, 1] on which the polynomial is not seen to be more than the rest; it is given as a
-    function of the place in the piece, from -1 to 1.
+    """The parts of `piece` on which the polynomial was not shown to exceed `rest`.
+
+    The polynomial is given as a function of the place in the piece, from -1 to 1.
     """
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:
@@ -588,19 +593,17 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, hal
 
 
 def _slack(event: Event, item: Halfspace) -> Fraction:
-    """What the form of the half-space is where each noise has its mean."""
+    """The value of the half-space's form where each noise has its mean."""
     return item.constant + sum((c * event.noises[noise].mean for noise, c in item.coefficients), _ZERO)
 
 
 def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
-    """What the law of c·N depends on, for the centered noise N."""
+    """A key of the law of c·N, for the centered noise N."""
     return noise.law.keyword, abs(c) if noise.law.symmetric else c, noise.rate
 
 
 def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
-    """An exponent q and a weight w such that the half-space, of one noise, fails with a probability of at most
-    w·e^{-q·eps} for every eps.
-    """
+    """An exponent q and a weight w such that a half-space of one noise fails with probability at most w·e^{-q·eps}."""
     ((i, c),) = item.coefficients
     noise = event.noises[i]
     reach = _slack(event, item) / abs(c)
@@ -609,9 +612,10 @@ def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
     return noise.law.tail_bound(noise.rate, reach, upward=c < 0, strict=item.strict)
 
 
-def _lost(event: Event, item: Halfspace) -> NormalSum | None:
-    """At most the probability of the half-space, minus 1: of normal noises that itself, of discrete ones a bound of
-    what it fails with. None for others.
+def _tail_loss(event: Event, item: Halfspace) -> NormalSum | None:
+    """An upper bound of the failure probability, negated, as a sum of normal functions; None for other noises.
+
+    For normal noises it is exact: the probability of the half-space minus 1. For discrete ones it is a bound.
     """
     if all(event.noises[i].law.whole for i, _ in item.coefficients):
         tail = _squared_tail(event, item)
@@ -634,22 +638,23 @@ def _lost(event: Event, item: Halfspace) -> NormalSum | None:
 
 
 def _room(event: Event, item: Halfspace) -> Fraction:
-    """How far noises have to be off their means, all together, for the half-space to fail."""
+    """The least total deviation of noises from their means with which the half-space fails."""
     slack = _slack(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
     if not noises or not all(noise.law.whole for noise, _ in noises):
         return slack
-    # Sums of multiples of integers are some unit apart: where it fails there is more missing.
+    # Sums of multiples of integers are multiples of a unit, so the deviation is rounded to the unit.
     unit = Fraction(gcd(*(c.numerator for _, c in noises)), lcm(*(c.denominator for _, c in noises)))
     return ceil(slack / unit) * unit if item.strict else (floor(slack / unit) + 1) * unit
 
 
 def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | None:
-    """A rate r and a weight w such that the half-space fails with a probability of at most w·e^{-r·eps²}; None where
-    no such r > 0 is known.
+    """A rate r and a weight w such that the half-space fails with probability at most w·e^{-r·eps²}.
+
+    None without r > 0.
 
     Over normal noises, with the standard deviation S/eps of its form and its slack s >= 0, that probability is
-    Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over others that are subgaussian it is e^{-(s·eps/S)²/2} at most
+    Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other subgaussian noises it is at most e^{-(s·eps/S)²/2}
     (Chernoff).
     """
     slack = _room(event, item)
@@ -661,8 +666,9 @@ def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | 
 
 
 def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, Fraction]:
-    """An exponent q and a weight w such that the half-space fails with a probability of at most w·e^{-q·eps} for every
-    eps from `start` on; where q is 0 nothing is known, and where w is 0 it never fails.
+    """An exponent q and a weight w that bound the failure of the half-space by w·e^{-q·eps} from `start` on.
+
+    If q is 0 there is no bound, and if w is 0 the half-space never fails.
     """
     slack = _room(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
@@ -678,7 +684,7 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
     if len(noises) == 1:
         exponent, weight = _tail(event, item)
         return (exponent, weight) if exponent and weight else (_ZERO, _ONE) if weight else (_ONE, _ZERO)
-    # It fails only where some noise takes more than its share of the slack.
+    # The half-space fails only if some noise exceeds its share of the slack.
     tails = []
     for noise, c in noises:
         reach = slack / (len(noises) * abs(c))
@@ -692,14 +698,15 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
 
 
 def _opposite(item: Halfspace) -> Halfspace:
-    """The half-space that holds where this one fails, and on the edge."""
+    """The half-space that holds where this one fails, and on the boundary."""
     return Halfspace(tuple((noise, -c) for noise, c in item.coefficients), -item.constant, False)
 
 
 def _coarse(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """Exponents and weights of as large a sum; the exponents are few multiples of a part of the least that is not 0.
+    """Exponents and weights of a sum that is at least as large, with few different exponents.
 
-    Many exponents of which each has another denominator would make a polynomial of an enormous degree.
+    The exponents are multiples of a part of the least one. Many exponents with different denominators would give a
+    polynomial of an enormous degree.
     """
     if len({q for q, _ in tails}) <= _FEW_TAILS:
         return list(tails)
@@ -708,7 +715,7 @@ def _coarse(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, 
 
 
 def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
-    """How fast the probability of a half-space falls with eps at most, or rises."""
+    """A bound of the rate at which the probability of a half-space decreases (`falls`) or increases with eps."""
     if not item.coefficients:
         return _ZERO
     noises = [(event.noises[i], abs(c)) for i, c in item.coefficients]

@@ -1,6 +1,6 @@
-"""Obligations decided by an executor, each different one once, those with the same bound together.
+"""Obligations decided by an executor, each different one once, together with those that have the same bound.
 
-What was decided before is in a file: an SQLite database from the hash of a question to its answer, as text.
+Earlier decisions are in a file: an SQLite database from the hash of a question to its answer, as text.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError, DipcWarning
 _APPLICATION = 0x64697063
 _SCHEMA = 1
 
-#: Seconds to wait for another process that writes.
+#: Seconds to wait while another process writes.
 PATIENCE = 30.0
 
 _MOST_PARAMETERS = 500
@@ -60,16 +60,19 @@ def question_key(context: str, question: str) -> bytes:
 
 
 class Cache:
-    """A cache file, made where there is none. Raises DiagnosticError (E1302-E1306) for a file that cannot be used."""
+    """A cache file, created if it does not exist.
+
+    Raises DiagnosticError (E1302-E1306) for a file that cannot be used.
+    """
 
     def __init__(self, path: str | os.PathLike[str], engine: str, patience: float = PATIENCE) -> None:
-        """`engine` is the fingerprint of the only engine whose answers may be in the file."""
+        """Open the file; `engine` is the fingerprint of the only engine whose answers may be in it."""
         self.name = os.fspath(path)
         if not _may_be_file(Path(self.name)):
             raise DiagnosticError(self._no_file())
         self._database: sqlite3.Connection | None = None
         with self._explained():
-            # An absolute path is always one: `:memory:` alone is none to SQLite.
+            # SQLite reads an absolute path as a file, but `:memory:` as no file.
             path = Path(self.name).absolute()
             self._database = sqlite3.connect(path, timeout=patience, isolation_level=None)
             self._prepare(engine)
@@ -81,13 +84,13 @@ class Cache:
         self.close()
 
     def close(self) -> None:
-        """Let the file go; it may be used from elsewhere at any time, before and after."""
+        """Close the file; other processes may use it at any time."""
         if self._database is not None:
             self._database.close()
             self._database = None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """The answers that are there and whole."""
+        """The undamaged answers in the file."""
         result: dict[bytes, str] = {}
         database = self._open
         with self._explained():
@@ -101,7 +104,7 @@ class Cache:
         return result
 
     def put(self, answers: Mapping[bytes, str]) -> None:
-        """Keep these answers: all of them, or, where that fails, none."""
+        """Store these answers: all of them, or, on failure, none."""
         rows = [
             (key, text, _checksum(key, text))
             for key, text in ((key, text.encode("utf-8")) for key, text in answers.items())
@@ -121,12 +124,12 @@ class Cache:
 
     def _prepare(self, engine: str) -> None:
         database = self._open
-        # Both are read at one moment: another process may be making the file just now.
+        # Both are read in one transaction: another process may be creating the file.
         with _transaction(database, "DEFERRED"):
             application, tables = _pragma(database, "application_id"), _tables(database)
         if application not in (0, _APPLICATION) or (application == 0 and tables):
             raise DiagnosticError(self._foreign("is a database of another program"))
-        # With a log beside the file, readers do not wait for a writer, and one that is killed harms nothing.
+        # With a write-ahead log, readers do not wait for a writer, and a killed writer does no harm.
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
         with _transaction(database):
@@ -150,10 +153,10 @@ class Cache:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """SQLite's errors in the block become diagnostics, and the file is let go."""
+        """Turn SQLite's errors in the block into diagnostics, and close the file."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where a damaged file holds no text
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged file may contain invalid text
             diagnostic = self._explain(error)
             self.close()
             raise DiagnosticError(diagnostic) from error
@@ -215,7 +218,7 @@ def _transaction(database: sqlite3.Connection, kind: str = "IMMEDIATE") -> Itera
 
 
 def _may_be_file(path: Path) -> bool:
-    """Whether a file of this name is there or could be."""
+    """Whether a file of this name exists or could exist."""
     try:
         path.lstat()
     except FileNotFoundError:
@@ -237,12 +240,12 @@ def _tables(database: sqlite3.Connection) -> list[str]:
     return [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
 
 
-# --- Exact results as text, for the cache: a file that comes from elsewhere may hold anything, so nothing is unpickled
+# --- Exact results as text, for the cache: a foreign file may contain anything, so nothing is unpickled ---------------
 #
-# Rationals are written in hexadecimal: Python reads and writes decimal integers of at most 4300 digits. What is read is
-# written again and compared: only a text that these functions could have written is an answer.
+# Rationals are written in hexadecimal, since Python limits decimal integers to 4300 digits. Each value read is written
+# again and compared: only a text that these functions could have written is accepted.
 
-#: What JSON gives back.
+#: The values of JSON.
 Json = None | bool | int | str | list["Json"]
 
 
@@ -254,12 +257,12 @@ class Unreadable(ValueError):
 
 
 def rational_text(value: Fraction) -> str:
-    """`-1f/3` for -31/3."""
+    """The text of a rational in hexadecimal, such as `-1f/3` for -31/3."""
     return f"{value.numerator:x}" if value.denominator == 1 else f"{value.numerator:x}/{value.denominator:x}"
 
 
 def read_rational(text: str) -> Fraction:
-    """The rational that `rational_text` wrote; raises Unreadable."""
+    """The rational that `rational_text` wrote. Raises Unreadable."""
     numerator, _, denominator = text.partition("/")
     try:
         return Fraction(int(numerator, 16), int(denominator, 16) if denominator else 1)
@@ -268,14 +271,17 @@ def read_rational(text: str) -> Fraction:
 
 
 def closed_text(value: Closed) -> str:
-    """The one text of this function: equal functions have equal texts."""
+    """The text of a closed form; equal functions have equal texts."""
     if isinstance(value, Quotient):
         return f"{_terms_text(value.numerator)}|{_terms_text(value.denominator)}"
     return _terms_text(value)
 
 
 def read_closed(text: str) -> Closed:
-    """The function that `closed_text` wrote, with a denominator taken for positive as it was; raises Unreadable."""
+    """The function that `closed_text` wrote. Raises Unreadable.
+
+    Its denominator is assumed to be positive, as it was when it was written.
+    """
     numerator, bar, denominator = text.partition("|")
     if not bar:
         return _read_terms(numerator)
@@ -298,12 +304,12 @@ def _terms_text(value: ExpPoly) -> str:
 
 
 def form_text(form: Closed | None, reason: str | None) -> str:
-    """The closed form of a bound, or the reason why it has none."""
+    """The text of a bound's closed form, or of the reason why it has none."""
     return json.dumps([None if form is None else closed_text(form), reason])
 
 
 def read_form(text: str) -> Closed | str:
-    """What `form_text` wrote; raises Unreadable."""
+    """The value that `form_text` wrote. Raises Unreadable."""
     try:
         form, reason = json.loads(text)
         result = read_closed(form) if reason is None else reason
@@ -315,7 +321,7 @@ def read_form(text: str) -> Closed | str:
     return result
 
 
-#: What reading a text that is not one of these may come to.
+#: Exceptions from reading a malformed text.
 _MALFORMED = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError)
 
 
@@ -371,13 +377,13 @@ def beta_text(beta: BetaForm) -> str:
 
 
 def decision_text(decision: Decision) -> str:
-    """The verdict with its counterexample, failing intervals and reason, without the bound."""
+    """The text of the verdict with its counterexample, failing intervals and reason, without the bound."""
     fields = decision.verdict, decision.counterexample, decision.failing, decision.reason
     return json.dumps(_plain(fields), separators=(",", ":"))
 
 
 def read_decision(text: str, bound: ClosedForm | None) -> Decision:
-    """What `decision_text` wrote of an obligation with this bound; raises Unreadable."""
+    """The decision that `decision_text` wrote for an obligation with this bound. Raises Unreadable."""
     try:
         verdict, example, failing, reason = _read(_SAID, json.loads(text))
         decision = Decision(verdict, bound, example, failing, reason)
@@ -396,7 +402,7 @@ def read_decision(text: str, bound: ClosedForm | None) -> Decision:
     return decision
 
 
-#: By type the names and types of what such a part of a decision is made from; and the types of what is kept of one.
+#: For each class that is part of a decision, the names and types of its fields; and the types of the stored fields.
 _PARTS: Mapping[Any, Mapping[str, Any]] = {
     kind: {each.name: get_type_hints(kind)[each.name] for each in fields(kind) if each.init}
     for kind in (EndPoint, Worst, FailureInterval, Counterexample)
@@ -405,7 +411,7 @@ _SAID = tuple[Verdict, Counterexample | None, tuple[FailureInterval, ...], str |
 
 
 def _plain(value: object) -> Json:
-    """A value for JSON: rationals as texts, and the fields of objects that have fields."""
+    """The value for JSON: rationals as texts, and objects as lists of their fields."""
     match value:
         case Fraction():
             return rational_text(value)
@@ -419,8 +425,9 @@ def _plain(value: object) -> Json:
 
 
 def _read(kind: Any, data: Any) -> Any:
-    """The value of this type that `_plain` wrote; a text that is not one is noticed where the value is written again,
-    if not here.
+    """The value of this type that `_plain` wrote.
+
+    A text that it did not write is noticed here, or when the value is written again.
     """
     match get_origin(kind), get_args(kind):
         case types.UnionType, (some, _):
@@ -435,7 +442,7 @@ def _read(kind: Any, data: Any) -> Any:
 
 
 def _shows_it(counterexample: Counterexample | None) -> bool:
-    """Whether its enclosures show that the claim fails there."""
+    """Whether the enclosures show that the claim fails."""
     if counterexample is None:
         return False
     (low, high), (least, most) = counterexample.probability, counterexample.required
@@ -452,14 +459,16 @@ def _is_interval(failing: FailureInterval) -> bool:
     return all(pair is None or pair[0] <= pair[1] for pair in ends)
 
 
-# --- Questions with their answers, as a cache file keeps them ---------------------------------------------------------
+# --- Questions with their answers in a cache file ---------------------------------------------------------------------
 
 _T = TypeVar("_T")
 
 
 class Memory:
-    """Bounds and their closed forms, within limits of measuring; and decisions on obligations with a known closed form,
-    within limits of signs and to this many digits. What it reads and cannot make out, it does not know.
+    """The answers in a cache: closed forms of bounds, and decisions on obligations.
+
+    Closed forms are stored by the limits of measuring, decisions by the limits of signs and the digits. An unreadable
+    answer is ignored.
     """
 
     def __init__(self, cache: Cache, measure: Limits, sign: Limits, digits: int | None) -> None:
@@ -472,23 +481,24 @@ class Memory:
         self._proved = _digest("proved", repr(measure), repr(sign))
 
     def bound(self, bound: Bound, *, long: bool) -> Closed | str | None:
-        """The bound in closed form, the reason why it has none, or None where nothing is known. What takes more than a
-        moment to be measured is looked up with `long` alone.
+        """The bound in closed form, the reason why it has none, or None where nothing is known.
+
+        A form that took more than a moment to be measured is looked up with `long` only.
         """
         result = self._read(self._bound_key(bound, long=False), read_form)
         return self._read(self._bound_key(bound, long=True), read_form) if result is None and long else result
 
     def unexpanded(self, obligation: Obligation) -> Decision | None:
-        """The decision on this obligation, whose bound has no known closed form."""
+        """The decision on an obligation whose bound has no known closed form."""
         return self._read(self._unexpanded_key(obligation), lambda text: read_decision(text, None))
 
     def proved(self, obligation: Obligation) -> Decision | None:
-        """That the obligation holds, without the closed form of its bound, which is not read."""
+        """The decision ACCURATE on an obligation, without the closed form of its bound; else None."""
         result = self._read(self._proved_key(obligation), lambda text: read_decision(text, None))
         return result if result is not None and result.verdict is Verdict.ACCURATE else None
 
     def decision(self, form: ClosedForm, obligation: Obligation) -> Decision | None:
-        """The decision on this obligation, whose bound is `form`."""
+        """The decision on an obligation whose bound is `form`."""
         return self._read(self._obligation_key(form, obligation), lambda text: read_decision(text, form))
 
     def _read(self, key: bytes, read: Callable[[str], _T]) -> _T | None:
@@ -502,7 +512,7 @@ class Memory:
             return None
 
     def close(self) -> None:
-        """Say what could not be made out."""
+        """Warn about answers that could not be read."""
         if self._malformed:
             answers = "1 answer" if self._malformed == 1 else f"{self._malformed} answers"
             name = self._cache.name
@@ -510,7 +520,7 @@ class Memory:
             warnings.warn(DipcWarning(message), stacklevel=1)
 
     def keep(self, answers: Sequence[tuple[Question, Decision]]) -> None:
-        """Remember the answers to these questions."""
+        """Store the answers to these questions."""
         kept: dict[bytes, str] = {}
         for question, decision in answers:
             form = decision.bound
@@ -539,7 +549,7 @@ class Memory:
 
 
 def _claim_text(obligation: Obligation) -> str:
-    """The text of a claim about the bound."""
+    """The text of the claim about the bound."""
     return f"{beta_text(obligation.beta)};{','.join(map(str, obligation.intervals))}"
 
 
@@ -547,18 +557,19 @@ def _digest(*values: object) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
-#: Cases looked ahead at: this many may be begun before the first of them is done.
+#: The most cases in progress at a time.
 WINDOW = 20_000
 
-#: Questions of the first tasks, and of any task; more than this many seconds' work is not given to one, nor less than
-#: this many where there is more: a task costs its sender some milliseconds, however short it is.
+#: The numbers of questions of the first tasks, and the most of any task. Then the least and the most seconds of work of
+#: one task: a task costs its sender some milliseconds, however short it is.
 _FIRST_BATCH, _BATCH = 4, 512
 _LEAST_SECONDS, _SECONDS = 0.05, 1.0
 
 
 class SharedEngine(Engine):
-    """Decides by means of an executor, and a cache if there is one: that knows no proofs, so with `keep_proofs` it only
-    saves measuring.
+    """An engine that decides with an executor, and with a cache if there is one.
+
+    The cache has no proofs, so with `keep_proofs` it only saves measuring.
     """
 
     def __init__(
@@ -576,15 +587,15 @@ class SharedEngine(Engine):
         self.window = window
         self._executor = executor
         self._memory = memory
-        #: What waits to be sent, by the bound it is about.
+        #: Questions that wait to be sent, by bound.
         self._waiting: dict[Bound, list[Pending]] = {}
         self._count = 0
-        #: What waits for its bound, which is being measured.
+        #: Questions that wait until their bound is measured.
         self._held: dict[Bound, list[Pending]] = {}
         self._forms: dict[Bound, ClosedForm] = {}
-        #: Those that were not measured briefly.
+        #: Closed forms that took more than a moment.
         self._long_forms: dict[Bound, ClosedForm] = {}
-        #: What was asked first of each function.
+        #: The first question about each function.
         self._functions_asked: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Pending] = {}
         self._alone: deque[Pending] = deque()
         self._lost: dict[Pending, int] = {}
@@ -595,15 +606,15 @@ class SharedEngine(Engine):
 
     @cached_property
     def _setup(self) -> bytes:
-        # What holds is kept with its closed form, whether it is asked for this time or not.
-        return Setup.of(self, forms=self.forms or self.keep_proofs or self._memory is not None)
+        # The cache keeps closed forms of ACCURATE answers, whether they are needed this time or not.
+        return Setup.pickled(self, forms=self.forms or self.keep_proofs or self._memory is not None)
 
     @property
     def spent(self) -> Spent:
         return super().spent + self._elsewhere
 
     def wait(self) -> None:
-        """Raises DiagnosticError where the executor or the cache cannot go on."""
+        """Wait for an answer. Raises DiagnosticError where the executor or the cache cannot continue."""
         if self._send():
             return
         assert self._out, "something waits for nothing"
@@ -626,7 +637,7 @@ class SharedEngine(Engine):
     # --- what is sent ------------------------------------------------------------------------------
 
     def _send(self) -> bool:
-        """Keep all slots busy. Whether something was decided meanwhile, which the cache knew."""
+        """Keep all slots busy. Return whether the cache decided something meanwhile."""
         result = False
         while not result and len(self._out) < self._executor.slots:
             taken = self._next_batch()
@@ -639,12 +650,12 @@ class SharedEngine(Engine):
                 self._out[self._tickets] = tuple(batch)
                 for pending in batch:
                     self._held.setdefault(_bound(pending.question), [])
-                task = Task.of(self._setup, [self._shortened(pending.question) for pending in batch])
+                task = Task.create(self._setup, [self._shortened(pending.question) for pending in batch])
                 self._executor.submit(self._tickets, task)
         return result
 
     def _next_batch(self) -> Sequence[Pending]:
-        """What to send next: large parts of much, small parts of little, so that all end at about the same time."""
+        """The next questions to send: large parts of many, small parts of few, so that all end nearly together."""
         if self._alone:
             return [self._alone.popleft()]
         size = min(max(self._least, self._count // (4 * self._executor.slots)), self._batch)
@@ -655,14 +666,14 @@ class SharedEngine(Engine):
         return batch
 
     def _shortened(self, question: Question) -> Question:
-        """The question with its bound as the closed form that is known."""
+        """The question with its bound as the closed form, where that is known."""
         if isinstance(question, Bound):
             return question
         form = self._known_form(question)
         return question if form is None else replace(question, bound=Bound((Share(form.value, ()),)))
 
     def _is_answered(self, pending: Pending) -> bool:
-        """Whether the answer is known, from the cache too, or will be that to a question about the same function."""
+        """Whether the answer is known, also from the cache, or will come with a question about the same function."""
         question = pending.question
         if isinstance(question, Obligation) and self._memory is not None and not (self.forms or self.keep_proofs):
             proved = self._memory.proved(question)
@@ -688,7 +699,7 @@ class SharedEngine(Engine):
         return known is not None
 
     def _form(self, pending: Pending) -> ClosedForm | None:
-        """The bound in closed form where that is known; what is known to have none is settled."""
+        """The bound in closed form where that is known; a question whose bound is known to have none is settled."""
         question = pending.question
         bound = _bound(question)
         form = self._known_form(question)
@@ -710,8 +721,9 @@ class SharedEngine(Engine):
         return self._long_forms.get(bound) if form is None and self._wants_form(question) else form
 
     def _wants_form(self, question: Question) -> bool:
-        """Whether it is asked for the closed form, however long it takes: otherwise a decision would depend on whether
-        somebody else asked.
+        """Whether the closed form is needed, however long it takes.
+
+        Otherwise a decision would depend on other questions.
         """
         return self.keep_proofs or isinstance(question, Bound)
 
@@ -743,8 +755,8 @@ class SharedEngine(Engine):
                 decision = replace(decision, bound=form)
                 decision = self._unique(decision, form, pending)
             self._release(bound)
-            # What raises is asked here, where it can be seen.
-            pending.settle(self._decided(pending.question) if decision is None else decision)
+            # A question that raised an exception is asked again here, where it can be seen.
+            pending.settle(self._decision(pending.question) if decision is None else decision)
 
     def _release(self, bound: Bound) -> None:
         """Queue the questions that waited for a bound which is no longer being measured."""
@@ -760,7 +772,7 @@ class SharedEngine(Engine):
         return decision if first.decision is None else first.decision
 
     def _retry(self, sent: tuple[Pending, ...], why: str) -> None:
-        """Ask again, each question alone; one that keeps losing its worker is given up."""
+        """Ask again, each question alone; a question that keeps losing its worker is given up."""
         for pending in sent:
             if len(sent) == 1:
                 self._lost[pending] = self._lost.get(pending, 0) + 1
@@ -768,7 +780,7 @@ class SharedEngine(Engine):
                 self._alone.append(pending)
             else:
                 self._release(_bound(pending.question))
-                pending.settle(Decision.undecided(_gave_up(why, self._lost[pending])))
+                pending.settle(Decision.undecided(_loss_text(why, self._lost[pending])))
 
 
 def _decision(pending: Pending) -> Decision:
@@ -780,7 +792,7 @@ def _bound(question: Question) -> Bound:
     return question if isinstance(question, Bound) else question.bound
 
 
-def _gave_up(why: str, times: int) -> str:
+def _loss_text(why: str, times: int) -> str:
     often = "" if times == 1 else f" {times} times"
     return f"a process that worked on it was lost{often}" + (f": it {why}" if why else "")
 

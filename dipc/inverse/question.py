@@ -26,10 +26,10 @@ from dipc.decide.obligation import (
     EndPoint,
     Obligation,
     Verdict,
+    claim_scope,
     failing_regions,
     holds_in_cells,
-    saying,
-    together,
+    join_scopes,
 )
 from dipc.deprecated import former_method, former_property
 from dipc.frozen import frozen
@@ -283,15 +283,15 @@ class Claims:
             elif claimed.power == 0:
                 # A claim about an error is never vacuous.
                 beta = _NO_ERROR if isinstance(self.question.program, Erring) else _scaled(claimed.beta, factor)
-                says = saying(beta, claimed.intervals, self.question.program.limits)
+                says = claim_scope(beta, claimed.intervals, self.question.program.limits)
                 by_variable.setdefault(str(claimed.variable), []).append(says)
-        return {variable: together(all_of) for variable, all_of in by_variable.items()}
+        return {variable: join_scopes(all_of) for variable, all_of in by_variable.items()}
 
     def _saying_of(self, summand: BetaSummand, factor: Fraction) -> ClaimScope:
         """The values at which the claim that `summand` is a part of is not vacuous."""
         if summand.least is None:
             return ClaimScope((), "it is not known where beta is the least")
-        return saying(_scaled(summand.least, factor), self.intervals, self.question.program.limits)
+        return claim_scope(_scaled(summand.least, factor), self.intervals, self.question.program.limits)
 
     def by_variable(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Inequality]]:
         """The inequalities grouped by variable and intervals."""
@@ -306,8 +306,8 @@ _NO_ERROR = PiecewiseForm(ExpPoly.ZERO)
 
 def sayings_of(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
     """For eps, the values at which at least one row of the claim's table is not vacuous."""
-    sayings = [saying(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
-    return {str(Variable.EPS): together(sayings)} if sayings else {}
+    sayings = [claim_scope(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
+    return {str(Variable.EPS): join_scopes(sayings)} if sayings else {}
 
 
 def interrupted_before(rest: Sequence[Inequality]) -> UnknownCases:
@@ -553,7 +553,7 @@ class Solution:
     @property
     def claims_nothing(self) -> bool:
         """Whether the claim, with the answer, is vacuous: beta is at least 1 everywhere, or there is no input."""
-        return self.status is Status.SOLVED and all(says.nothing for says in self.sayings.values())
+        return self.status is Status.SOLVED and all(says.is_vacuous for says in self.sayings.values())
 
     @property
     def program(self) -> str:

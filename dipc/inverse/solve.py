@@ -28,7 +28,7 @@ from dipc.claims.claim import Claim, GivenValue, claim_expression, intervals_tex
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
-from dipc.decide.crossings import Cut, cuts
+from dipc.decide.crossings import EpsCut, cuts
 from dipc.decide.engine import NO_FORM, Engine
 from dipc.decide.obligation import Obligation, Verdict
 from dipc.frozen import frozen
@@ -586,7 +586,7 @@ def _split(
     pieces = []
     for cell in envelope.cells(interval, limits):
         owner = next(missing for missing in highest if _is_owner(missing, cell.numerator, cell.denominator))
-        lower, upper = Cut(cell.lower.value, not cell.lower.closed), Cut(cell.upper.value, cell.upper.closed)
+        lower, upper = EpsCut(cell.lower.value, not cell.lower.closed), EpsCut(cell.upper.value, cell.upper.closed)
         span = span_between(lower, upper, digits, limits)
         value = _value(cell.numerator, cell.denominator, interval.lower, digits, limits) if interval.is_point else None
         pieces.append(EnvelopePiece(span, str(ClosedForm(owner.value)), owner.rows, value, variable, owner.exact))

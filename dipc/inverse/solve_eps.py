@@ -9,7 +9,7 @@ from functools import cmp_to_key
 
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
 from dipc.claims.claim import intervals_text
-from dipc.decide.crossings import Cut, Place, Stretch, cuts, end_of
+from dipc.decide.crossings import EpsCut, Place, Stretch, cuts, end_of
 from dipc.decide.engine import Engine
 from dipc.inverse.question import (
     INTERRUPTED,
@@ -58,7 +58,7 @@ class CutOrder:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
-    def __call__(self, first: Cut, second: Cut) -> int:
+    def __call__(self, first: EpsCut, second: EpsCut) -> int:
         return self.places(first.place, second.place) or first.after - second.after
 
     def places(self, first: Place, second: Place) -> int:
@@ -83,7 +83,7 @@ class CutOrder:
         """The order of places one of which is a crossing. Raises LimitReached where they cannot be distinguished."""
         near = Fraction(0)
         for digits in _DIGITS:
-            one, other = (end_of(Cut(end, after=False), digits, self._limits) for end in (first, second))
+            one, other = (end_of(EpsCut(end, after=False), digits, self._limits) for end in (first, second))
             assert one.high is not None
             assert other.high is not None
             if one.high <= other.low or other.high <= one.low:
@@ -101,7 +101,7 @@ class CutOrder:
         return 1 if root.lower >= value else -1
 
 
-def span_between(start: Cut, end: Cut, digits: int, limits: Limits) -> EpsSpan:
+def span_between(start: EpsCut, end: EpsCut, digits: int, limits: Limits) -> EpsSpan:
     """The interval between two cuts. Raises LimitReached.
 
     The ends get more digits than requested where they differ and would look equal.

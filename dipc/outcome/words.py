@@ -257,7 +257,7 @@ def says_nothing(sayings: Mapping[str, ClaimScope]) -> str | None:
     """
     if not sayings:
         return "dd ≤ α"
-    return "β ≥ 1" if all(says.nothing for says in sayings.values()) else None
+    return "β ≥ 1" if all(says.is_vacuous for says in sayings.values()) else None
 
 
 def limit_hint(reasons: Iterable[str | None]) -> str | None:

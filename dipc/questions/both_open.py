@@ -34,7 +34,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.claims.expression import ClaimExpression
-from dipc.decide.obligation import Bound, ClaimScope, Decision, Obligation, Verdict, saying
+from dipc.decide.obligation import Bound, ClaimScope, Decision, Obligation, Verdict, claim_scope
 from dipc.frozen import LazyModule
 from dipc.program.metric import Norm
 from dipc.program.program import Program
@@ -198,7 +198,7 @@ class BothOpenCase(ClassCase):
         says = _says(self)
         if says is None:
             return result
-        if says.nothing:
+        if says.is_vacuous:
             assert result.note is not None
             return replace(result, vacuous=True, says=says, note=replace(result.note, method=Method.NOTHING))
         return replace(result, says=says)
@@ -248,7 +248,7 @@ class OneGammaCase(ClassCase):
 def _says(case: ClassCase) -> ClaimScope | None:
     """Return the values of eps where the least value of beta is below 1, or None if no least value is known."""
     least = case.summand.least
-    return None if least is None else saying(least, case.claim.intervals, case.source.program.limits)
+    return None if least is None else claim_scope(least, case.claim.intervals, case.source.program.limits)
 
 
 def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool = False) -> EveryInput:

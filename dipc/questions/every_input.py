@@ -22,7 +22,7 @@ from dipc.algebra.limits import Undecided
 from dipc.chain.state import Affine, Constraint
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Bound, Decision, Obligation, Verdict, saying
+from dipc.decide.obligation import Bound, Decision, Obligation, Verdict, claim_scope
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.program.ideal import Answer, Distances, Ideal, Region
@@ -747,9 +747,9 @@ class ClassCase:
         beta = goal.required.beta
         if goal.empty is not None or beta is None:
             return result
-        says = saying(beta, goal.intervals, self.source.program.limits)
+        says = claim_scope(beta, goal.intervals, self.source.program.limits)
         result = replace(result, says=says)
-        if not says.nothing:
+        if not says.is_vacuous:
             return result
         if result.evidence is None:
             # The claim only requires probabilities to be at least 0.

@@ -19,7 +19,7 @@ from dipc.algebra.exppoly import ClosedForm
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms, intervals_text
 from dipc.claims.table import Row, Table
-from dipc.decide.obligation import ClaimScope, Counterexample, Decision, FailureInterval, Obligation, Verdict, together
+from dipc.decide.obligation import ClaimScope, Counterexample, Decision, FailureInterval, Obligation, Verdict, join_scopes
 from dipc.frozen import LazyModule, frozen
 from dipc.program.program import Probabilities, Program
 from dipc.sign.interval import Interval
@@ -161,7 +161,7 @@ class RowOutcome:
     @property
     def vacuous(self) -> bool:
         """Whether nothing is claimed: the claim is not about its input, or beta >= 1."""
-        return self.terms.vacuous or (self.says is not None and self.says.nothing)
+        return self.terms.vacuous or (self.says is not None and self.says.is_vacuous)
 
 
 @frozen
@@ -416,7 +416,7 @@ class Report:
             for row in self.rows:
                 if row.says is not None:
                     result.setdefault(row.variable, []).append(row.says)
-        return {variable: together(all_of) for variable, all_of in result.items() if all_of}
+        return {variable: join_scopes(all_of) for variable, all_of in result.items() if all_of}
 
     def require(self) -> Report:
         """Return the report itself if it is accurate; raise AssertionError otherwise.

@@ -12,8 +12,8 @@ from dipc.algebra.limits import Undecided
 from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, gamma_warnings, resolve_claim
 from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
-from dipc.decide.engine import Engine, Underway, settled
-from dipc.decide.obligation import ClaimScope, Decision, Obligation, Verdict, saying, together
+from dipc.decide.engine import Engine, Underway, results_in_order
+from dipc.decide.obligation import ClaimScope, Decision, Obligation, Verdict, claim_scope, join_scopes
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
@@ -72,10 +72,10 @@ class TableRows(TableSource):
         """
         says = None if terms.vacuous else self._says.get(terms)
         if says is None and not terms.vacuous:
-            says = self._says[terms] = saying(terms.beta, self.intervals, self.program.limits)
+            says = self._says[terms] = claim_scope(terms.beta, self.intervals, self.program.limits)
         if isinstance(bound, Bound) and self._least.known:
             # The probability itself is not needed where it is known to suffice.
-            if says is None or says.nothing:
+            if says is None or says.is_vacuous:
                 return RowOutcome(terms, None, _HOLDS, says)
             for least in self._least.below(terms.beta, bound):
                 decision = yield Obligation(least, terms.beta, self.claim.intervals)
@@ -88,14 +88,14 @@ class TableRows(TableSource):
             decision = yield bound
         else:
             decision = yield Obligation(bound, terms.beta, self.claim.intervals)
-        if terms.vacuous or (says is not None and says.nothing and decision.verdict is Verdict.UNDECIDED):
+        if terms.vacuous or (says is not None and says.is_vacuous and decision.verdict is Verdict.UNDECIDED):
             return RowOutcome(terms, decision.bound, _HOLDS, says)
         return RowOutcome(terms, decision.bound, decision, says)
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         rows = DecidedRows(self.table.rows, self.names)
         self._least.known = not engine.forms and self.of_probabilities
-        return rows, map(rows.append, settled(self._outcomes(), engine))
+        return rows, map(rows.append, results_in_order(self._outcomes(), engine))
 
     def _outcomes(self) -> Iterator[Underway[RowOutcome]]:
         """Yield the outcome of each row, under way: the same object for rows with the same claim and bound."""
@@ -361,8 +361,8 @@ class FreeGamma(TableSource):
 
     def result(self, row: Row, terms: Terms, decision: Decision, gamma: str | None) -> RowResult:
         """Return the row for one range of gamma, or, with None, for its own gamma."""
-        says = None if terms.vacuous else saying(terms.beta, self.intervals, self.program.limits)
-        nothing = terms.vacuous or (says is not None and says.nothing and decision.verdict is Verdict.UNDECIDED)
+        says = None if terms.vacuous else claim_scope(terms.beta, self.intervals, self.program.limits)
+        nothing = terms.vacuous or (says is not None and says.is_vacuous and decision.verdict is Verdict.UNDECIDED)
         outcome = RowOutcome(terms, decision.bound, Decision(Verdict.ACCURATE) if nothing else decision, says)
         result = self.names.result(row, outcome)
         return result if gamma is None else replace(result, gamma=gamma)
@@ -450,7 +450,7 @@ class FreeRow:
 def _together(rows: Sequence[RowResult]) -> RowResult:
     """Return the result for all ranges of gamma: the first that fails, else the first undecided one, else the first."""
     claimed = [result.says for result in rows if result.says is not None]
-    says = together(claimed) if claimed else None
+    says = join_scopes(claimed) if claimed else None
     for verdict in (Verdict.INACCURATE, Verdict.UNDECIDED):
         for result in rows:
             if result.verdict is verdict:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.table import Table
 from dipc.claims.transcendental import DIGITS
-from dipc.decide.engine import Engine, Underway, settled
+from dipc.decide.engine import Engine, Underway, results_in_order
 from dipc.decide.obligation import Decision, Obligation, Verdict
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
@@ -171,7 +171,7 @@ def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult]
 
 def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
     """Yield the results of the cases in order; raise what settling them one after the other would raise."""
-    return settled((Underway(case.settle()) for case in cases), engine)
+    return results_in_order((Underway(case.settle()) for case in cases), engine)
 
 
 # --- A claim between two others ---------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def test_what_matters_is_in_the_key(tmp_path: Path) -> None:
     path = tmp_path / "cache"
     with Cache(path, fingerprint()) as cache:
 
-        def asked(program: dipc.Program, **options: object) -> set[str]:
+        def kinds_asked(program: dipc.Program, **options: object) -> set[str]:
             counting = Counting()
             assert texts(check_with(counting, program, SPARSE_TABLE, cache=cache, **options)) == texts(
                 dipc.check(program, SPARSE_TABLE, **options)
@@ -101,19 +101,19 @@ def test_what_matters_is_in_the_key(tmp_path: Path) -> None:
             return counting.kinds
 
         program = dipc.load(SPARSE)
-        assert asked(program) == {"both"}
-        assert asked(dipc.load(SPARSE.read_text(encoding="utf-8"))) == set()
-        assert asked(program, beta="exp(-eps)") == {"decide"}
-        assert asked(program, eps="(0, 1]") == {"decide"}
-        assert asked(program, digits=30, beta="exp(-alpha*eps/4)") == {"decide"}
-        assert asked(dipc.load(SPARSE, c=2), beta="1") >= {"both"}
+        assert kinds_asked(program) == {"both"}
+        assert kinds_asked(dipc.load(SPARSE.read_text(encoding="utf-8"))) == set()
+        assert kinds_asked(program, beta="exp(-eps)") == {"decide"}
+        assert kinds_asked(program, eps="(0, 1]") == {"decide"}
+        assert kinds_asked(program, digits=30, beta="exp(-alpha*eps/4)") == {"decide"}
+        assert kinds_asked(dipc.load(SPARSE, c=2), beta="1") >= {"both"}
         from dipc.cli.options import parse_limits
 
-        assert asked(program.with_limits(parse_limits(["intervals=1"]))) == {"both"}
-        assert asked(program.with_limits(parse_limits(["terms=4"]))) == {"both"}
+        assert kinds_asked(program.with_limits(parse_limits(["intervals=1"]))) == {"both"}
+        assert kinds_asked(program.with_limits(parse_limits(["terms=4"]))) == {"both"}
         # What has no bound asks nothing.
-        assert asked(program.with_limits(parse_limits(["states=9"]))) == set()
-        assert asked(program) == set()
+        assert kinds_asked(program.with_limits(parse_limits(["states=9"]))) == set()
+        assert kinds_asked(program) == set()
 
 
 MALFORMED = [
@@ -164,7 +164,7 @@ def test_any_name_is_that_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_two_processes_that_make_the_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the one has just made is not taken by the other for a database of another program."""
+    """A process does not take a file that another process is creating for a foreign database."""
     path = tmp_path / "cache"
     here = threading.get_ident()
     others: list[threading.Thread] = []
@@ -358,7 +358,7 @@ def test_two_processes_with_one_cache(tmp_path: Path) -> None:
 
 
 def killed_and_resumed(tmp_path: Path, rows: int, m: int, moments: list[tuple[int, float]], *more: str) -> None:
-    """Runs killed some CPU seconds after they kept answers so many times; the last one must finish the work."""
+    """Kill runs some CPU seconds after they kept answers, several times; the last run must finish the work."""
     program, table = heavy_table(rows, m=m)
     csv, path, target = write_csv(tmp_path / "t.csv", table), tmp_path / "cache", tmp_path / "report"
     expected = texts(dipc.check(program, csv, digits=15))[0]
@@ -432,7 +432,7 @@ def test_a_malformed_answer_is_decided_anew_with_a_warning(tmp_path: Path, answe
 
 
 def test_what_holds_is_known_without_its_closed_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody asks for forms, as with `-q`; and only what holds: a refutation needs its numbers."""
+    """A claim that holds needs no closed form with `-q`; a refutation needs its numbers."""
     arguments = ["check", str(SPARSE), "--inputs", "q = -1..1", "--no-classes", "--cache", str(tmp_path / "cache")]
 
     def check(*more: str) -> tuple[int, str]:
@@ -446,7 +446,7 @@ def test_what_holds_is_known_without_its_closed_form(tmp_path: Path, monkeypatch
     monkeypatch.setattr(cache_module, "read_form", pytest.fail)
     assert check("-q") == first
     monkeypatch.undo()
-    monkeypatch.setattr("dipc.decide.engine.Engine._decided", lambda _, question: pytest.fail(str(question)))
+    monkeypatch.setattr("dipc.decide.engine.Engine._decision", lambda _, question: pytest.fail(str(question)))
     assert check("-q", "--beta", "exp(-alpha*eps/4)") == failing
     assert check() == whole
 

@@ -29,7 +29,7 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
 
 
 class Watched(Cluster):
-    """Kills a worker as soon as some tasks came back, and counts what comes back."""
+    """An executor that kills a worker as soon as some tasks came back, and counts the results."""
 
     def __init__(self, address: str, dask: Dask | None = None) -> None:
         super().__init__(address)

@@ -23,7 +23,7 @@ from dipc.algebra.numbers import to_fmpq
 from dipc.certificate.data import sealed
 from dipc.cli.main import run
 from dipc.decide.obligation import Decision, Obligation, Verdict, decide
-from dipc.decide.series import Search, decide_by_series, too_long
+from dipc.decide.series import SeriesDecision, decide_by_series, too_long
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import (
@@ -104,7 +104,7 @@ def random_bound(chance: random.Random) -> Bound:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_series_enclose_the_coefficients(seed: int) -> None:
-    """Of the closed form, expanded by itself; and the polynomial with its remainder encloses the function."""
+    """The coefficients are those of the closed form, and the polynomial with its remainder encloses the function."""
     chance = random.Random(seed)
     for _ in range(4):
         bound = random_bound(chance)
@@ -140,7 +140,7 @@ def test_series_enclose_the_coefficients(seed: int) -> None:
 
 
 def test_majorants() -> None:
-    """On the circle of the disk around the center, at some points of it."""
+    """The majorant bounds the function at points on the circle around the disk."""
     function = ExpPoly.from_terms([(0, F(-1), F(3)), (2, F(1, 2), F(-1, 4)), (1, F(0), F(2))])
     center = F(2)
     most = majorant_of(function, center)
@@ -149,7 +149,7 @@ def test_majorants() -> None:
 
 
 def _turned(turn: int) -> flint.acb:
-    """Of 16 points on the unit circle."""
+    """Return 16 points on the unit circle."""
     return flint.acb(0, flint.arb.pi() * turn / 8).exp()
 
 
@@ -210,7 +210,7 @@ def test_trees_over_integers_are_summed_value_by_value(seed: int, monkeypatch: p
 
 
 def test_the_largest_of_nine_integers_of_different_rates() -> None:
-    """Its closed form has millions of terms; whether the first is largest is decided by the sums, on both sides."""
+    """A closed form would have millions of terms; sums decide both whether the first is largest and the opposite."""
     noises = tuple(Noise(DISCRETE_LAPLACE, F(1, 2 + i), F(3 if i == 0 else 0)) for i in range(9))
     event = Event(noises, tuple(Halfspace(((0, F(1)), (i, F(-1))), F(0)) for i in range(1, 9)))
     bound, bounds = Bound((Share(None, (event,)),)), BoundMeasurer()
@@ -220,7 +220,7 @@ def test_the_largest_of_nine_integers_of_different_rates() -> None:
 
 
 def star(means: list[Fraction], rates: list[Fraction]) -> Bound:
-    """That the first is the greatest."""
+    """The event that the first noise is the greatest."""
     noises = tuple(Noise(LAPLACE, rate, mean) for rate, mean in zip(rates, means, strict=True))
     return Bound(
         (Share(None, (Event(noises, tuple(Halfspace(((0, F(1)), (i, F(-1))), F(0)) for i in range(1, len(means)))),)),)
@@ -229,7 +229,7 @@ def star(means: list[Fraction], rates: list[Fraction]) -> Bound:
 
 @pytest.mark.parametrize("gap", [F(1, 10), F(1, 10**4)])
 def test_claims_that_are_nearly_tight(gap: Fraction) -> None:
-    """Of beta just above and just below what is needed at the worst eps."""
+    """The betas are just above and just below the one that is needed at the worst eps."""
     bound = star([F(2), F(0), F(1, 3), F(-1), F(7, 5)], [F(1, 2)] * 5)
     for factor, verdict in ((1 + gap, Verdict.ACCURATE), (1 - gap, Verdict.INACCURATE)):
         # The largest of (1 - Pr)·exp(eps/4) is at about eps = 0.32.
@@ -269,14 +269,14 @@ def test_weights_with_denominators_have_no_series() -> None:
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 200))])
 def test_short_bounds_for_small_and_large_eps(seed: int) -> None:
-    """They are no more than the bound."""
+    """The short bounds are at most the bound."""
     chance = random.Random(f"ends {seed}")
     event = chance.choice((one_sided_event, random_event, lambda chance: random_event(chance, whole=True)))
     bound = Bound((Share(None, tuple(event(chance) for _ in range(chance.randint(1, 3)))),))
     bounds = BoundMeasurer()
     exact = bounds.measure(bound).value
     obligation = Obligation(bound, PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
-    search = Search(obligation, UnexpandedBound.of(bound, Measurer(), LIMITS), bounds, LIMITS)
+    search = SeriesDecision(obligation, UnexpandedBound.of(bound, Measurer(), LIMITS), bounds, LIMITS)
     small, large = search.next_to_zero().value, search.next_to_infinity().value
     for eps in map(F, ("1/1000", "1/50", "1/5", "1/2", "1", "3", "10", "40")):
         least = exact.enclosure(eps)[1]
@@ -301,7 +301,7 @@ def normal_event(chance: random.Random) -> Event:
 
 @pytest.mark.parametrize("seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 200))])
 def test_short_bounds_of_normal_noise_for_small_and_large_eps(seed: int) -> None:
-    """They are no more than the bound, a sum of weighted events that may count against the claim."""
+    """The short bounds are at most the bound, a sum of weighted events that may count against the claim."""
     chance = random.Random(f"normal ends {seed}")
     shares = tuple(
         Share(
@@ -314,7 +314,7 @@ def test_short_bounds_of_normal_noise_for_small_and_large_eps(seed: int) -> None
     bounds = BoundMeasurer()
     unexpanded = UnexpandedBound.of(bound, bounds.measurer, LIMITS)
     obligation = Obligation(bound, PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
-    search = Search(obligation, unexpanded, bounds, LIMITS)
+    search = SeriesDecision(obligation, unexpanded, bounds, LIMITS)
     small = search.next_to_zero().value
     for eps in map(F, ("1/1000", "1/50", "1/5", "1/2", "1", "3", "10", "40")):
         least = unexpanded.enclosure(eps, 100)[1]
@@ -351,7 +351,7 @@ def test_forty_integer_noises_of_rates_without_a_common_unit(beta: str, verdict:
 
 @pytest.mark.parametrize(("percent", "verdict"), [(99, Verdict.ACCURATE), (101, Verdict.INACCURATE)])
 def test_small_probabilities(percent: int, verdict: Verdict) -> None:
-    """They grow with eps: what is claimed is a little less, or more, than the least one, about 10^-9."""
+    """The probabilities grow with eps; the claim is slightly below, or above, the least one, approximately 10^-9."""
     least = math.prod(1 - math.exp(-6 / (10 * i)) / (1 + math.exp(-1 / (10 * i))) for i in range(1, 41))
     claimed = F(percent, 100) * F(least)
     found = dipc.check(dipc.load(FORTY), [{"within": True}], beta=1 - claimed, eps="[1/10, 4]")
@@ -391,7 +391,7 @@ def test_rows_both_ways(beta: str) -> None:
     [{}, {"beta": "exp(-eps)"}, {"gamma": "free"}, {"inputs": "all"}, {"inputs": "all", "beta": "exp(-alpha*eps)"}],
 )
 def test_such_decisions_are_open_in_certificates(options: dict[str, Any]) -> None:
-    """Their verdict stands, and nothing is claimed to be proved by the file."""
+    """The certificate has the verdict, and does not claim a proof of it."""
     program = dipc.load(NOISY_MAX, m=4).with_limits(Limits(terms=10))
     rows = None if "inputs" in options else [generic(4)[0]]
     report = dipc.check(program, rows, keep_proofs=True, **{"alpha": "dd", **options})
@@ -463,7 +463,7 @@ var x : real;
 
 
 def comparisons(seed: int, scale: int, wrong: int) -> dipc.Program:
-    """With means of six digits, some of them on the wrong side."""
+    """Comparisons with means of six digits, some of them on the wrong side."""
     chance = random.Random(seed)
     means = [F(chance.randint(1, 10**6) * scale, 10**6) * (-1 if i < wrong else 1) for i in range(20)]
     return dipc.load(TESTS.format(*means))
@@ -489,7 +489,7 @@ def at_length(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
 
 @pytest.mark.parametrize("form", ["text", "digits"])
 def test_a_false_claim_is_refuted_at_a_glance(form: str, at_length: list[Event]) -> None:
-    """About a product of twenty factors with a million terms."""
+    """The bound is a product of twenty factors with a million terms."""
     digits = 30 if form == "digits" else None
     program = comparisons(1, 1, 2)
     found = dipc.check(program, [ALL_TRUE], beta="exp(-eps/4)", eps="[1/10, 10]", digits=digits)
@@ -542,7 +542,7 @@ def test_every_input_by_series() -> None:
 
 
 def test_what_is_decided_by_series_is_remembered(tmp_path: Path) -> None:
-    """Without another's reason for being undecided: bounds that are too long are not what is undecided."""
+    """A bound that is too long does not give its reason to an obligation that is decided."""
     row, _ = generic(5)
     program = dipc.load(NOISY_MAX, m=5).with_limits(Limits(terms=10))
     exact = str(dipc.load(NOISY_MAX, m=5).probability(*_split(row)))
@@ -588,7 +588,7 @@ def test_processes_decide_as_one_does() -> None:
 
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 300))])
 def test_random_claims_both_ways(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """About every input: where nothing is measured briefly all is tried without closed forms first."""
+    """If no closed form counts as short, every claim is first decided without one."""
     program = dipc.load((random_claim if seed % 2 else random_int_claim)(seed).text)
     plain = dipc.check(program, inputs="all")
     monkeypatch.setattr("dipc.measure.measure.BRIEF_WAY", 0)

@@ -73,7 +73,7 @@ worst = st.none() | st.tuples(pairs, pairs, st.booleans()).map(lambda found: Wor
 
 @st.composite
 def failing_intervals(draw: st.DrawFn) -> FailureInterval:
-    """Between two isolated ends, the second perhaps infinity."""
+    """A failing interval between two isolated ends, the second perhaps infinity."""
     low, high, below, above = sorted(abs(draw(rationals)) for _ in range(4))
     end = EndPoint(below, draw(st.sampled_from([above, None])), draw(st.booleans()))
     return FailureInterval(EndPoint(low, high, draw(st.booleans())), end, draw(worst))

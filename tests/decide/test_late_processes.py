@@ -13,11 +13,11 @@ from dipc.decide.processes import LateProcesses
 from dipc.measure.measure import Bound, Measurer
 from tests.patience import until
 
-SETUP = Setup.of(Engine(Measurer(Limits()), Limits()))
+SETUP = Setup.pickled(Engine(Measurer(Limits()), Limits()))
 
 
 def task(number: int) -> Task:
-    return Task.of(SETUP, [Bound((), Fraction(number))])
+    return Task.create(SETUP, [Bound((), Fraction(number))])
 
 
 def tickets(found: list[Finished]) -> list[int]:

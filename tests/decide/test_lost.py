@@ -83,7 +83,7 @@ def test_what_always_loses_its_worker_is_undecided_and_is_not_remembered(tmp_pat
 
 
 class Murderous(Processes):
-    """Kills a process that has a task, once or twice, as the out-of-memory killer would."""
+    """An executor that kills a process with a task, once or twice, as the out-of-memory killer would."""
 
     kills = 2
 
@@ -105,14 +105,14 @@ def test_processes_that_are_killed_lose_nothing() -> None:
 
 
 class Deadly:
-    """Kills the process that receives it."""
+    """A task that kills the process that receives it."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return signal.raise_signal, (signal.SIGKILL,)
 
 
 def test_what_a_killed_process_had_not_begun_is_not_held_against_it() -> None:
-    """Only the task that a process worked on is lost with it; the one it had at hand goes to another."""
+    """The current task of a killed process is lost with it; its next task goes to another process."""
     dummy = Task("no engine", b"", b"")
     processes = Processes(1)
     try:

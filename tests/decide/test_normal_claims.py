@@ -75,7 +75,7 @@ above <- r >= 0;
     ],
 )
 def test_tails_of_discrete_noise_against_a_normal_claim(beta: str, wanted: str) -> None:
-    """On (0, ∞), where e^{-s²/2} bounds them: its square in eps is compared with that of beta."""
+    """The bound e^{-s²/2} of tails is compared with beta on (0, ∞), by the squares in eps."""
     report = dipc.check(dipc.load(_DISCRETE), inputs="n = 0, k = 0", gamma=3, beta=beta, alpha=0)
     assert str(report.verdict) == wanted
 
@@ -149,7 +149,7 @@ STILL = {
 
 @pytest.mark.parametrize("name", STILL)
 def test_noise_without_eps_against_a_beta_that_falls(name: str) -> None:
-    """Whatever the ends: its series has one coefficient that is not 0, and beta's has all of them."""
+    """The series of the bound has one nonzero coefficient, and the series of beta has all, for all ends."""
     program = dipc.load("program still; " + STILL[name])
     inputs = ["q[1] = 0", "q[2] = 0", "q[3] = 0"][: len(program.inputs)] if "q[" in STILL[name] else "q = 0"
     about: dict[str, Any] = {"inputs": inputs, "alpha": 0, "gamma": 6}

@@ -71,7 +71,7 @@ PROVED = ("accurate", "a beta in pieces", "vacuous rows", "every gamma")
 
 
 class Shuffled(Counting):
-    """Gives back tasks in an order of its own, several at a time."""
+    """An executor that gives back tasks in an order of its own, several at a time."""
 
     slots = 3
 
@@ -166,7 +166,7 @@ def test_proofs_are_kept_whoever_finds_the_probabilities() -> None:
 def test_a_worker_of_another_engine_decides_nothing() -> None:
     program = dipc.load(SPARSE)
 
-    class Other(Counting):
+    class Relabeled(Counting):
         def wait(self) -> list[Finished]:
             ticket, task = self._tasks.popleft()
             return [Finished(ticket, perform(Task("0.0.9-feed", task.setup, task.questions)))]
@@ -217,7 +217,7 @@ def test_rows_are_packed_without_loss() -> None:
 
 
 class Paced(Counting):
-    """Says that each question took so many seconds."""
+    """An executor that reports a fixed number of seconds for each question."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ from tests.decide.workload import check_with, heavy_table
 
 
 class Elsewhere(InTurn):
-    """Does tasks as another process would, and counts the calls of both."""
+    """An executor that performs tasks as another process would, and counts the calls of both."""
 
     def __init__(self) -> None:
         super().__init__()

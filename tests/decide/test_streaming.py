@@ -66,7 +66,7 @@ def peak(program: dipc.Program, path: Path, beta: str, by_tasks: bool) -> tuple[
 @pytest.mark.parametrize("rows", [2_000, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("by_tasks", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_row_more_is_a_few_bytes_more(by_tasks: bool, rows: int, tmp_path: Path) -> None:
-    """Of shorter tables the rows come to less than what any table takes."""
+    """The rows of shorter tables take less memory than the fixed part of any table."""
     program = dipc.load(SPARSE, m=4, c=1)
     beta = "exp(-alpha*eps)"
     short, _ = peak(program, table(tmp_path / "short.csv", rows), beta, by_tasks)

@@ -83,7 +83,7 @@ def questions_of(task: Task) -> tuple[Question, ...]:
 
 
 def kind(asked: Question) -> str:
-    """What is really asked: to measure a bound, to decide one that is measured already, or both."""
+    """The kind of question: to measure a bound, to decide a measured one, or both."""
     if isinstance(asked, Bound):
         return "measure"
     return "both" if any(share.events for share in asked.bound.shares) else "decide"
@@ -127,7 +127,7 @@ def check_with(
     forms: bool = True,
     **options: Any,
 ) -> Report:
-    """`check` by this executor, looking so many rows ahead."""
+    """The report of a check with this executor, with `window` rows in progress."""
     measurer, sign = program.measurer, program.limits
     memory = None if cache is None else Memory(cache, measurer.limits, sign, digits)
     engine = SharedEngine(measurer, sign, executor, memory, digits=digits, keep_proofs=keep_proofs, window=window)

@@ -20,7 +20,7 @@ from dipc.claims.claim import ClaimOptions
 from dipc.claims.conditions import below_one
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Decision, Obligation, Verdict, decide, saying, together
+from dipc.decide.obligation import Decision, Obligation, Verdict, decide, claim_scope, join_scopes
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Program
@@ -317,7 +317,7 @@ class AllNumbers(ClassSource):
         method = Method.CORNER if methods == {Method.CORNER} else Method.BOUND
         row = self.row(f"{self.parameter} = {number}", method, verdict)
         claimed = [each.says for each in rows if each.says is not None]
-        says = together(claimed) if claimed else None
+        says = join_scopes(claimed) if claimed else None
         return [replace(row, note=self._in_variable(row), vacuous=all(each.vacuous for each in rows), says=says)]
 
     def _in_variable(self, row: ClassResult) -> ClassNote:
@@ -336,8 +336,8 @@ class AllNumbers(ClassSource):
             first, *rest = (PiecewiseForm(form) for _, form in sorted(self.range.proof.beta(start).items()))
         except (NotUniform, Undecided, ValueError):
             return row
-        says = saying(first, intervals, limits)
-        grows = says.nothing and all(
+        says = claim_scope(first, intervals, limits)
+        grows = says.is_vacuous and all(
             # 1 >= 1 - coefficient means that the coefficient is at least 0.
             decide(ClosedForm(ExpPoly.ONE), coefficient, intervals, limits).verdict is Verdict.ACCURATE
             for coefficient in rest

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
-from dipc.decide.engine import Underway, settled
+from dipc.decide.engine import Underway, results_in_order
 from dipc.decide.obligation import Decision, EndPoint, Obligation, Verdict, end_point
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
@@ -186,7 +186,7 @@ class ClosedLaws(TableLaws):
         )
         settling = (Underway(self._settle(pair, answers, claim)) for pair, answers in asked)
         reason = None
-        for done, result in enumerate(settled(settling, self._engine)):
+        for done, result in enumerate(results_in_order(settling, self._engine)):
             if self.subject.progress is not None:
                 self.subject.progress(done, len(asked))
             if isinstance(result, PrivacyCounterexample):

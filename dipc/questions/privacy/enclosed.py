@@ -18,7 +18,7 @@ from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic, log_enclosure, outward, to_fmpq
 from dipc.decide.obligation import Counterexample, Obligation, Verdict, decide
-from dipc.decide.series import STARTS, NotTold, Search, samples
+from dipc.decide.series import STARTS, SeriesDecision, SignNotFound, samples
 from dipc.measure.measure import (
     Bound,
     EnclosedForm,
@@ -66,7 +66,7 @@ class EnclosedLaws(TableLaws):
         self._bounds = subject.engine.bounds
         self._functions: dict[int, UnexpandedBound] = {}
         self._expanded: dict[tuple[int, Fraction], tuple[flint.arb_series, flint.arb]] = {}
-        self._searches: dict[tuple[int, int], list[Search]] = {}
+        self._searches: dict[tuple[int, int], list[SeriesDecision]] = {}
 
     # --- at one eps -----------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class EnclosedLaws(TableLaws):
             try:
                 for interval in claim.intervals:
                     self._require_on(pair, claim, interval)
-            except NotTold as stopped:
+            except SignNotFound as stopped:
                 refuted = self._refuted(pair, claim, stopped.eps) if stopped.eps else None
                 return refuted or UnprovedLoss(
                     f"probabilities have no closed form, and near eps = {float(stopped.eps):.3g} their "
@@ -214,7 +214,7 @@ class EnclosedLaws(TableLaws):
             delta = claim.delta.enclosure(interval.lower, _DIGITS)[0]
             needed = (self.needed(pair, claim.budget, interval.lower, bits) for bits in (_FEW_BITS, 4 * _DIGITS))
             if all(each.value[1] > delta for each in needed):
-                raise NotTold(interval.lower)
+                raise SignNotFound(interval.lower)
             return
         lower, upper = interval.lower, interval.upper
         if not lower:
@@ -228,7 +228,7 @@ class EnclosedLaws(TableLaws):
                 (each for each in starts if self._holds(self.far_out(pair, each), claim, _starting_at(each))), None
             )
         if not lower or upper is None:
-            raise NotTold(lower)
+            raise SignNotFound(lower)
         for cell in _cells(lower, upper):
             self._cell(pair, claim, cell, _MOST_HALVINGS)
 
@@ -255,16 +255,16 @@ class EnclosedLaws(TableLaws):
             return False
         return decision.verdict is Verdict.ACCURATE
 
-    def _differences(self, pair: tuple[int, int]) -> list[Search]:
+    def _differences(self, pair: tuple[int, int]) -> list[SeriesDecision]:
         """p'_o - p_o for each answer."""
         if pair not in self._searches:
             self._searches[pair] = [self._difference(ours, theirs) for ours, theirs in self.table.at_pair(pair)]
         return self._searches[pair]
 
-    def _difference(self, ours: int, theirs: int) -> Search:
+    def _difference(self, ours: int, theirs: int) -> SeriesDecision:
         shares = *self._shares(theirs, 1), *self._shares(ours, -1)
         nothing = Obligation(Bound(shares), PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
-        return Search(nothing, self._unexpanded(shares), self._bounds, self._limits)
+        return SeriesDecision(nothing, self._unexpanded(shares), self._bounds, self._limits)
 
     def _unexpanded(self, shares: Iterable[Share]) -> UnexpandedBound:
         return UnexpandedBound.of(Bound(tuple(shares)), self._bounds.measurer, self._limits)
@@ -319,7 +319,7 @@ class EnclosedLaws(TableLaws):
             return
         place = center + radius * open_at
         if not halvings or self._refuted(pair, claim, place) is not None:
-            raise NotTold(place)
+            raise SignNotFound(place)
         self._cell(pair, claim, (cell[0], center), halvings - 1)
         self._cell(pair, claim, (center, cell[1]), halvings - 1)
 

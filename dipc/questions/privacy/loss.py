@@ -27,7 +27,7 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import log_enclosure, outward
 from dipc.chain.chain import ExitState
 from dipc.chain.state import Affine
-from dipc.decide.engine import Engine, Underway, settled
+from dipc.decide.engine import Engine, Underway, results_in_order
 from dipc.decide.obligation import Decision, Obligation
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Share, UnexpandedBound
@@ -124,7 +124,7 @@ def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progres
             enclosed.setdefault(result, bound)
         return result
 
-    measured = settled((Underway(_measured(bound, engine)) for bound in _bounds(at_inputs)), engine)
+    measured = results_in_order((Underway(_measured(bound, engine)) for bound in _bounds(at_inputs)), engine)
     numbered = []
     for done, law in enumerate(at_inputs):
         if progress is not None:
