@@ -32,7 +32,6 @@ NOT_YET = tuple(
 REPEATED_YET = frozenset(
     {
         "Bound",
-        "Cut",
         "Outcome",
         "Piece",
         "Question",

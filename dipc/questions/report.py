@@ -19,7 +19,15 @@ from dipc.algebra.exppoly import ClosedForm
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms, intervals_text
 from dipc.claims.table import Row, Table
-from dipc.decide.obligation import ClaimScope, Counterexample, Decision, FailureInterval, Obligation, Verdict, join_scopes
+from dipc.decide.obligation import (
+    ClaimScope,
+    Counterexample,
+    Decision,
+    FailureInterval,
+    Obligation,
+    Verdict,
+    join_scopes,
+)
 from dipc.frozen import LazyModule, frozen
 from dipc.program.program import Probabilities, Program
 from dipc.sign.interval import Interval

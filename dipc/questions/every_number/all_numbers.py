@@ -20,7 +20,7 @@ from dipc.claims.claim import ClaimOptions
 from dipc.claims.conditions import below_one
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Decision, Obligation, Verdict, decide, claim_scope, join_scopes
+from dipc.decide.obligation import Decision, Obligation, Verdict, claim_scope, decide, join_scopes
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Program
