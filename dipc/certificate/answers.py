@@ -308,7 +308,7 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """Which ways are put together: the first pair that can be, until none can; if there are not more than this many."""
+    """Merges of ways: the first pair that can be merged, until none can; if there are not more ways than the limit."""
 
     most: int
     pairs: list[list[int]] = field(default_factory=list)

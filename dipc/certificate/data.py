@@ -47,7 +47,7 @@ def rational(number: Fraction) -> str:
 
 
 def headed(question: Question, program: Program, tool: str, verdict: object) -> dict[str, Any]:
-    """What all documents about a program have: what they are about, and who wrote them."""
+    """The fields that all documents about a program have: the question, the program and the tool."""
     return {
         "schema": SCHEMA,
         "question": question.value,
@@ -168,7 +168,7 @@ class FunctionData:
 
 
 def as_read(read: Callable[[], _T]) -> _T | None:
-    """What the checker reads in a claim, None where it refuses to, or gives up."""
+    """Return what the checker reads in a claim, or None where it refuses the claim or gives up."""
     try:
         return read()
     except (Rejected, Exhausted):

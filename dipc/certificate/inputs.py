@@ -120,7 +120,7 @@ class _Writer:
             return data | {"open": undecided.reason if self._is_enclosed else NOT_EXPANDED}
 
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
-        """What shows the verdict. Raises Undecided where that is about a closed form which is too long."""
+        """The evidence for the verdict of `row`. Raises Undecided where it needs a closed form that is too long."""
         match None if row.evidence is None else row.evidence.ground:
             case EmptyClass():
                 return {"empty": True}

@@ -143,7 +143,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[Near]:
-    """In the discrete norm any input does."""
+    """Any input, for the discrete norm."""
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
             if known.equal_numbers(other) is None:
@@ -412,7 +412,7 @@ def halfspace(guard: Guard) -> Halfspace:
 
 
 def line_data(line: Line) -> list[Any]:
-    """Its terms and its constant."""
+    """The terms of `line`, and its constant, as data."""
     terms = line.terms if isinstance(line, Affine) else ()
     return [[[i, rational(c)] for i, c in terms], rational(_constant(line))]
 

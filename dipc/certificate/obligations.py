@@ -292,7 +292,7 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
 
 
 def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) -> list[tuple[Fraction, _End]]:
-    """Where a function with these roots and signs between them is nonnegative, except for slivers at the roots."""
+    """The stretches on which a function with these roots and signs is nonnegative, except for slivers at the roots."""
     result: list[tuple[Fraction, _End]] = []
     for gap, sign in enumerate(signs):
         if sign < 0:
@@ -308,7 +308,7 @@ def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) 
 def _greedy(
     interval: Interval, stretches: Sequence[Sequence[tuple[Fraction, _End]]]
 ) -> list[tuple[int, Fraction, _End]] | None:
-    """As few stretches as cover the interval, with the numbers of their functions."""
+    """The fewest stretches that cover the interval, with the numbers of their functions."""
     result: list[tuple[int, Fraction, _End]] = []
     position = interval.lower
     while True:
@@ -603,7 +603,7 @@ class ObligationWriter:
         return [None if one is None else one.cells[0].decision for one in decision.proof]
 
     def _proved(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
-        """What shows the verdict for the least of the greatest of some, or why there is nothing."""
+        """The evidence for the verdict about a least of greatest functions, or the reason why it has none."""
         if result.verdict is Verdict.UNDECIDED:
             return {"reason": result.reason or IN_PIECES}
         if result.verdict is Verdict.INACCURATE:
@@ -625,7 +625,7 @@ class ObligationWriter:
         return data
 
     def _part(self, probability: ClosedForm, arms: tuple[ClosedForm, ...], intervals: Intervals) -> dict[str, Any]:
-        """What shows Pr >= 1 - max(arms). Raises Undecided."""
+        """The evidence for Pr >= 1 - max(arms). Raises Undecided."""
         slacks = [probability.value + arm.value - 1 for arm in arms]
         if len(arms) > 1:
             cells = [[cell_data(*cell) for cell in cover(slacks, whole, self._limits)] for whole in intervals]
@@ -642,7 +642,7 @@ class ObligationWriter:
 
 
 def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals, result: Decision) -> dict[str, Any]:
-    """What shows a decision with sums over stars in it, or why there is nothing."""
+    """The evidence for a decision with sums over stars in it, or the reason why it has none."""
     totals = None if value is None else slacks(value, beta, Steps())
     if totals is None or value is None or beta is None:
         return {"reason": IN_PIECES}

@@ -307,7 +307,7 @@ class _Writer(Generic[T]):
         }
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision | None:  # noqa: ARG002
-        """What was decided before; None where nothing is kept."""
+        """The decision made before; None where none was kept."""
         return None
 
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
@@ -353,7 +353,7 @@ class _Writer(Generic[T]):
         return never_more, excess, sets
 
     def _obligation(self, first: Sequence[T], second: Sequence[T]) -> int:
-        """That outputs with these probabilities are allowed, or not."""
+        """The obligation that outputs with the probabilities `first` and `second` are allowed."""
         return self._at_most(self._total(first), self._allowed(self._total(second)))
 
     # --- functions ------------------------------------------------------------------------------------
@@ -436,7 +436,7 @@ class _OfClosedForms(_Writer[Closed]):
         return self._obligations.obligation(allowed, rest, self._claim.intervals, self._kept(allowed, rest))
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision:
-        """What was decided."""
+        """The decision made before."""
         if self._last is not None and self._last[0] is allowed and self._last[1] is rest:
             return self._last[2]  # it is asked for again by whoever writes its proof
         decision = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))

@@ -150,7 +150,7 @@ class _Writer:
         return data | {name: value for name, value in entry.items() if value is not None or name != "open"}
 
     def _over_normal_noise(self, row: Row, outcome: RowOutcome, beta: Beta) -> dict[str, Any]:
-        """What is said of a row without a closed form that is about normal noise."""
+        """The entry of a row about normal noise, whose probability has no closed form."""
         try:
             bound = self.evidence.probabilities.bound(row.inputs, row.outputs, outcome.terms.gamma)
             if not has_normal(bound):
@@ -177,7 +177,7 @@ class _Writer:
 
 
 def _cells_of_claim(row: Row) -> dict[str, Any]:
-    """What is stated of a row's cells besides inputs and outputs: its dd, and those that win over the claim."""
+    """The cells of `row` besides inputs and outputs: its dd, and its own alpha, beta and gamma."""
     own = own_cells(row)
     return {**({} if row.dd is None else {"dd": row.dd.text}), **({"own": own} if own else {})}
 
@@ -196,7 +196,7 @@ def _with_product(document: dict[str, Any], product: Product | None) -> dict[str
 
 
 def _doubt(document: dict[str, Any]) -> str | None:
-    """Why the checker does not see that the rows stand for all inputs of their product; None where it does."""
+    """The reason why the checker does not see that the rows stand for all inputs of their product, or None."""
     known, budget = document_of(document), Budget(answers=Answers(document["answers"]))
     tree, machine, _ = program_in(known, budget)
     try:

@@ -65,7 +65,9 @@ class Comparison:
         return Comparison(tuple(sorted(noises.items())), tuple(sorted(inputs.items())), constant, radius, whole)
 
     def opposite(self) -> Comparison | None:
-        """What holds where this does not, except for an event of probability 0; None for one side of a ball."""
+        """The opposite comparison, which holds where this one fails but for probability 0; None for one side of a
+        ball.
+        """
         if self.radius:
             return None
         constant = -self.constant
@@ -276,7 +278,7 @@ def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
 
 
 def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
-    """What it comes to near 0 and at infinity. Raises NotDerived where it has no limit."""
+    """The limits of `weight` at 0 and at infinity. Raises NotDerived where it has none."""
     above, below = weight
     near = [sum((c for (k, _), c in ring.items() if not k), _ZERO) for ring in weight]
     leading = max((q, k) for k, q in below)
@@ -304,7 +306,7 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
 
 
 def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
-    """Where the probability of a comparison is least and greatest."""
+    """The ends of the probability of a comparison: where it is least, and where it is greatest."""
     (comparison,) = component.comparisons
     if wanted.is_open and not component.continuous:
         return False, True  # it depends on eps alone
@@ -313,7 +315,7 @@ def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
 
 
 def _least(comparison: Comparison, side: int, shown: Shown, wanted: Required) -> Fraction | None:
-    """What side·slack is at least: a multiple of the distance where one is open. None where nothing is known."""
+    """A lower bound of side·slack, a multiple of the distance where one is left open; None where none is known."""
     bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):
         return None
@@ -370,7 +372,7 @@ def at_bounds(
 
 
 def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
-    """What a way's tails are at most together, times its weight, and its other parts."""
+    """An upper bound of the product of the tails of `way`, times its weight; and the other parts of `way`."""
     # Leaving a comparison out makes the others only more probable.
     joint = tuple(each for each in way.parts if each.continuous or not wanted.is_open)
     tails = [each for each in joint if _is_tail(each) and _is_far(each.comparisons[0], shown, wanted)]
@@ -567,7 +569,7 @@ class OpenRun(Execution):
         return noises, {slot: c for slot, c in inputs.items() if c}
 
     def comparisons(self, end: End) -> Iterator[Comparison]:
-        """What has to hold of the noises, by their own numbers, for an exit."""
+        """The comparisons of noises, by the noises' own numbers, that make an exit."""
         for row in end.known.rows.values():
             yield Comparison.of(*self.centered(row.form), Fraction(row.constant), 0, row.whole)
 
@@ -727,7 +729,7 @@ class Bounds:
                 yield run.way(end, weights)
 
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
-        """That an output is off by at most gamma, on the sides that count."""
+        """The comparisons that say that an output is off by at most gamma, on the sides that count."""
         for side in self.machine.distance.sides:
             off = scaled(gap, Fraction(side))
             terms, constant = (off.terms, off.constant) if isinstance(off, Affine) else ((), off)

@@ -485,7 +485,7 @@ class Interval:
 
     @staticmethod
     def read(value: object) -> Interval:
-        """Of a text such as `(0, 1/2]`."""
+        """Read an interval such as `(0, 1/2]`. Raises Rejected."""
         match = _INTERVAL.fullmatch(read.text(value))
         if match is None:
             raise Rejected("an interval is written like (0, inf) or [1/2, 3)")
@@ -569,7 +569,7 @@ class Claim:
 
     @staticmethod
     def read(value: object, constants: Mapping[str, Fraction]) -> Claim:
-        """Of the document's `claim`."""
+        """Read the `claim` of a document. Raises Rejected."""
         with in_step("claim"):
             expression = read.nullable(read.text)
             table: read.Table = {"alpha": expression, "beta": expression, "gamma": expression, "eps": read_intervals}

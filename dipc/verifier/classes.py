@@ -110,7 +110,7 @@ def least_alpha(claim: Claim, budget: Budget) -> Fraction:
 
 
 def at_least_distance(claim: Claim, budget: Budget) -> Required:
-    """What is claimed at the least integer distance, 1, where alpha is each input's own."""
+    """The claim at the least integer distance, 1, where alpha is each input's own dd."""
     if claim.alpha != "dd" or claim.gamma == "free":
         raise Rejected("its obligation leaves alpha open, and the claim does not")
     alpha, gamma, beta = claim.terms({}, "1", budget)

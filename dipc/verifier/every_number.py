@@ -104,7 +104,7 @@ class Walks:
 
 @dataclass(frozen=True)
 class _Entry:
-    """What an iteration may begin with: values of the finite inputs, all inputs by slot, and both sides with them."""
+    """The start of an iteration: values of the finite inputs, all inputs by slot, and both sides with them."""
 
     finite: tuple[Value, ...]
     inputs: Mapping[int, Affine | Value]
@@ -383,7 +383,7 @@ MOST_PATHS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """At most `fixed` + (m - `once`)·`repeated`, for every m >= once."""
+    """A bound of the error of a run: `fixed` + (m - `once`)·`repeated`, for every m >= once."""
 
     fixed: tuple[Term, ...]
     repeated: tuple[Term, ...]
@@ -432,7 +432,7 @@ def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
 
 
 def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
-    """By head those that iterations lead to, itself among them."""
+    """The heads that iterations lead to from each head, itself among them."""
     reached = []
     for head in range(len(walks.iterations)):
         waiting = [head]
@@ -445,7 +445,7 @@ def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
 
 
 def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
-    """By path that comes to no head twice: its terms, how many iterations it has, and its heads."""
+    """Each path that comes to no head twice: its terms, its number of iterations, and its heads."""
     waiting: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [(walks.before, 0, (0,))]
     count = 0
     while waiting:
@@ -781,7 +781,7 @@ class _UnionBound:
     def check(
         self, sums: Sequence[object], trivial: Fraction | None, above_one: Sequence[int]
     ) -> tuple[str | None, list[Total]]:
-        """Why it is not certified, if so; and the sums."""
+        """The reason why the union bound is not certified, or None; and its sums."""
         intervals = intervals_of(self.claim, self.wanted, None)
         missing = next(
             (
@@ -839,7 +839,7 @@ class _UnionBound:
         return missing
 
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
-        """That beta is at least 1 at the start, and does not decrease from there on, on these intervals."""
+        """Check that beta is at least 1 at the start, and does not decrease from there on, on these intervals."""
         if len(places) != len(self.coefficients):
             raise Rejected("not every coefficient shows that beta is above 1")
         missing: str | None = None

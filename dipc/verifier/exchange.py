@@ -67,7 +67,7 @@ class Product:
 
     @staticmethod
     def read(value: object) -> Product:
-        """Of the document's `product`."""
+        """Read the `product` of a document. Raises Rejected."""
         table = {"values": read.listed(read.listed(read.text)), "exchanges": read.items}
         values, exchanges, reason = read.fields(value, table, {"reason": read.text})
         if not all(values):
@@ -128,7 +128,7 @@ class _Standing:
         return [machine.slots[slot] for slot in machine.numbered("input")]
 
     def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
-        """That each input of the product is exchanged into one of the rows. Raises Rejected, NotDerived."""
+        """Check that each input of the product is exchanged into one of the rows. Raises Rejected, NotDerived."""
         inputs: list[list[Value]] = []
         paths: list[_Taken] = []
         for number, (cells, outputs) in enumerate(rows, start=1):
@@ -171,7 +171,7 @@ class _Standing:
         return _Taken(finite, self.ideal.paths(finite).index(path))
 
     def _require_places(self, exchanged: _Exchanged) -> None:
-        """That what is exchanged has the same type and the same values, and nothing is named twice."""
+        """Check that exchanged inputs have one type and the same values, and that none is named twice."""
         slots = self._slots
         places = [*exchanged.free, *(place for block in exchanged.blocks for place in block)]
         if len(set(places)) < len(places) or any(place >= len(slots) for place in places):

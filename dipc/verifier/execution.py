@@ -76,7 +76,7 @@ class NoiseHalfspace:
         return NoiseHalfspace(form, plain(floor(constant * scale) if whole else constant * scale), whole)
 
     def opposite(self) -> NoiseHalfspace:
-        """What holds where this does not, except for an event of probability 0."""
+        """The opposite half-space, which holds where this one fails but for probability 0."""
         constant = -self.constant - 1 if self.whole else -self.constant
         return NoiseHalfspace(_negated(self.form), constant, self.whole)
 
@@ -137,7 +137,7 @@ class Constraints:
         return self._edges
 
     def _from(self, start: int, budget: Budget) -> dict[int, Number]:
-        """By place: the least upper bound of its difference to `start` that the differences imply."""
+        """The least upper bound of the difference of each place to `start` that the differences imply."""
         known = self._distances.get(start)
         if known is None:
             edges = self._graph()
@@ -172,14 +172,14 @@ class Constraints:
         return self.implies(row.opposite(), budget)
 
     def __and__(self, row: NoiseHalfspace) -> Constraints:
-        """With one more, which they neither imply nor exclude."""
+        """Add `row`, which these constraints neither imply nor exclude."""
         known = self.rows.get(row.form)
         if known is not None and known.constant <= row.constant:
             return self
         return Constraints({**self.rows, row.form: row}, self._positive)
 
     def with_positive(self, noise: int) -> Constraints:
-        """With a noise that is never negative."""
+        """Add that `noise` is never negative."""
         if noise in self._positive:
             return self
         return Constraints(self.rows, self._positive | {noise})
@@ -201,7 +201,7 @@ class Constraints:
         return False
 
     def reduced(self, budget: Budget) -> Constraints:
-        """Without those that the others imply."""
+        """These constraints without redundant ones."""
         rows = dict(self.rows)
         for form, row in self.rows.items():
             budget.spend(2 * len(rows))
@@ -358,7 +358,7 @@ class Execution:
         self._states[number].history = None
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """What is known on both sides of a half-space that was open."""
+        """The constraints on both sides of a half-space that `known` neither implies nor excludes."""
         return [known & row, known & row.opposite()]
 
     def by_place(self, states: Iterable[int]) -> Iterator[list[int]]:
@@ -375,7 +375,7 @@ class Execution:
         return (list(together) for _, together in groupby(sorted(states, key=place), key=place))
 
     def outputs(self, state: int) -> list[Held]:
-        """What the outputs hold in a state, in their order."""
+        """The values of the outputs in `state`, in their order."""
         return [self._states[state].values[slot] for slot in self.machine.numbered("output")]
 
     def _added(self, state: State) -> int:
@@ -546,7 +546,7 @@ class Execution:
     def _drawn(
         self, label: int, law: Law, center: Fraction | Affine, known: Constraints
     ) -> tuple[Fraction | Affine, Constraints]:
-        """What is drawn by an instruction around this mean, and what is known then."""
+        """The noise that an instruction draws around this mean, and the constraints with it."""
         value = plus(center, Affine(ZERO, ((label, Fraction(1)),)))
         return value, known.with_positive(label) if law[0] is Family.ONE_SIDED else known
 
@@ -570,7 +570,7 @@ class Execution:
         return value
 
     def gap(self, values: Sequence[Held], outputs: Sequence[int]) -> Fraction | Affine | None:
-        """How far an answer is from the exact one, both among the values; None for infinity."""
+        """The distance of an answer to the exact one, both among `values`; None for infinity."""
         distance = self.machine.distance
         if not isinstance(distance.kind, str):
             distance_value = self.value(distance.kind, values, Constraints({}))

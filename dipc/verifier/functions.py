@@ -96,7 +96,7 @@ class Spread:
         self._alike: dict[int, list[tuple[int, Fraction | int]]] = {}
 
     def check(self, key: tuple[int, Fraction | int]) -> None:
-        """To be called before the key is used."""
+        """Check `key` before a dictionary looks it up. Raises Rejected."""
         if not is_long(key[1]):
             return
         alike = self._alike.setdefault(hash(key), [])

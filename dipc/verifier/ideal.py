@@ -95,7 +95,7 @@ def guard_of(side: NoiseHalfspace) -> Guard:
 
 
 def region(guards: Iterable[Guard]) -> Constraints:
-    """What guards say together."""
+    """The conjunction of `guards`."""
     constraints = Constraints({})
     for guard in guards:
         constraints = constraints & side_of(guard)
@@ -124,7 +124,9 @@ OPEN = ("real", "int")
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Where all guards hold, det gives this answer: a value for each output, in their order."""
+    """A path of the `ideal`: where all `guards` hold, det gives the `answer`, a value for each output, in their
+    order.
+    """
 
     guards: tuple[Guard, ...]
     answer: tuple[Value | Affine, ...]
@@ -151,7 +153,7 @@ class _Symbolic(Execution):
         raise NotDerived("its `ideal` may not end")
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """What is known on both sides, where some input is."""
+        """The constraints on both sides of `row` that some input satisfies."""
         if sum(map(len, self._waiting.values())) + len(self.ends) > MOST_PATHS:
             raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
         return [known & side for side in (row, row.opposite()) if not self._is_empty(known, side)]
@@ -422,7 +424,7 @@ class Ideal:
 
 
 def input_norm(tree: Program) -> str:
-    """By which norm inputs are apart, by name; "" where that is no name."""
+    """The name of the norm of inputs; "" where the `metric` block has an expression instead."""
     given = next((field.value for field in tree.metric if field.name == "input"), Name("linf"))
     return given.name if isinstance(given, Name) else ""
 

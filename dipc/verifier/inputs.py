@@ -167,7 +167,7 @@ class Coverage:
                 yield known, self._finite(dict(zip(names, map(_text, path.answer), strict=True)))
 
     def _missing(self, classes: Sequence[Shown]) -> int:
-        """How many cells of all inputs have no class that is right about them."""
+        """The number of cells of inputs that no class is right about."""
         by_answer: dict[tuple[str, ...] | None, list[Shown]] = {}
         for shown in classes:
             by_answer.setdefault(self._finite(shown.answer), []).append(shown)
@@ -309,7 +309,7 @@ class Coverage:
 
 
 def _stated(pairs: Sequence[Sequence[int]], _ways: Sequence[Way]) -> Sequence[Sequence[int]]:
-    """What the certificate puts together, whatever the ways are."""
+    """The pairs of ways that the certificate merges."""
     return pairs
 
 
@@ -403,7 +403,7 @@ def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fr
 def _trusted(
     theorem: Theorem, shown: Sequence[Shown], alpha: tuple[Fraction, bool] | None, budget: Budget, *, everything: bool
 ) -> Iterator[str]:
-    """What is left on trust of the classes of one program, and of the inputs that refute the claim."""
+    """The parts that are taken on trust: of the classes of one program, and of the inputs that refute the claim."""
     ideal = theorem.ideal
     if isinstance(ideal, Ideal):
         yield from Coverage(theorem.machine, ideal, alpha, budget).check(shown, everything=everything)
@@ -506,7 +506,7 @@ class _Class:
         return verdict, one if kind == "open" else None
 
     def _require_inputs(self, halfspaces: Sequence[Guard]) -> None:
-        """That they are about inputs of the program that are left open."""
+        """Check that `halfspaces` are about inputs of the program that are left open. Raises Rejected."""
         if self.theorem is None:
             return  # Nothing is said.
         machine = self.theorem.machine

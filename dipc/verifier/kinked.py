@@ -44,7 +44,7 @@ def series(tree: Tree, cell: Expansion) -> Series:
 
 
 def _density(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
-    """That of the center at α + β·eps."""
+    """The density of the center at α + β·eps."""
     if spread.laplace:
         sign = -1 if min(alpha, beta) < 0 else 1
         return cell.scaled(cell.falling(spread.size, sign * alpha, sign * beta), spread.size / 2)
@@ -89,7 +89,9 @@ def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) ->
 
 
 def _pieces(tree: Tree) -> list[_Piece]:
-    """Between all places where something is not smooth; the whole line as two. Raises NotDerived for too many."""
+    """The pieces between all places where a factor is not smooth; the whole line as two. Raises NotDerived for too
+    many.
+    """
     root = tree.root
     ends = {-d / a for a, _, d in root.edges if a}
     if len(ends) > MOST_PIECES:
@@ -122,7 +124,7 @@ class _Piece:
 
     @property
     def peak(self) -> Fraction:
-        """At least the density of the center everywhere: 1/√(2π) is less than 2/5."""
+        """An upper bound of the density of the center: 1/√(2π) is less than 2/5."""
         size = self.center.size
         return size / 2 if self.center.laplace else Fraction(2, 5) * root_around(1 / size, 10)[1]
 
@@ -165,7 +167,7 @@ class _Piece:
                     yield s if self.high is None else -s, start, half * weight
 
     def _panels(self, length: Fraction, count: int, accuracy: int) -> int:
-        """How many panels of the rule are wrong by no more than 2^-accuracy together."""
+        """The number of panels of the rule that together are wrong by at most 2^-accuracy."""
         curvature, rates = self.steepness(None)
         slip = _rule(count, accuracy + 64)[1]
         for panels in _PANELS:

@@ -45,7 +45,7 @@ class Guard:
     strict: bool
 
     def opposite(self) -> Guard:
-        """What holds exactly where this does not."""
+        """The opposite guard, which holds exactly where this one fails."""
         return Guard(tuple((i, -c) for i, c in self.form), -self.constant, not self.strict)
 
     def at(self, point: Mapping[int, Fraction]) -> Fraction:
@@ -63,7 +63,7 @@ class Guard:
 
     @property
     def step(self) -> Fraction:
-        """How far it moves inwards as the distance grows."""
+        """The speed at which the half-space moves inwards as the distance grows."""
         return -next((c for i, c in self.form if i == ALPHA), _ZERO)
 
     def holds(self, point: Mapping[int, Fraction]) -> bool:
@@ -191,7 +191,7 @@ def answers_count() -> Iterator[None]:
 
 
 def _asked(question: Question, budget: Budget) -> object:
-    """What the certificate answers, None where it has no answer."""
+    """The answer of the certificate, None where it has none."""
     budget.spend(20 + 10 * sum(1 + len(guard.form) for guard in question.guards))
     return budget.answers.to(question.key, question)
 
@@ -206,7 +206,9 @@ def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> boo
 
 
 def _is_none(guards: Sequence[Guard], data: object, budget: Budget) -> bool:
-    """Which of both an answer shows. Raises Rejected where it shows neither."""
+    """True if `data` shows that no point satisfies `guards`, False if it names one. Raises Rejected where it shows
+    neither.
+    """
     match data:
         case {"none": weights, **rest} if not rest:
             if not _refuted(guards, weights, budget):

@@ -297,7 +297,7 @@ Scaled = tuple[tuple[NoiseFamily, Fraction, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What goes wrong where not Σ N + constant >= 0."""
+    """An error of a run, made where Σ N + constant < 0."""
 
     noises: Scaled
     constant: Fraction
@@ -336,7 +336,7 @@ class State:
 
     @property
     def key(self) -> object:
-        """What is the same for equal heads only."""
+        """A key that equal heads share, and no others."""
         return tuple((type(value), value) for value in self.values), self.laws
 
 
@@ -388,7 +388,7 @@ class LoopRuns(Execution):
         return self.inputs[slot.name] if slot.role == "input" else slot.initial
 
     def left(self, head: State) -> State:
-        """What follows the loop, if it ends at a head."""
+        """The state behind the loop, if it ends at `head`."""
         return replace(head, at=self.side.end)
 
     def stripped(self, state: State) -> tuple[State, tuple[int, ...]]:

@@ -228,7 +228,7 @@ class _Elimination:
         return total.get(_EVERYWHERE, {})
 
     def _unit(self, factors: Iterable[_Factor], v: int) -> int:
-        """By what the bounds of an integer divide."""
+        """The least common multiple of the coefficients of `v`, by which bounds of an integer divide; 1 for reals."""
         if not self.whole:
             return 1
         rows = (form for factor in factors for cell in factor.pieces for form, _ in cell)
@@ -378,7 +378,7 @@ class _Elimination:
         return result
 
     def _integrals(self, n: int, l: Number) -> Iterator[tuple[int, Number, Number, _Poles]]:
-        """That of Y^n·e^{lY}, as terms Y^power·e^{shift·eps}·e^{lY} with factors and poles."""
+        """The integral of Y^n·e^{lY}, as terms Y^power·e^{shift·eps}·e^{lY} with factors and poles."""
         if not l:
             for power, factor in _power_sum(n) if self.whole else ((n + 1, Fraction(1, n + 1)),):
                 yield power, 0, factor, ()

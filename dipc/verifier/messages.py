@@ -50,7 +50,7 @@ def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
 
 
 def drift(tree: Tree, accuracy: int) -> Fraction:
-    """At least 2π·D1/(h·V) of a center without ends: what an error grows with at complex eps, by lemma N1."""
+    """An upper bound of 2π·D1/(h·V) of a center without ends, by which errors grow at complex eps (lemma N1)."""
     root, total = tree.root, _ZERO
     for leaf, count in root.leaves:
         a, d = (max(abs(form[place]) for form in leaf.forms) for place in (0, 2))
@@ -143,11 +143,11 @@ class _Plan:
         return _Plan(tuple(centers), tuple(parents), tuple(ends), tuple(moves), tuple(curvatures), bits, spread)
 
     def accuracy(self, wanted: int) -> int:
-        """That of the integrals of a center, of which others make 2^bits times as much at most."""
+        """The accuracy of the integrals of one center, of which the others make 2^bits times as much at most."""
         return wanted + self.bits + (len(self.centers) - 1).bit_length() + 3
 
     def steps(self, accuracy: int) -> list[Fraction]:
-        """Those of all centers, by which each integral is wrong by no more than 2^-accuracy. Raises NotDerived."""
+        """The steps h of all centers, with which each integral is wrong by at most 2^-accuracy. Raises NotDerived."""
         steps: list[Fraction] = []
         for center, ends, curvature in zip(self.centers, self.ends, self.curvatures, strict=True):
             # 2π² > 19.73, and a quarter of it for half a line.
@@ -198,7 +198,7 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
 
 
 def _root_below(x: Fraction) -> Fraction:
-    """At most √x, an eighth less at most: multiples of numbers of a few bits are often the same."""
+    """A lower bound of √x, at most an eighth less, of a few bits: multiples of such numbers are often equal."""
     low = root_around(x, 24)[0]
     rest = max(0, low.numerator.bit_length() - 4)
     return Fraction(low.numerator >> rest << rest, low.denominator)
@@ -309,7 +309,7 @@ class _Sum:
         return range(first, last + 1)
 
     def _message(self, number: int, above: Fraction, u: Fraction) -> list[Series]:
-        """At all places x of the parent that move by above·eps, what is true around x = u·eps."""
+        """The message of a center around x = u·eps, at all places x of its parent that move by above·eps."""
         key = number, above, u
         if key in self._known:
             return self._known[key]

@@ -69,7 +69,7 @@ def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Ite
 
 
 def without_implied(hanging: Hanging) -> list[Hanging]:
-    """Without the half-spaces over normal and Laplace noises that others imply: what is left may fall apart."""
+    """Leave out half-spaces over normal and Laplace noises that others imply; what is left may fall apart."""
     laws, rows = hanging
     if any(is_whole(family) for family, _ in laws):
         return [hanging]
@@ -222,7 +222,7 @@ def same(left: Probability, right: Probability, budget: Budget) -> bool:
 
 
 def read_enclosed(value: object) -> Enclosed:
-    """Of a certificate. Raises Rejected."""
+    """Read a sum over stars. Raises Rejected."""
     terms: dict[Stars, Closed] = {}
     for weight, factors in read.listed(read.tuple_of(read_ring, read.listed(_read_star, 100)), 10_000)(value):
         stars = tuple(factors)
@@ -358,7 +358,7 @@ class Cell(Expansion):
 
 
 def majorant(function: Ring, middle: Fraction, radius: Fraction) -> Fraction:
-    """At least the absolute value of an exponential polynomial on the disk."""
+    """An upper bound of the absolute value of an exponential polynomial on the disk."""
     total, far = _ZERO, middle + radius
     for (k, q), c in function.items():
         most = max(q * (middle - radius), q * far)
@@ -395,7 +395,9 @@ def at_zero(total: Enclosed) -> Fraction | None:
 
 
 def next_to_zero(total: Enclosed) -> Enclosed | None:
-    """At most the sum, normal noises in place of discrete ones; None without these, or where a weight has no sign."""
+    """A lower bound of the sum with normal noises for discrete ones; None without these, or where a weight has no
+    sign.
+    """
     result = Sum()
     if not any(isinstance(star, Summed) for stars in total.terms for star in stars):
         return None
@@ -418,7 +420,9 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
 
 @lru_cache(maxsize=1_000)
 def _near(event: Summed, *, above: bool) -> Tree:
-    """That over normal noises whose probability is at least as great, or at most. Raises NotDerived."""
+    """The tree over normal noises whose probability is at least (`above`), or at most, that of `event`. Raises
+    NotDerived.
+    """
     laws, rows = event.near(1 if above else -1)
     star = star_of((tuple(laws), tuple(rows)))
     assert not isinstance(star, Summed), "its noises are normal"

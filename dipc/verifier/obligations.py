@@ -72,7 +72,7 @@ class Tally:
             self.open.append((self.counts["rows"], missing))
 
     def require(self, stated: object, what: str) -> None:
-        """That this is the verdict of all together. Raises Rejected."""
+        """Check that `stated` is the verdict of all parts together. Raises Rejected."""
         if not self.counts["rows"]:
             raise Rejected("the list is empty", what)
         overall = worst([verdict for verdict in VERDICTS if self.counts[verdict]])
@@ -217,7 +217,7 @@ def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positiv
 
 
 def _the_one(stated: list[Any], why: str) -> list[Any]:
-    """What is stated, where that is one of all."""
+    """Return the one entry of `stated` that is there. Raises Rejected with `why` unless exactly one is."""
     if sum(one is not None for one in stated) != 1:
         raise Rejected(why)
     return stated
@@ -303,7 +303,7 @@ def _check_parts(
 
 
 def _check_cells(value: object, functions: Sequence[Closed | None], interval: Interval, budget: Budget) -> None:
-    """On each cell of the interval one of the functions is nonnegative, by continuity its ends included."""
+    """Check that on each cell of the interval one of the functions is nonnegative, by continuity its ends included."""
     table = {"argument": among(functions), "to": end, "factors": read.anything}
     position: Fraction | None = interval.lower
     cells = read.items(value, MOST_CELLS)
@@ -355,7 +355,7 @@ def _require_slack(function: Closed, probability: Closed, beta: Closed, budget: 
 def _check_counterexample(
     value: object, probability: Probability, beta: Beta, intervals: Sequence[Interval], budget: Budget
 ) -> None:
-    """That Pr < 1 - max(arms) at the stated eps, for one argument of the `min`."""
+    """Check that Pr < 1 - max(arms) at the stated eps, for one argument of the `min`. Raises Rejected."""
     least = arguments_of(beta)
     with in_step("counterexample"):
         argument, eps = read.fields(value, {"argument": among(least), "eps": read.rational})

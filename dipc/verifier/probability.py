@@ -117,7 +117,7 @@ def _through(
     useful: set[int],
     budget: Budget,
 ) -> dict[int, Closed]:
-    """What leaves these states, all of which are useful, towards other useful ones, where this arrives."""
+    """The weights with which runs leave these useful states towards other useful ones."""
     if len(together) > MOST_STATES:
         raise NotDerived(f"a loop has more than {MOST_STATES} states")
     rows: dict[int, dict[int, Closed]] = {-1: dict(arriving)}
@@ -385,7 +385,7 @@ class Theorem:
         return Theorem(machine, ideal, whole, whole.part(PROBABILITIES))
 
     def require_columns(self, *columns: Sequence[str]) -> None:
-        """That the columns of a table for inputs and outputs are those of the program. Raises Rejected."""
+        """Check that the columns of a table for inputs and outputs are those of the program. Raises Rejected."""
         for role, stated in zip(("input", "output"), columns, strict=True):
             if [self.machine.slots[slot].name for slot in self.machine.numbered(role)] != list(stated):
                 raise Rejected(f"its {role}s differ from those of the program", "table")
@@ -411,7 +411,7 @@ class Theorem:
         self.derived += 1
 
     def _require_same_sum(self, derived: Probability | str, stated: Probability) -> None:
-        """That a sum over normal noises is the one that was derived, term by term; else it is taken on trust."""
+        """Compare a sum over normal noises with the derived one, term by term; one that differs is taken on trust."""
         if isinstance(derived, Enclosed) and isinstance(stated, Enclosed) and derived.equals(stated, self.whole):
             self.derived += 1
         else:

@@ -151,7 +151,7 @@ class Distance:
 
     @property
     def sides(self) -> tuple[int, ...]:
-        """On which sides a number counts: 1 where it must not be far below the exact one, -1 where not far above."""
+        """The sides that count: 1 where a number must not be far below the exact one, -1 where not far above."""
         return (-1,) if self.kind == "above" else (1,) if self.kind == "below" else (1, -1)
 
 
@@ -191,7 +191,7 @@ class Machine:
 def computed(
     tree: syntax.Program, constants: Mapping[str, Fraction], names: Container[str], budget: Budget
 ) -> dict[str, Fraction]:
-    """What the text computes these constants from the values of all others. Raises NotDerived."""
+    """Compute the constants that the text gives from the values of all others. Raises NotDerived."""
     compiler = _Compiler(budget, tree.at)
     values: dict[str, Fraction] = {}
     for declaration in tree.declarations:
@@ -466,7 +466,7 @@ class _Compiler:
             self.code[end] = Jump(len(self.code))
 
     def _require_new(self, name: str, more: Container[str]) -> None:
-        """That a local name hides no other local one, no constant, no value, and nothing `more`."""
+        """Check that a local name hides no other local one, no constant, no value, and nothing in `more`."""
         if name in self.locals or name in self.constants or name in self.labels or name in more:
             raise NotDerived(f"the loop variable `{name}` has a name that is already in use")
 

@@ -45,7 +45,7 @@ class Ended(Exception):
 
 
 class Rejected(Ended):
-    """The certificate does not prove what it says."""
+    """A step of the certificate is wrong: it does not prove what it says."""
 
 
 class WrongAnswer(Ended):
@@ -61,12 +61,12 @@ class Unreadable(Ended):
 
 
 class NotDerived(Ended):
-    """What is claimed was not derived, for no fault of the certificate that was found."""
+    """The checker could not derive a step, though it found no fault of the certificate."""
 
 
 @dataclass(frozen=True, slots=True)
 class in_step:  # noqa: N801 - it is used as a word: `with in_step("row 3")`
-    """Names the step to whatever is rejected inside, or takes too much."""
+    """Name the step in which the block rejects, or takes too much."""
 
     name: str
 
@@ -82,7 +82,7 @@ DERIVATION_ENDS = (NotDerived, Rejected, Exhausted, RecursionError, MemoryError)
 
 
 def why_it_ends(error: Exception) -> str:
-    """What an error that ends a derivation, or a whole run, says."""
+    """The reason, in half a sentence, for which `error` ended a derivation or a whole run."""
     match error:
         case Ended(why=why):
             return why
@@ -119,7 +119,7 @@ ALL_INPUTS = Fraction(3, 5)
 
 
 class Answers:
-    """What a certificate answers where a step asks about half-spaces (`linear.py`), by the keys of the questions."""
+    """The answers of a certificate to questions about half-spaces (`linear.py`), by the keys of the questions."""
 
     def __init__(self, stated: Mapping[str, Any]) -> None:
         self.stated = stated
@@ -130,7 +130,7 @@ class Answers:
 
 
 class Budget:
-    """What a check may use: the work that is left of that permitted, and the `answers` of the certificate."""
+    """The work that is left to a check, in steps, and the `answers` of the certificate that it may use."""
 
     __slots__ = ("answers", "left", "steps", "whole")
 
@@ -167,7 +167,7 @@ SCHEMA = "dipc.certificate/3"
 
 
 class Question(StrEnum):
-    """What a certificate is about."""
+    """The question that a certificate answers."""
 
     ROWS = "rows"
     ALL_INPUTS = "all inputs"
@@ -428,7 +428,7 @@ def fields(value: object, table: Table, optional: Table | None = None) -> list[A
 
 
 def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str, list[Any]]:
-    """Of which kind an object says it is, by this name, and the values of the fields that this kind has."""
+    """Return the kind that an object states under `name`, and the values of the fields of this kind."""
     given = by_name(anything)(value)
     kind = one_of(*tables)(given.get(name))
     return kind, fields({key: one for key, one in given.items() if key != name}, tables[kind])

@@ -89,7 +89,7 @@ class Number:
 
     @property
     def root(self) -> Number:
-        """Its root. Raises NotDerived for a negative number."""
+        """The square root of this number. Raises NotDerived for a negative one."""
         if self.factor < 0:
             raise NotDerived("a root is taken of a negative number")
         above, below = isqrt(self.factor.numerator), isqrt(self.factor.denominator)
@@ -100,7 +100,7 @@ class Number:
 
     @property
     def logarithm(self) -> Number:
-        """Its logarithm. Raises NotDerived where there is none, or its sign is not seen."""
+        """The logarithm of this number. Raises NotDerived where it has none, or its sign is not seen."""
         if self.factor <= 0:
             raise NotDerived("a logarithm is taken of a number that is not positive")
         if self == UNIT:
@@ -236,7 +236,7 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
 
 
 def read_number(value: object, depth: int = 0) -> Number:
-    """Of a certificate. Raises Rejected if it is not a positive number of this form."""
+    """Read a positive number of this form. Raises Rejected."""
     if depth > DEEPEST:
         raise Rejected("its numbers are nested too deeply")
     stated = read.tuple_of(read.one_of("exp", "log", "root"), read.anything, read.rational)

@@ -236,7 +236,7 @@ class Followed:
         return tuple(shifts[noise] for noise in self.carried)
 
     def cost(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> Fraction | None:
-        """That of shifts of the noises carried so far and of those drawn; None where they do not do."""
+        """The cost of shifting carried noises by `before` and drawn ones by `fresh`; None if these shifts do not do."""
         shifts = (*before, *fresh)
 
         def changed(noises: Mapping[int, Fraction]) -> Fraction:
@@ -287,7 +287,7 @@ class _Exploration:
     _ways: dict[int | None, tuple[_Way, ...]] = field(default_factory=dict)
 
     def check(self) -> int:
-        """How many ways there are. Raises NotDerived where one has no shifts within the budget."""
+        """Return the number of ways. Raises NotDerived where one has no shifts within the budget."""
         elements = self.runs.elements
         slots = self.runs.side.machine.slots
         shared = [slot for slot in self.runs.side.machine.numbered("input") if slots[slot].name not in elements]

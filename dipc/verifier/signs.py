@@ -98,7 +98,7 @@ def _power(gap: int, steps: dict[int, Pair], bits: int) -> Pair:
 
 
 def _product(a: Pair, b: Pair, bits: int) -> Pair:
-    """Of numbers that are not negative."""
+    """The product of two numbers that are not negative."""
     return a[0] * b[0] >> bits, -(-a[1] * b[1] >> bits)
 
 
@@ -167,7 +167,9 @@ class Curve:
 
     @staticmethod
     def of(function: Ring, budget: Budget) -> Curve:
-        """What has the signs of a function that is not 0: it times a number and an e^{q·eps}."""
+        """The curve with the signs of `function`, which is not 0: `function` times a positive number and an
+        e^{q·eps}.
+        """
         top = max(q for _, q in function)
         unit = common_multiple((q.denominator for _, q in function), budget)
         budget.spend(len(function), unit.bit_length() + max(_height(q) for _, q in function))
@@ -195,7 +197,7 @@ class Curve:
 
     @cached_property
     def bits(self) -> int:
-        """Of the longest coefficient."""
+        """The bits of the longest coefficient."""
         return max((c.bit_length() for _, _, c in self.terms), default=0)
 
     @cached_property

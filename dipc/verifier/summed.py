@@ -73,7 +73,7 @@ class Mass:
         return reach
 
     def masses(self, cell: Expansion, reach: int) -> list[Series]:
-        """Those of 0 to K: of a normal one with the rest in place of all of Θ."""
+        """The masses of 0 to K, of normal noise divided by Θ_K, its sum over |k| <= K."""
         if self.fixed and cell.terms > 1:
             masses = self.masses(replace(cell, middle=_ONE, radius=_ZERO, terms=1), reach)
             return [Series(each.coefficients + [0] * (cell.terms - 1), each.error) for each in masses]
@@ -104,7 +104,7 @@ class Branch:
 
     @property
     def everything(self) -> Iterator[tuple[Branch, int]]:
-        """It and all that hangs from it, with how often."""
+        """This value and all that hang from it, each with its count."""
         yield self, 1
         for branch, count in self.branches:
             yield from ((below, count * times) for below, times in branch.everything)
@@ -123,7 +123,7 @@ class Summed:
 
     @property
     def at_zero(self) -> None:
-        """Its limit at eps = 0 is not known."""
+        """The limit of the probability at eps = 0 is not known."""
 
     @property
     def _noises(self) -> Iterator[tuple[Mass, int]]:
@@ -257,7 +257,7 @@ class _Evaluation:
 
 
 def _between(first: Series, last: Series) -> Series:
-    """What is in the second sum, and not yet in the first."""
+    """The part of the sum `last` that is not in `first`."""
     return Series(list(map(sub, last.coefficients, first.coefficients)), last.error - first.error)
 
 
@@ -312,7 +312,7 @@ def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) ->
 
 
 def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) -> Summed:
-    """In the one form of all that differ in the order of noises and in their signs."""
+    """The tree in one form of all that differ in the order of noises and in their signs."""
     own: list[list[Limit]] = [[] for _ in values]
     pairs: dict[int, dict[int, list[Limit]]] = {i: {} for i in range(len(values))}
     for row, d in rows:
@@ -361,7 +361,7 @@ def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
 
 
 def read_summed(value: Mapping[str, Any]) -> Summed:
-    """Of a certificate. Raises Rejected."""
+    """Read an event over integer noises. Raises Rejected."""
     (root,) = read.fields(value, {"values": read.anything})
     event = Summed(_read_branch(root, 0))
     if any(b for _, b, _ in event.root.limits):

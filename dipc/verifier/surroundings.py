@@ -142,7 +142,7 @@ def _sum(values: Sequence[Fraction | Affine]) -> Fraction | Affine:
 
 
 def _guard(value: Fraction | Affine, whole: Set[int], strict: bool = False) -> Guard:
-    """That the value is not negative, or positive; of integers alone with a whole constant."""
+    """The guard that `value` is not negative, or positive; over integers alone with a whole constant."""
     terms, constant = (value.terms, value.constant) if isinstance(value, Affine) else ((), value)
     return tightened(Guard(terms, constant, strict), whole)
 

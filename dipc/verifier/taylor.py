@@ -35,7 +35,7 @@ def pi_ends(bits: int) -> Pair:
     work = bits + 16
 
     def arctangent(n: int) -> Pair:
-        """Of 1/n: the series alternates and decreases."""
+        """The arctangent of 1/n: its series alternates and decreases."""
         total, term, k = 0, (1 << work) // n, 1
         count = 0
         while term:
@@ -149,7 +149,7 @@ class Expansion:
         return self.plus(self.sum(each), self.constant((1 - len(each) << self.bits,) * 2))
 
     def scaled(self, series: Series, factor: Fraction) -> Series:
-        """It times a number."""
+        """The series times `factor`."""
         coefficients = [c * factor.numerator // factor.denominator for c in series.coefficients]
         return Series(coefficients, int(abs(factor) * series.error) + 1 + self.terms)
 

@@ -35,7 +35,7 @@ class Spread:
     size: Fraction
 
     def times(self, factor: Fraction) -> Spread:
-        """That of a multiple of the value."""
+        """The law of `factor` times the value."""
         return Spread(self.laplace, self.size / abs(factor) if self.laplace else self.size * factor**2)
 
 
@@ -75,7 +75,7 @@ class Center:
 
     @property
     def edges(self) -> Iterator[Form]:
-        """What is 0 where something is not smooth."""
+        """The forms that are 0 where a factor is not smooth."""
         yield from self.own
         if self.spread.laplace:
             yield _ONE, _ZERO, _ZERO
@@ -86,7 +86,7 @@ class Center:
 
     @property
     def everything(self) -> Iterator[Spread]:
-        """The laws of all values, also below."""
+        """The laws of the values of this center and of all below it."""
         yield self.spread
         yield from (leaf.spread for leaf, _ in self.leaves)
         for each in self.below:
@@ -94,7 +94,7 @@ class Center:
 
     @property
     def forms(self) -> Iterator[Form]:
-        """All of them, also below."""
+        """The forms of this center and of all below it."""
         yield from self.own
         for leaf, _ in self.leaves:
             yield from leaf.forms
@@ -144,7 +144,7 @@ class Tree:
 
     @property
     def is_kinked(self) -> bool:
-        """Whether Laplace noise is in it."""
+        """Whether a value of the tree has Laplace noise."""
         return any(spread.laplace for spread in self.root.everything)
 
     @property
@@ -430,14 +430,14 @@ class _Rooted:
         return [j for j in range(len(self.precision)) if j not in (i, parent) and self._are_paired(i, j)]
 
     def _inverse(self, i: int, parent: int | None) -> Fraction:
-        """Of the variance, given the parent."""
+        """The inverse of the variance of center `i`, given its parent."""
         below = (
             self.precision[i][j] ** 2 / self._inverse(j, i) for j in self._below(i, parent) if self.precision[i][j]
         )
         return self.precision[i][i] - sum(below, _ZERO)
 
     def scaled(self, root: int) -> Center:
-        """In multiples in which the greatest rate is 1, or the greatest number of a form."""
+        """The tree from `root`, in multiples in which the greatest rate, or the greatest number of a form, is 1."""
         center = self._center(root, None, _ONE)
         rates = [spread.size for spread in center.everything if spread.laplace]
         return _divided(center, 1 / max(rates) if rates else max(abs(d) for _, _, d in center.forms) or _ONE)
@@ -501,7 +501,7 @@ def _divided_form(form: Form, size: Fraction) -> Form:
 
 
 def _divided(center: Center, size: Fraction) -> Center:
-    """All values divided by that."""
+    """The tree with all values divided by `size`."""
 
     def divided(forms: Sequence[Form]) -> tuple[Form, ...]:
         return tuple(sorted((a, b, d / size) for a, b, d in forms))
@@ -534,7 +534,7 @@ _LEAF = read.tuple_of(read.up_to(MOST_LEAVES), _spread, _FORMS, _FORMS)
 
 
 def read_tree(value: object) -> Tree:
-    """Of a certificate. Raises Rejected."""
+    """Read a tree. Raises Rejected."""
     root, fixed, square = read.fields(value, {"root": read.anything, "fixed": read.boolean}, {"square": read_number})
     tree = Tree(_read_center(root, 0), fixed, square or UNIT)
     alone = replace(tree.root, below=())
