@@ -78,7 +78,7 @@ Near = Stated | Cut
 
 
 def near(question: Divided, inside: Point | Infeasible | None = None) -> Near | None:
-    """What shows of all of a cell that nothing is claimed of it; None where that is not found. Raises Undecided.
+    """The evidence that nothing is claimed of a whole cell, or None if none is found. Raises Undecided.
 
     `inside` is a point of the cell, if one is known."""
     known, guards = question.known, question.coverage.part(question.cell)
@@ -203,8 +203,7 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[Near]:
-    """Where the answer is a form of an input, this is moved up or down: from the middle of the path away from its
-    sides."""
+    """Inputs moved up or down, where the answer is a form of one: from the middle of the path away from its sides."""
     forms = (value for value in known.ideal.told(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):
         length = _ONE if slot in known.ideal.whole else scaled(_FURTHEST, _HALF)
@@ -329,8 +328,9 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """Of a path with these guards, which is the rival of many; ints are rounded to the nearest integers where `inner`
-    inputs are, at the cost of 1/2, and else away from the input. None where that is not so."""
+    """The nearest place of a path with these guards, the rival of many. Ints are rounded to the nearest integers where
+    `inner` inputs are, at the cost of 1/2, and else away from the input. None where no place is found.
+    """
     slots = sorted({slot for guard in guards for slot, _ in guard.form})
     of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]
     if inner != any(len(guard.form) > 1 for guard in of_ints) or (inner and norm != "linf"):
@@ -352,7 +352,7 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """That alpha less what is left, and less what rounding takes, is the distance at least."""
+    """The half-spaces that say that the distance is at most alpha, less what is left and what rounding takes."""
     if norm == "linf":
         for slot, v in own.items():
             for sign in (_ONE, -_ONE):

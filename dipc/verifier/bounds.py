@@ -184,8 +184,9 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
 
 
 def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
-    """What is left of both without the one comparison that is the opposite in the other; None where they differ in more
-    than what the other's comparisons imply."""
+    """The parts that are left of both ways without one comparison of `one` whose opposite is in `other`. None where the
+    ways differ in more than what the comparisons of `other` imply.
+    """
     if one.numbers != other.numbers:
         return None
     mine, theirs = list(one.parts), list(other.parts)
@@ -341,8 +342,9 @@ def _weighted(
 def at_bounds(
     ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Probability:
-    """What is at most the probability of an answer at all inputs of the class: the sum of the ways to it where each
-    slack is at its least, or 1 less that of the ways to others where each is at its greatest. Raises NotDerived."""
+    """A lower bound of the probability of an answer at all inputs of the class: the sum over the ways to it, each slack
+    at its least, or 1 less that over the ways to others, each slack at its greatest. Raises NotDerived.
+    """
     others = shown.kind.of_others
     total = Sum()
     for way in ways:
@@ -386,9 +388,9 @@ def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> 
 
 
 def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
-    """What is at least the probability of a way at the inputs of the class at the distance 1 from other answers; and at
-    the integer distance A it is at most e^(-decay·(A - 1)·eps) times as much. Raises NotDerived where that is not
-    seen."""
+    """An upper bound of the probability of `way` at the inputs of the class at the distance 1 from other answers. At
+    the integer distance A the probability is at most e^(-decay·(A - 1)·eps) times the bound. Raises NotDerived.
+    """
     weight = way.weight
     slope = _ZERO
     for component in way.parts:
@@ -405,8 +407,9 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
 
 
 def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
-    """How far the comparison is in its tail at the distance A: at least base + A·slope, not negative for A >= 1, with a
-    slope that is not negative. None where nothing is known."""
+    """A lower bound base + A·slope of how far the comparison is in its tail at the distance A: not negative for A >= 1,
+    with a slope that is not negative. None where no bound is known.
+    """
     (comparison,) = component.comparisons
     form = {slot: -c for slot, c in comparison.inputs}
     size = sum(map(abs, form.values()), _ZERO)
@@ -423,8 +426,9 @@ def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
 
 
 def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budget: Budget) -> Constraints | None:
-    """What has to hold of the noises of a part at lower bounds of its slacks, side = 1: None where one is not known, or
-    not great enough; or at upper ones, side = -1: what has none is left out."""
+    """The half-spaces that the noises of a part satisfy at lower bounds of its slacks (side = 1; None where a bound is
+    not known, or not great enough), or at upper bounds (side = -1; a slack without a bound is left out).
+    """
     known = Constraints({})
     for comparison in component.comparisons:
         bound = _least(comparison, side, shown, wanted)

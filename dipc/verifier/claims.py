@@ -604,9 +604,10 @@ class Claim:
     def range(
         self, own: Mapping[str, str], dd: str | None, ends: Sequence[Fraction | None], budget: Budget
     ) -> tuple[Fraction | None, Beta | None, bool]:
-        """What is claimed for every gamma from the first of the ends up to the second, None for infinity, not included:
-        the greatest alpha that goes with one (None: infinity), the limit of beta as both grow, and whether nothing
-        is."""
+        """The claim for every gamma from the first end up to the second, not included (None: infinity): the greatest
+        alpha that goes with such a gamma (None: infinity), the limit of beta as both grow, and whether nothing is
+        claimed.
+        """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
         limit = None if dd is None or dd == "inf" else _distance(dd)

@@ -43,8 +43,9 @@ MOST_HALFSPACES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """What is claimed of a class: alpha and gamma are base + rate·distance, and beta is a function of the variable,
-    None where it is not of a kind that is certified."""
+    """The claim about a class: alpha and gamma are base + rate·distance, and beta is a function of the variable, None
+    where beta is not of a kind that is certified.
+    """
 
     alpha: tuple[Fraction, Fraction]
     gamma: tuple[Fraction, Fraction]
@@ -60,8 +61,9 @@ Meaning = tuple[Mapping[str, Form], Callable[[Form], Closed | None]]
 
 
 def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Required:
-    """What the claim says of all inputs of a class; `dd` is the dd of all of them, where it is stated. Raises Rejected
-    where the claim is no such claim."""
+    """The claim about all inputs of a class, whose dd is `dd` where that is stated. Raises Rejected where the claim has
+    no such form.
+    """
     alpha, gamma, (names, finished) = meaning(claim, variable, dd, budget)
     if claim.beta is None:
         raise Rejected("there is no beta")
@@ -232,8 +234,9 @@ _SLACK: read.Table = {"constant": read.rational, "radius": read.up_to(1), "weigh
 def add_slack(
     value: object, halfspaces: Sequence[Guard], whole: Set[int], wanted: Required, known: Slacks, budget: Budget
 ) -> None:
-    """What weights prove of a slack, form + constant + radius·gamma, the form being their sum of half-spaces that all
-    inputs of a class are in; those of `whole` are integers. It is then `known`."""
+    """Add to `known` the bound that weights prove of a slack, form + constant + radius·gamma. The form is the weighted
+    sum of half-spaces that all inputs of a class are in; the variables of `whole` are integers.
+    """
     own, radius, weights = read.fields(value, _SLACK)
     total = weighted(halfspaces, weights, budget)
     form = total.inputs
@@ -252,9 +255,9 @@ def add_slack(
 
 
 class Kind(StrEnum):
-    """What a bound of a class is: a sum over ways to the answer, or 1 less one over ways to others, each at bounds of
-    its slacks; or one for slacks that cannot all be worst at once, or for all integer distances at once
-    (`bounds.py`)."""
+    """The kind of bound of a class: a sum over ways to the answer, or 1 less one over ways to others, at bounds of the
+    slacks; or one for slacks that cannot all be worst at once, or for all integer distances at once (`bounds.py`).
+    """
 
     WAYS = "ways"
     OTHERS = "others"

@@ -250,8 +250,9 @@ class Agreement:
         return halves
 
     def _stated(self, noises: Mapping[int, Fraction], state: State, implied: Callable[[Fraction], bool]) -> Term | None:
-        """Of the stated terms with these noises the one with the greatest constant that is `implied` to bound the
-        slack; None where there is none."""
+        """The stated term with these noises that has the greatest constant and is `implied` to bound the slack; None
+        where no term is.
+        """
         return stated_term([(*state.laws[i - self._first_noise], c) for i, c in noises.items()], self.terms, implied)
 
     # --- distances and slacks -------------------------------------------------------------------------
@@ -364,8 +365,9 @@ def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
 def stated_term(
     noises: Sequence[tuple[NoiseFamily, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
 ) -> Term | None:
-    """Of these terms with the noises, up to a positive factor, the one with the greatest constant for which the
-    constant times this factor is implied; None where there is none."""
+    """The term with these noises, up to a positive factor, that has the greatest constant for which the constant times
+    this factor is implied; None where no term has.
+    """
     unit = Term.of(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
     return next((term for term in alike if implied(term.constant / unit.constant)), None)
@@ -577,8 +579,9 @@ def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr,
 
 
 def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
-    """That the array is the only input, up to the parameter, and the answer the only output, with the first index to
-    begin with and room for all others; and that names in both are not those of constants."""
+    """Check that the array, up to the parameter, is the only input, and the answer the only output, with the first
+    index to begin with and room for all others; and that no name in both is that of a constant.
+    """
     inputs, outputs = (
         [item for item in tree.declarations if isinstance(item, Variables) and item.role == role]
         for role in ("input", "output")
@@ -662,8 +665,9 @@ def check_numbers(
 
 
 def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
-    """Why it is not known of the program that all its runs for numbers from `start` on are bounded by one of the stated
-    totals; None where it is."""
+    """The reason why it is not known that all runs for numbers from `start` on are bounded by one of the stated totals;
+    None where they are.
+    """
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
     try:
@@ -822,8 +826,9 @@ class _UnionBound:
     def _inequality(
         self, place: int, power: int, needed: Mapping[int, int], intervals: tuple[Interval, ...]
     ) -> str | None:
-        """That a coefficient of beta is at least the probability that these terms go wrong, each as often as needed;
-        why it is not certified, if so."""
+        """The reason why it is not certified that a coefficient of beta is at least the probability that these terms go
+        wrong, each as often as needed; None where it is.
+        """
         value, missing = self._shown(place, power, intervals)
         if isinstance(value, Enclosed):
             raise Rejected("an inequality is about Gaussian noise")
@@ -851,8 +856,9 @@ class _UnionBound:
         return missing
 
     def _shown(self, place: int, power: int, intervals: tuple[Interval, ...]) -> tuple[Probability, str | None]:
-        """What the obligation in this place says that this coefficient of beta is enough for on these intervals, and
-        why that has no proof, if so."""
+        """The function that this coefficient of beta is enough for on these intervals, by the obligation in this place;
+        and the reason why the obligation has no proof, or None.
+        """
         decided = self.obligations[read.index(place, self.obligations)]
         if decided.intervals != intervals:
             raise Rejected("an inequality covers the wrong values of the variable")

@@ -82,9 +82,9 @@ class Product:
     def require(
         self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]], theorem: Theorem, *, dd: str
     ) -> str | None:
-        """That each input has the answer, dd and probability of one of the rows, by their inputs and outputs, where it
-        is from the ideal that they have their `dd`; why that is left on trust, or None. Raises Rejected where it is
-        not so."""
+        """The reason why it is on trust that each input has the answer, the probability and, with `dd` from the ideal,
+        the dd of one of the rows; None where that is shown. Raises Rejected where it is not so.
+        """
         if dd != "ideal":
             raise Rejected("dd comes from a table, which says nothing about other inputs")
         if self.reason is not None:
@@ -202,8 +202,9 @@ class _Standing:
     # --- one answer -----------------------------------------------------------------------------------
 
     def _require_exchanges(self, exchanged: _Exchanged, taken: _Taken) -> None:
-        """That dd and the probability are what they are after each exchange on this path. Raises Rejected,
-        NotDerived."""
+        """Check that dd and the probability stay the same after each exchange on this path. Raises Rejected,
+        NotDerived.
+        """
         if self.ideal.has_apart or self.ideal.machine.distance.same is not None:
             raise NotDerived("its `metric` block says how far inputs are apart, or which answers are the same")
         slots = self.theorem.machine.numbered("input")

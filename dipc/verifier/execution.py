@@ -770,8 +770,9 @@ def _affine(constant: Fraction, terms: Mapping[int, Fraction]) -> Fraction | Aff
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """By instruction: the slots that may still be read and those that may still be assigned, as bits, and whether it is
-    inside a `while`; and the places outside of them where ways meet."""
+    """The shape of a program, by instruction: the slots that may still be read, and those that may still be assigned,
+    as bits; whether the instruction is inside a `while`; and the places outside of these where ways meet.
+    """
 
     live: tuple[int, ...]
     later: tuple[int, ...]

@@ -25,7 +25,9 @@ Direction = tuple[tuple[int, Fraction], ...]
 
 
 def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[tuple[set[int], list[T]]]:
-    """What hangs together by the names that each has, in the order in which it was given, with all names of a group."""
+    """Group `items` that share names, directly or through others: each group with all its names and its items in the
+    order in which they were given.
+    """
     groups: list[tuple[set[int], list[T]]] = []
     for one in items:
         own, members = set(names(one)), [one]

@@ -94,8 +94,9 @@ _ANSWER: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """Which of these classes is right about a cell, or how the cell is divided further: the certificate says it. They
-    are all of one answer, or the `only` one that is looked at."""
+    """The division of inputs into cells: for a cell the certificate says which class is right about it, or how it is
+    divided further. All classes have one answer, or the `only` one is looked at.
+    """
 
     coverage: Coverage
     known: Surroundings
@@ -132,8 +133,9 @@ class Coverage:
         self.places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
 
     def check(self, classes: Sequence[Shown], *, everything: bool) -> tuple[str, ...]:
-        """What is left on trust: each class must be right about some cell, and where `everything` is claimed, each cell
-        must have a class."""
+        """The reasons for which the classes are on trust: each class must be right about some cell, and where
+        `everything` is claimed, each cell must have a class.
+        """
         try:
             self._bounds.require_known_distances()
             missing = self._missing(classes) if everything else 0
@@ -422,8 +424,9 @@ _CASE: read.Table = {
 
 
 def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
-    """Of a document about every number of queries the parameter, and the constants computed from it: those of its
-    cases, if it has any, each of which has all of them, or says nothing."""
+    """For a document about every number of queries, the parameter and the constants computed from it: those of its
+    cases, each of which states all of them or nothing.
+    """
     if data.get("numbers") is not None:
         parameter = read.text(read.by_name(read.anything)(data["numbers"]).get("parameter"))
         cases = [read.fields(item, _CASE) for item in read.items(data.get("cases", []))]

@@ -142,8 +142,9 @@ class _Piece:
         return squares, rates
 
     def length(self, most: Fraction, accuracy: int) -> Fraction:
-        """How long it is in t for eps = `most`, or how far beyond its end it is summed: the rest is at most
-        2^-(accuracy + 3) for each eps up to that."""
+        """The length of the piece in t for eps = `most`; for a half-line the length that is summed, so that the rest is
+        at most 2^-(accuracy + 3) for each eps up to `most`.
+        """
         if self.low is not None and self.high is not None:
             return (self.high - self.low) * most
         wanted, size = Fraction(7, 10) * (accuracy + 4), self.center.size

@@ -231,7 +231,9 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
 
 
 def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> None:
-    """That the variable is used as the index of the arrays and for nothing else, and they with no other index."""
+    """Check that the variable is used as the index of the arrays and for nothing else, and that the arrays have no
+    other index.
+    """
     indices = 0
     for node in nodes(tree):
         if isinstance(node, Element) and node.name.removesuffix("'") in arrays:

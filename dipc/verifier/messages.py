@@ -256,8 +256,9 @@ def half_weight(n: int, bits: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """What a function of a·t + b·x + d·eps is at places k·h + w·eps and j·h' + w'·eps, by a·h·k + b·h'·j in units; what
-    is added to that is start + slope·u, but for as much as `away`."""
+    """The values of a function of a·t + b·x + d·eps at places k·h + w·eps and j·h' + w'·eps, by a·h·k + b·h'·j in
+    multiples of `unit`. To this start + slope·u is added, but for an error of `away`.
+    """
 
     known: dict[int, Series]
     unit: Fraction

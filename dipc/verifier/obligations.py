@@ -82,8 +82,9 @@ class Tally:
 
 @dataclass(frozen=True)
 class Decided:
-    """What was shown of one obligation, value >= 1 - beta on the intervals. `open` says why nothing was, where that is
-    so; `charted`: of a refuted one exactly where it fails was shown, too."""
+    """The result of checking one obligation, value >= 1 - beta on the intervals. `open` is the reason for which it has
+    no proof, or None; `charted` is true where a refuted one is shown to fail at just the stated eps.
+    """
 
     value: Probability
     beta: Beta | None
@@ -93,8 +94,9 @@ class Decided:
     charted: bool = False
 
     def require(self, verdict: str, beta: Beta | None, budget: Budget) -> str | None:
-        """Why it has no proof, None where it has one. Raises Rejected unless it has this verdict and is about this
-        beta; about one that is not known nothing is shown."""
+        """The reason why the obligation has no proof, or None. Raises Rejected unless it has this verdict and is about
+        this beta; where the beta is not known, nothing is shown.
+        """
         if self.verdict != verdict:
             raise Rejected(f"its obligation is {self.verdict}, not {verdict}")
         if self.beta is not None and (beta is None or not same_beta(self.beta, beta, budget)):
@@ -172,8 +174,9 @@ def _require_positive(function: Ring, proof: object, intervals: Sequence[Interva
 
 @dataclass(frozen=True)
 class Context:
-    """What obligations refer to. A beta is the least of the greatest of some closed forms, None where it is not of
-    this kind."""
+    """The functions that obligations refer to. A beta is the least of the greatest of some closed forms, None where it
+    has no such form.
+    """
 
     values: Sequence[Probability]
     betas: Sequence[Beta | None]

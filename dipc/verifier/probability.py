@@ -391,7 +391,7 @@ class Theorem:
                 raise Rejected(f"its {role}s differ from those of the program", "table")
 
     def check(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Probability) -> None:
-        """That the stated probability is that of the program. Raises Rejected where it is not."""
+        """Check that the stated probability is that of the program. Raises Rejected where it is another."""
         key = (tuple(inputs), tuple(outputs), gamma)
         derived = self._known.get(key)
         if derived is None:
@@ -418,8 +418,9 @@ class Theorem:
             self.reasons[derived if isinstance(derived, str) else OTHER_SUM] += 1
 
     def check_distance(self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str, *, computed: bool) -> None:
-        """That the answer and dd are those of the ideal, if there is one. Raises Rejected where dd is said to be
-        `computed` from it and is another."""
+        """Check that the answer and dd are those of the ideal, if the program has one. Raises Rejected where dd is said
+        to be `computed` from the ideal and is another.
+        """
         if self.ideal is None:
             if computed:
                 raise Rejected("dd is said to come from the `ideal`, but the program has no `ideal`")
@@ -453,8 +454,9 @@ class Theorem:
     def steadiness(
         self, inputs: Sequence[str], outputs: Sequence[str | None], ends: tuple[Fraction, Fraction | None]
     ) -> str | None:
-        """Why the answers within gamma are not known to be the same for all gamma from the first end to before the
-        other; None where they are. Raises Rejected where they are not."""
+        """The reason why the answers within gamma are not known to be the same for all gamma from the first end to
+        before the other; None where they are. Raises Rejected where they differ.
+        """
         given, wanted = self.read(inputs, outputs)
         try:
             steady = self._probabilities.is_steady(given, wanted, *ends, self.budget)

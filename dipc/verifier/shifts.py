@@ -55,8 +55,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class AlignedExit:
-    """What must not fall and what must not change in one exit when noises are shifted and inputs move. `rates` are
-    those of the noises that may be shifted, in the order in which they are drawn; `growing` ones only upwards."""
+    """The conditions on shifts in one exit: sums that must not fall, and sums that must not change, when noises are
+    shifted and inputs move. `rates` are those of the noises that may be shifted, in the order in which they are drawn;
+    `growing` noises are shifted only upwards.
+    """
 
     slacks: tuple[Change, ...]
     outputs: tuple[Change, ...]
@@ -256,8 +258,9 @@ def require_private(
     most: Fraction,
     budget: Budget,
 ) -> int:
-    """That the program is most·eps-private for all real inputs adjacent by this distance and radius, for every number
-    from the least on; how many ways through iterations there are. Raises NotDerived where that is not shown."""
+    """Check that the program is most·eps-private for all real inputs adjacent by this distance and radius, for every
+    number from the least on. Return the number of ways through iterations. Raises NotDerived where that is not shown.
+    """
     parameter, least = numbers
     given = {**constants, parameter: Fraction(least + _MANY)}
     side, low, elements = alone(tree, parameter, given, budget)

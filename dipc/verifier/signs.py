@@ -217,8 +217,9 @@ def sign_of_ring(function: Ring, eps: Fraction, budget: Budget) -> int:
 
 
 def _sign_at(curve: Curve, eps: Fraction, budget: Budget) -> int:
-    """That of Σ values[j]·e^{-j·x} for x = scale·eps, which is 0 only where all values are 0: e^{-x} is transcendental
-    (Lindemann)."""
+    """The sign of Σ values[j]·e^{-j·x} for x = scale·eps, which is 0 only where all values are 0: e^{-x} is
+    transcendental (Lindemann).
+    """
     x = curve.scale * eps
     budget.spend(2 * len(curve.terms), curve.bits + curve.degree * _height(x))
     values = {j: sum((c * x**k for k, c in column), Fraction(0)) for j, column in curve.columns}
@@ -411,7 +412,7 @@ def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
 
 
 def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
-    """At least Σ |a_n|·radius^{n - order} over n > last.
+    """An upper bound of Σ |a_n|·radius^{n - order} over n > last.
 
     t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first = last + 1 - k: each term is at most
     j·radius/(first + 1) times the one before.

@@ -116,8 +116,9 @@ class Center:
         return tuple(result)
 
     def stretches(self, ends: Iterable[Fraction], kept: Collection[Fraction], x: Fraction) -> list[Stretch]:
-        """Where there is room between these ends, for x; they are one where nothing changes at an end that is not
-        `kept`."""
+        """The stretches between these ends in which there is room, for x. Two are one where nothing changes at an end
+        that is not `kept`.
+        """
         result: list[Stretch] = []
         for low, high in pairwise([None, *sorted(ends), None]):
             near = self.near(between(low, high), x)
