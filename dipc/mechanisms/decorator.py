@@ -18,7 +18,7 @@ from dipc.mechanisms import words
 from dipc.mechanisms.alone import Accepted
 from dipc.mechanisms.module import BAD_CALL, BUILTINS, NOT_FOUND, Module, decorator_name, rational
 from dipc.mechanisms.reading import Part, Reading, read_mechanism
-from dipc.mechanisms.types import Bound
+from dipc.mechanisms.types import ConstantSum
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 
 
@@ -332,7 +332,7 @@ def _part(out: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction
 
 
 def _value(output: Part, value: Any, constants: Mapping[str, Fraction]) -> Any:
-    none = output.none.at(constants) if isinstance(output.none, Bound) else output.none
+    none = output.none.value_at(constants) if isinstance(output.none, ConstantSum) else output.none
     if none is not None and value == none:
         return None
     if output.words:

@@ -118,7 +118,7 @@ def _refuse(source: SourceText, span: Span, message: str, note: str) -> NoReturn
 @v_args(inline=True)
 @dataclass
 class _Reader(Interpreter[Token, list[str]]):
-    """What each statement is in this language: a method for each rule of the grammar."""
+    """A translator of statements into this language: one method for each rule of the grammar."""
 
     source: SourceText
     name: str
@@ -155,7 +155,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return ImportedProgram(text, tuple(self.inputs.items()), tuple(self.warnings))
 
     def _look_ahead(self, tree: Tree[Token]) -> None:
-        """What is assigned, and which variables always have the one integer that is."""
+        """Collect the names that `tree` assigns, and the variables that only ever have one integer."""
         self.words = {str(token) for token in tree.scan_values(lambda _: True)}
         every: dict[str, list[Tree[Token]]] = {}
         for node in tree.iter_subtrees():
@@ -432,7 +432,7 @@ def _if(condition: str, then: list[str], other: list[str]) -> str:
 
 
 def _cases(variable: str, by_value: dict[int, str]) -> str:
-    """What is done for each value that the variable may have."""
+    """Return the statement that does `by_value[v]` where `variable` is v."""
     *cases, (_, text) = by_value.items()
     for value, statement in reversed(cases):
         text = _if(f"{variable} = {value}", [statement], [text])

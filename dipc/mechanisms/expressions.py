@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dipc.mechanisms.module import BAD_NOISE, UNKNOWN_TYPE, Module, literal, names_stored, owned_names, rational
 from dipc.mechanisms.rounding import Decimal, ExactDivision, exact_number, floats_in
-from dipc.mechanisms.types import FALSE_NAME, FLOOR, NONE, NONE_NAME, REMAINDER, TRUE_NAME, Bound, Kind, bound_of
+from dipc.mechanisms.types import FALSE_NAME, FLOOR, NONE, NONE_NAME, REMAINDER, TRUE_NAME, ConstantSum, Kind, bound_of
 from dipc.noise.laws import law_of
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, number
@@ -88,7 +88,7 @@ class Array:
     of this loop."""
 
     name: str
-    length: Bound
+    length: ConstantSum
     is_input: bool = False
     initial: ast.Expr | None = None
     counter: str | None = None
@@ -110,7 +110,7 @@ Item = ast.Expr | Array | tuple["Item", ...]
 class Many:
     """Something with a length, and the item at each place from 0 on."""
 
-    length: Bound
+    length: ConstantSum
     item: Callable[[ast.Expr], Item]
     #: The length of a list that may be shorter, a variable.
     counter: str | None = None
@@ -153,7 +153,7 @@ class Frame:
 
     @property
     def lexical(self) -> Iterator[Frame]:
-        """This frame and those of the enclosing functions, innermost first."""
+        """The frames of this function and of the enclosing ones, innermost first."""
         yield self
         if self.around is not None:
             yield from self.around.lexical
@@ -179,7 +179,7 @@ class Expressions:
         self.spellings: dict[str, str] = {}
         self.strings: dict[str, python.AST] = {}
         self.annotated: dict[str, Kind] = {}
-        self.loops: list[Bound] = []
+        self.loops: list[ConstantSum] = []
         self.branches = 0
         self.gone: set[str] = set()
         #: What the names of each comprehension and lambda around meant outside of it, the innermost last.
@@ -232,7 +232,7 @@ class Expressions:
         self.env[name] = bound
 
     def env_of_function(self) -> dict[str, Binding]:
-        """What the names of the function itself mean here, without comprehensions and lambdas around."""
+        """Return the bindings of the function itself, without those of comprehensions and lambdas around."""
         env = dict(self.env)
         for scope in reversed(self.scopes):
             for name, bound in scope.items():
@@ -628,7 +628,7 @@ class Expressions:
                 code=UNKNOWN_TYPE,
             )
 
-    def length(self, node: python.expr) -> Bound:
+    def length(self, node: python.expr) -> ConstantSum:
         """A number of times that is known before anything runs: a constant, `len(q)`, sums of such."""
         if self.frames:
             self._require_int(node, "a number of times")
@@ -644,7 +644,7 @@ class Expressions:
         return bound
 
     def many(self, node: python.expr) -> Many | None:
-        """What a loop can go through; None for anything else."""
+        """Return the items that a loop over `node` goes through; None if `node` cannot be looped over."""
         span = self.module.span(node)
         array = self.array(node)
         if array is not None:
@@ -668,7 +668,7 @@ class Expressions:
                 return self._range(node, arguments, span)
             case python.Call(func=python.Name(id="enumerate"), args=[inner, *rest]):
                 enumerated = self.many(inner)
-                start = self.length(rest[0]) if rest else Bound.of(0)
+                start = self.length(rest[0]) if rest else ConstantSum.from_number(0)
                 for keyword in node.keywords:
                     if keyword.arg == "start":
                         start = self.length(keyword.value)
@@ -705,7 +705,7 @@ class Expressions:
                 name = self.fresh("list")
                 for offset, value in enumerate(constants):
                     self.emit(ast.Assign(ast.Element(name, number(offset, span), span), value, span))
-                made = Array(name, Bound.of(len(constants)))
+                made = Array(name, ConstantSum.from_number(len(constants)))
                 self.made(made)
                 return Many(made.length, lambda offset: ast.Element(name, offset, span))
         return None
@@ -718,14 +718,14 @@ class Expressions:
         if part.step is not None:
             raise self.module.wrong(node, "a slice has steps of 1 here", "write `[q[2 * k] for k in range(n)]`")
 
-        def end(written: python.expr | None, default: Bound) -> Bound:
+        def end(written: python.expr | None, default: ConstantSum) -> ConstantSum:
             if written is None:
                 return default
             bound = self.length(written)
             return array.length.plus(bound) if bound.value < 0 and not bound.terms else bound
 
-        low, high = end(part.lower, Bound.of(0)), end(part.upper, array.length)
-        for least, most in ((Bound.of(0), low), (low, high), (high, array.length)):
+        low, high = end(part.lower, ConstantSum.from_number(0)), end(part.upper, array.length)
+        for least, most in ((ConstantSum.from_number(0), low), (low, high), (high, array.length)):
             apart = most.minus(least)
             if apart.value < 0 or any(coefficient < 0 for _, coefficient in apart.terms):
                 raise self.module.wrong(
@@ -750,8 +750,8 @@ class Expressions:
 
     def _range(self, node: python.expr, arguments: list[python.expr], span: Span) -> Many:
         ends = [self.length(each) for each in arguments]
-        low, high = (Bound.of(0), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
-        step = ends[2] if len(ends) == 3 else Bound.of(1)
+        low, high = (ConstantSum.from_number(0), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
+        step = ends[2] if len(ends) == 3 else ConstantSum.from_number(1)
         if len(ends) > 3 or step.terms or step.value not in (1, -1):
             raise self.module.wrong(node, "a range needs steps of 1 or -1", "write `for k in range(n)` and use `2*k`")
         if step.value == 1:
@@ -848,7 +848,9 @@ class Expressions:
                     code=BAD_NOISE,
                 )
             if called in ("math.sqrt", "math.log"):
-                return self.module.wrong(node, f"`{written}` does not give an exact number", self._near(node, called))
+                return self.module.wrong(
+                    node, f"`{written}` does not give an exact number", self._help_for(node, called)
+                )
             return self.module.wrong(
                 node.func,
                 f"`{written}` is imported, so what it does is not known here",
@@ -865,7 +867,7 @@ class Expressions:
             "a mechanism calls min, max, abs, sum, len, any, all, dipc's noise and functions of its own file",
         )
 
-    def _near(self, node: python.Call, called: str) -> str:
+    def _help_for(self, node: python.Call, called: str) -> str:
         """The help for a logarithm or a root: a Fraction near it, where its argument is a number."""
         value = rational(self.module, node.args[0]) if len(node.args) == 1 else None
         if value is None or value <= 0:
@@ -1070,7 +1072,7 @@ class Expressions:
     # --- noise ------------------------------------------------------------------------------------
 
     def _distribution(self, node: python.expr) -> ast.Distribution | None:
-        """What a call of noise draws from; None for anything else."""
+        """Return the distribution that a call of noise draws from; None for any other expression."""
         if not isinstance(node, python.Call):
             return None
         called = self.called(node.func) or ""
@@ -1211,7 +1213,7 @@ class Expressions:
         array = self.listed("scores", made, self.module.span(score))
         low = self._candidates(candidates)
         assert isinstance(low, ast.RangeDomain)
-        first = bound_of(low.low, self.constants) or Bound.of(0)
+        first = bound_of(low.low, self.constants) or ConstantSum.from_number(0)
         return ast.Element(array.name, plus(here, first.negated(), self.constants, here.span), here.span)
 
     @abstractmethod
@@ -1225,7 +1227,7 @@ class Expressions:
                 len(arguments) < 3
             ):
                 ends = [self.length(each) for each in arguments]
-                low, high = (Bound.of(0), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
+                low, high = (ConstantSum.from_number(0), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
                 return ast.RangeDomain(low.expression(span), high.plus(-1).expression(span), span)
             case python.List(elts=[_, *_] as elements) | python.Tuple(elts=[_, *_] as elements):
                 return ast.ListedDomain(tuple(self.expr(each) for each in elements), span)
@@ -1293,7 +1295,7 @@ def _is_condition(tree: ast.Expr) -> bool:
     return False
 
 
-def plus(offset: ast.Expr, bound: Bound, constants: Mapping[str, Fraction], span: Span) -> ast.Expr:
+def plus(offset: ast.Expr, bound: ConstantSum, constants: Mapping[str, Fraction], span: Span) -> ast.Expr:
     """The sum, without a 0 in it."""
     own = bound_of(offset, constants)
     if own is not None:

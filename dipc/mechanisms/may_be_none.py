@@ -23,8 +23,10 @@ Leaf = ast.Name | ast.Element
 
 @dataclass(frozen=True)
 class Facts:
-    """What holds on every path to a place: `assigned` variables and complete lists have a value, `present` elements
-    were appended, `numbers` are not None, `truths` are conditions with known values. `reached` is false after `exit`.
+    """The facts that hold on every path to a place.
+
+    `assigned` variables and complete lists have a value, `present` elements were appended, `numbers` are not None,
+    `truths` are conditions with known values. `reached` is false after `exit`.
     """
 
     assigned: frozenset[str] = frozenset()
@@ -33,7 +35,7 @@ class Facts:
     truths: frozenset[tuple[ast.Expr, bool]] = frozenset()
     reached: bool = True
 
-    def joined(self, other: Facts) -> Facts:
+    def common(self, other: Facts) -> Facts:
         """The facts that hold whichever of two paths was taken."""
         if not self.reached:
             return other
@@ -47,7 +49,7 @@ class Facts:
         )
 
     def added(self, other: Facts) -> Facts:
-        """These facts and `other`."""
+        """Return these facts and `other` together."""
         return Facts(
             self.assigned | other.assigned,
             self.present | other.present,
@@ -56,7 +58,7 @@ class Facts:
             self.reached,
         )
 
-    def without(self, name: str) -> Facts:
+    def forget(self, name: str) -> Facts:
         """The facts that do not mention the variable or list `name`."""
 
         def kept(facts: frozenset[ast.Expr]) -> frozenset[ast.Expr]:
@@ -155,28 +157,28 @@ class MissingValues:
                 ways = []
                 for branch, holds in ((then, True), (otherwise, False)):
                     if truth is not (not holds):
-                        ways.append(self._block(branch, facts.added(self._known(condition, holds=holds)), rounds))
-                return ways[0] if len(ways) == 1 else ways[0].joined(ways[1])
+                        ways.append(self._block(branch, facts.added(self._facts_of(condition, holds=holds)), rounds))
+                return ways[0] if len(ways) == 1 else ways[0].common(ways[1])
             case ast.For():
                 return self._after_for(statement, facts, rounds)
             case ast.While(condition, body):
                 self._used(condition, facts)
                 certain = _truth(condition, facts, rounds) is True
                 before = facts
-                inside = self._block(body, facts.added(self._known(condition, holds=True)), rounds)
-                head = inside if certain else facts.joined(inside)
+                inside = self._block(body, facts.added(self._facts_of(condition, holds=True)), rounds)
+                head = inside if certain else facts.common(inside)
                 while True:
                     if head.reached:
                         self._used(condition, head)
-                    inside = self._block(body, head.added(self._known(condition, holds=True)), rounds)
-                    following = head.joined(inside)
+                    inside = self._block(body, head.added(self._facts_of(condition, holds=True)), rounds)
+                    following = head.common(inside)
                     if following == head:
                         break
                     head = following
-                after = head if certain else head.joined(before)
+                after = head if certain else head.common(before)
                 if isinstance(condition, ast.Truth) and condition.value:
                     return replace(after, reached=False)
-                return after.added(self._known(condition, holds=False))
+                return after.added(self._facts_of(condition, holds=False))
             case ast.ExitStatement():
                 return replace(facts, reached=False)
             case _:
@@ -187,7 +189,7 @@ class MissingValues:
         low = bound_of(statement.low, self.constants)
         first = None if low is None or low.terms else low.value
         certain = self.nonempty(statement.low, statement.high)
-        before = facts.without(variable)
+        before = facts.forget(variable)
         ended = self._block(statement.body, before, {**rounds, variable: (first, True)})
         if ended.reached and first is not None:
             here, number = ast.Name(variable), ast.number(first, statement.span)
@@ -203,13 +205,13 @@ class MissingValues:
         head = ended.next_round(variable) if ended.reached else ended
         while head.reached:
             following = self._block(statement.body, head, {**rounds, variable: (first, False)})
-            joined = head.joined(following.next_round(variable) if following.reached else following)
+            joined = head.common(following.next_round(variable) if following.reached else following)
             if joined == head:
                 break
             head = joined
-        after = head if certain else head.joined(before)
+        after = head if certain else head.common(before)
         if after.reached:
-            after = after.without(variable)
+            after = after.forget(variable)
             done = [name for name, loop in self.growing.items() if loop == variable and name in self.complete]
             after = after.added(Facts(assigned=frozenset(done)))
         return after
@@ -235,12 +237,12 @@ class MissingValues:
         """The facts after an assignment to `target` of a number or of None."""
         if isinstance(target, ast.Element):
             # Elements that were appended stay, and a number in one place leaves the numbers in others.
-            kept = facts.without(target.name)
+            kept = facts.forget(target.name)
             own = frozenset(fact for fact in facts.present if _is_plain(fact, target.name))
             numbers = frozenset(fact for fact in facts.numbers if number and _is_plain(fact, target.name))
             kept = kept.added(Facts(present=own, numbers=numbers))
         else:
-            kept = facts.without(target.name)
+            kept = facts.forget(target.name)
         here: frozenset[ast.Expr] = frozenset([target])
         plain = isinstance(target, ast.Name) or _is_plain(target, target.name)
         return kept.added(
@@ -302,7 +304,7 @@ class MissingValues:
                         self._used(side, facts)
             case ast.Binary(op=BinaryOp.AND | BinaryOp.OR as op, left=left, right=right):
                 self._used(left, facts)
-                self._used(right, facts.added(self._known(left, holds=op is BinaryOp.AND)))
+                self._used(right, facts.added(self._facts_of(left, holds=op is BinaryOp.AND)))
             case ast.Name() | ast.Element():
                 self._index_used(tree, facts)
                 self._present(tree, facts)
@@ -335,7 +337,7 @@ class MissingValues:
             code=UNKNOWN_TYPE,
         )
 
-    def _known(self, condition: ast.Expr, *, holds: bool) -> Facts:
+    def _facts_of(self, condition: ast.Expr, *, holds: bool) -> Facts:
         """The facts where the condition holds, or does not."""
         match condition:
             case ast.Compare(op=op, left=left, right=right) if is_none(right):
@@ -348,10 +350,10 @@ class MissingValues:
                 lists = [name for name, length in self.growing.items() if length == counter]
                 return Facts(present=frozenset(ast.Element(name, index) for name in lists))
             case ast.Unary(op=UnaryOp.NOT, operand=operand):
-                return self._known(operand, holds=not holds)
+                return self._facts_of(operand, holds=not holds)
             case ast.Binary(op=BinaryOp.AND | BinaryOp.OR as op, left=left, right=right):
-                one, two = self._known(left, holds=holds), self._known(right, holds=holds)
-                return one.added(two) if (op is BinaryOp.AND) is holds else one.joined(two)
+                one, two = self._facts_of(left, holds=holds), self._facts_of(right, holds=holds)
+                return one.added(two) if (op is BinaryOp.AND) is holds else one.common(two)
         return Facts()
 
     def _is_number(self, tree: ast.Expr) -> bool:

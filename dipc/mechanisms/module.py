@@ -43,7 +43,7 @@ class Module:
     _starts: list[int] = field(repr=False)
 
     def span(self, node: python.AST) -> Span:
-        """Where the node stands in the text."""
+        """Return the place of `node` in the text."""
         lines = self.source.text
         first: int = getattr(node, "lineno", 1)
         last: int = getattr(node, "end_lineno", None) or first
@@ -88,7 +88,7 @@ class Module:
         return DiagnosticError(Diagnostic(code, message, excerpt, label, notes or (_SUBSET,), secondary))
 
     def called(self, node: python.expr) -> str | None:
-        """What a name or an attribute of a module stands for: `dipc.laplace`, `math.exp`; None for anything else."""
+        """Return the qualified name of a module or of its member, such as `dipc.laplace`; None for anything else."""
         match node:
             case python.Name(id=name):
                 return self.aliases.get(name)
@@ -293,7 +293,7 @@ def is_mechanism(module: Module, function: python.FunctionDef) -> bool:
 
 
 def decorator_name(module: Module, decorator: python.expr) -> str | None:
-    """What a decorator is, called or not."""
+    """Return the qualified name of a decorator, called or not; None if it is not a member of a module."""
     return module.called(decorator.func if isinstance(decorator, python.Call) else decorator)
 
 

@@ -37,13 +37,13 @@ from dipc.mechanisms.types import (
     ONLY_NONE,
     REMAINDER,
     TRUE_NAME,
-    Bound,
+    ConstantSum,
     Inference,
     Kind,
     Mixed,
     bound_of,
+    common_kind,
     floored,
-    joined,
     values_of,
 )
 from dipc.text import ast
@@ -67,7 +67,7 @@ class Part:
 
     name: str
     is_list: bool
-    none: Bound | str | Fraction | None
+    none: ConstantSum | str | Fraction | None
     words: bool
     grows: bool = False
     given: str | None = None
@@ -212,9 +212,11 @@ class _Header:
         tree = ast.ProgramTree(name, tuple(declarations), statements_of, module.span(node))
         tree = with_noiseless_ideal(unmarked(tree), module.source)
         arguments = {arg: each.name for arg, (each, _, _) in zip(self._arguments(), inputs, strict=True)}
-        accepted = Accepted(module, node, self.ideal, arguments, tuple(final.parts()), statements.together, final.told)
+        accepted = Accepted(
+            module, node, self.ideal, arguments, tuple(final.parts_of_answer()), statements.together, final.told
+        )
         source = replace(module.source, tree=tree, program_text=print_program(tree), accepted=accepted)
-        return Reading(source, arguments, tuple(final.parts()), statements.together, final.told)
+        return Reading(source, arguments, tuple(final.parts_of_answer()), statements.together, final.told)
 
     def _arguments(self) -> Iterator[str]:
         for each in (*self.node.args.args, *self.node.args.kwonlyargs):
@@ -300,7 +302,7 @@ class _Header:
                 code=BAD_HEADER,
             )
 
-    def _size(self, statements: Statements, annotation: python.expr) -> tuple[Bound, Kind] | None:
+    def _size(self, statements: Statements, annotation: python.expr) -> tuple[ConstantSum, Kind] | None:
         """The length of `dipc.Reals["m"]`, `dipc.Ints[3]`, `dipc.Finite[0:5]["m"]` or `Annotated[list[float], "m"]`,
         and the type of an element; None if it is not a list."""
         module = self.module
@@ -346,7 +348,7 @@ class _Header:
                 notes = did_you_mean(inside.value, self.constants)
                 notes.append(f"say how many there are: `@dipc.mechanism({inside.value}=3)`")
                 raise module.wrong(inside, f"the length `{inside.value}` is not a constant", *notes, code=BAD_HEADER)
-            return Bound(Fraction(0), ((inside.value, Fraction(1)),), self.constants[inside.value]), kind
+            return ConstantSum(Fraction(0), ((inside.value, Fraction(1)),), self.constants[inside.value]), kind
         return statements.length(inside), kind
 
     def _claim(self, node: python.expr) -> ast.ClaimDecl:
@@ -666,7 +668,7 @@ class _Final:
                 code=UNKNOWN_TYPE,
             )
         try:
-            joined(own, kind)
+            common_kind(own, kind)
         except Mixed:
             raise self.module.wrong(
                 self.node,
@@ -721,10 +723,10 @@ class _Final:
             return ast.Name(TRUE_NAME if value.value else FALSE_NAME, value.span)
         return value
 
-    def parts(self) -> Iterator[Part]:
+    def parts_of_answer(self) -> Iterator[Part]:
         for answer in self.answers:
             kind = self.kinds[answer.name]
-            none: Bound | str | Fraction | None = None
+            none: ConstantSum | str | Fraction | None = None
             if kind.none:
                 none = kind.ends[0].plus(-1) if kind.base == "range" else kind.all_values[0]
             grows = answer.array is not None and answer.array.grows and answer.array.partial

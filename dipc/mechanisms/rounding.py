@@ -109,7 +109,7 @@ def _is_float(node: python.AST) -> bool:
     return isinstance(node, python.Constant) and isinstance(node.value, float)
 
 
-def _joined(one: Numeric, two: Numeric) -> Numeric:
+def _either(one: Numeric, two: Numeric) -> Numeric:
     """The form of a value that has one of two forms."""
     if one == two:
         return one
@@ -149,9 +149,9 @@ class Rounding:
         for _ in range(len(statements) + 2):
             before = dict(self._forms)
             for statement in statements:
-                for form in self._given(statement):
+                for form in self._forms_of(statement):
                     name = statement.target.name
-                    self._forms[name] = _joined(self._forms.get(name, form), form)
+                    self._forms[name] = _either(self._forms.get(name, form), form)
             if before == self._forms:
                 break
             if any(each.bits > _MOST_BITS for each in self._forms.values()):
@@ -171,7 +171,7 @@ class Rounding:
                     if self._form(mean).form is Form.ROUNDED:
                         self._refuse(mean)
 
-    def _given(self, statement: ast.Assign | ast.Sample) -> Iterator[Numeric]:
+    def _forms_of(self, statement: ast.Assign | ast.Sample) -> Iterator[Numeric]:
         match statement:
             case ast.Assign(value=value):
                 yield self._form(value)
@@ -202,7 +202,7 @@ class Rounding:
                 forms = [self._form(each) for each in arguments]
                 result = forms[0] if forms else _INT
                 for form in forms[1:]:
-                    result = _joined(result, form)
+                    result = _either(result, form)
                 return result
             case ast.Binary(op=BinaryOp.AND | BinaryOp.OR):
                 return _INT

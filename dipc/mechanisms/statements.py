@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from dipc.mechanisms.expressions import Alias, Array, Binding, Expressions, Frame, Item, Many, Scalar, _plain
 from dipc.mechanisms.module import BAD_HEADER, BUILTINS, names_in, names_stored, own_nodes, rational
-from dipc.mechanisms.types import BLANK, NONE, Bound, Kind, bound_of
+from dipc.mechanisms.types import BLANK, NONE, ConstantSum, Kind, bound_of
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, number
 from dipc.text.diagnostic import Span
@@ -486,10 +486,10 @@ class Statements(Expressions):
             return other
         match value:
             case python.List(elts=[]) | python.Call(func=python.Name(id="list"), args=[], keywords=[]):
-                array = Array(self.fresh(name), Bound.of(0), grows=True)
+                array = Array(self.fresh(name), ConstantSum.from_number(0), grows=True)
                 self._prepare(array, name, value)
             case python.List(elts=elements):
-                array = Array(self.fresh(name), Bound.of(len(elements)))
+                array = Array(self.fresh(name), ConstantSum.from_number(len(elements)))
                 for index, each in enumerate(elements):
                     self.assign(ast.Element(array.name, number(index, span), span), each, span)
             case (
@@ -658,7 +658,7 @@ class Statements(Expressions):
             offset = self.ordinals[id(array.loop)]
         else:
             assert array.counter is not None
-            times = Bound.of(1)
+            times = ConstantSum.from_number(1)
             for each in self.loops:
                 times = times.times(each)
             array.length = array.length.plus(times)
@@ -796,7 +796,7 @@ class Statements(Expressions):
         wanted = statement.target.id if direct and isinstance(statement.target, python.Name) else "k"
         variable = self.fresh(wanted)
         offset = ast.Name(variable, span)
-        low = Bound.of(0)
+        low = ConstantSum.from_number(0)
         names = {child.id for child in python.walk(statement.target) if isinstance(child, python.Name)}
         read = {
             node.id
@@ -841,7 +841,9 @@ class Statements(Expressions):
         self.emit(ast.For(variable, low.expression(span), high.expression(span), body, span))
 
     @contextmanager
-    def _round(self, statement: python.For | python.While, times: Bound, loop: _Loop) -> Iterator[list[ast.Statement]]:
+    def _round(
+        self, statement: python.For | python.While, times: ConstantSum, loop: _Loop
+    ) -> Iterator[list[ast.Statement]]:
         """Collect the statements of a round. Raises DiagnosticError where a name means something else after it, as
         the next round has the same statements."""
         before = dict(self.env)
@@ -898,7 +900,7 @@ class Statements(Expressions):
             )
         with self.before() as drawn:
             condition = self.expr(statement.test)
-        with self._round(statement, Bound.of(1_000_000), loop) as inner:
+        with self._round(statement, ConstantSum.from_number(1_000_000), loop) as inner:
             self.block(statement.body, tail=False)
         if loop.flag is not None:
             self._stopping((), loop, span)
@@ -1036,7 +1038,7 @@ class Statements(Expressions):
         return value
 
     def kind(self, annotation: python.expr) -> Kind:
-        """What an annotation says. Raises DiagnosticError for one that says nothing here."""
+        """Return the kind that `annotation` names. Raises DiagnosticError if it is not a type of dipc."""
         module = self.module
         match annotation:
             case python.Name(id="bool"):
@@ -1063,7 +1065,7 @@ class Statements(Expressions):
         module = self.module
         match inside:
             case python.Slice(lower=lower, upper=upper, step=None) if upper is not None:
-                low = Bound.of(0) if lower is None else self.length(lower)
+                low = ConstantSum.from_number(0) if lower is None else self.length(lower)
                 return Kind("range", low, self.length(upper).plus(-1))
             case python.Tuple(elts=[_, *_] as elements):
                 pass
@@ -1095,7 +1097,7 @@ def _plain_range(statement: python.For) -> bool:
     return False
 
 
-def _minus(offset: ast.Expr, low: Bound, span: Span) -> ast.Expr:
+def _minus(offset: ast.Expr, low: ConstantSum, span: Span) -> ast.Expr:
     if not low.terms and not low.constant:
         return offset
     return ast.Binary(BinaryOp.SUBTRACT, offset, low.expression(span), span)
@@ -1263,8 +1265,7 @@ def _appends(
 
 
 def _counts(body: Sequence[python.stmt], name: str) -> int | None:
-    """How many elements an iteration appends on its way to its end or to `continue`, if that is 1 on all; those that
-    leave the loop append at most 1."""
+    """Return 1 if each iteration appends one element, and one that leaves the loop at most one; None otherwise."""
     totals: set[int] = set()
 
     def follow(statements: Sequence[python.stmt], count: int) -> set[int] | None:

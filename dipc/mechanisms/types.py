@@ -33,7 +33,7 @@ NONE_NAME, FALSE_NAME, TRUE_NAME = "none", "no", "yes"
 
 
 @dataclass(frozen=True)
-class Bound:
+class ConstantSum:
     """constant + Σ coefficient·name over the constants of a program, with the value that it has as they are."""
 
     constant: Fraction
@@ -41,39 +41,39 @@ class Bound:
     value: Fraction
 
     @staticmethod
-    def of(value: Fraction | int) -> Bound:
-        return Bound(Fraction(value), (), Fraction(value))
+    def from_number(value: Fraction | int) -> ConstantSum:
+        return ConstantSum(Fraction(value), (), Fraction(value))
 
-    def plus(self, other: Bound | int) -> Bound:
+    def plus(self, other: ConstantSum | int) -> ConstantSum:
         if isinstance(other, int):
-            other = Bound.of(other)
+            other = ConstantSum.from_number(other)
         terms = dict(self.terms)
         for name, coefficient in other.terms:
             terms[name] = terms.get(name, Fraction(0)) + coefficient
         kept = tuple((name, c) for name, c in terms.items() if c)
-        return Bound(self.constant + other.constant, kept, self.value + other.value)
+        return ConstantSum(self.constant + other.constant, kept, self.value + other.value)
 
-    def negated(self) -> Bound:
-        return self.times(Bound.of(-1))
+    def negated(self) -> ConstantSum:
+        return self.times(ConstantSum.from_number(-1))
 
-    def minus(self, other: Bound) -> Bound:
+    def minus(self, other: ConstantSum) -> ConstantSum:
         return self.plus(other.negated())
 
-    def times(self, factor: Bound) -> Bound:
+    def times(self, factor: ConstantSum) -> ConstantSum:
         """The product; of two that both have names in them, as a mere number."""
         if factor.terms and self.terms:
-            return Bound.of(self.value * factor.value)
+            return ConstantSum.from_number(self.value * factor.value)
         left, right = (self, factor) if self.terms else (factor, self)
         scale = right.constant
         terms = tuple((name, c * scale) for name, c in left.terms if scale)
-        return Bound(left.constant * scale, terms, left.value * scale)
+        return ConstantSum(left.constant * scale, terms, left.value * scale)
 
-    def at(self, constants: Mapping[str, Fraction]) -> Fraction:
+    def value_at(self, constants: Mapping[str, Fraction]) -> Fraction:
         """The value for these constants."""
         return self.constant + sum((c * constants[name] for name, c in self.terms), Fraction(0))
 
     def expression(self, span: Span) -> ast.Expr:
-        """As a program has it, `m - 1`."""
+        """Return the sum as an expression of the program, `m - 1`."""
         total: ast.Expr | None = None
         for name, coefficient in self.terms:
             size = abs(coefficient)
@@ -92,13 +92,13 @@ class Bound:
         return ast.Binary(op, total, number(abs(self.constant), span), span)
 
 
-def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> Bound | None:
+def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> ConstantSum | None:
     """The expression as such a sum; None where it has other names in it, or divides by what is not a number."""
     match tree:
         case ast.Number(value=value):
-            return Bound.of(value)
+            return ConstantSum.from_number(value)
         case ast.Name(name=name) if name in constants:
-            return Bound(Fraction(0), ((name, Fraction(1)),), constants[name])
+            return ConstantSum(Fraction(0), ((name, Fraction(1)),), constants[name])
         case ast.Unary(UnaryOp.NEGATE, operand):
             inner = bound_of(operand, constants)
             return None if inner is None else inner.negated()
@@ -114,7 +114,7 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> Bound | None:
                 case BinaryOp.MULTIPLY if not (one.terms and two.terms):
                     return one.times(two)
                 case BinaryOp.DIVIDE if two.value and not two.terms:
-                    return one.times(Bound.of(1 / two.value))
+                    return one.times(ConstantSum.from_number(1 / two.value))
     return None
 
 
@@ -148,26 +148,29 @@ def _affine(tree: ast.Expr, constants: Mapping[str, Fraction]) -> dict[ast.Expr 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a variable may hold. `base` is "bool", "names", "range", "listed", "int" or "real"; a range has ends, and
-    names and listed numbers have `values`. With `none` it may also be None. Of numbers that are `unordered` another is
-    the least for other values of the constants: what stands for None could be one of them."""
+    """The values that a variable may hold.
+
+    `base` is "bool", "names", "range", "listed", "int" or "real". A range has ends; names and listed numbers have
+    `values`. With `none` the variable may also be None. Where numbers are `unordered`, another one is the least for
+    other values of the constants, and the value that stands for None could be one of them.
+    """
 
     base: str
-    low: Bound | None = None
-    high: Bound | None = None
+    low: ConstantSum | None = None
+    high: ConstantSum | None = None
     values: tuple[str | Fraction, ...] = ()
     none: bool = False
     unordered: bool = False
 
     @property
-    def ends(self) -> tuple[Bound, Bound]:
+    def ends(self) -> tuple[ConstantSum, ConstantSum]:
         """The ends of a range."""
         assert self.low is not None
         assert self.high is not None
         return self.low, self.high
 
     def type(self, span: Span) -> ast.TypeExpr:
-        """As a program declares it, with what stands for None."""
+        """Return the type that a program declares, with the value that stands for None."""
         match self.base:
             case "bool" if not self.none:
                 return ast.BaseTypeExpr(ast.BaseType.BOOL, span)
@@ -192,7 +195,7 @@ class Kind:
         return (NONE_NAME, *((FALSE_NAME, TRUE_NAME) if self.base == "bool" else self.values))
 
     def none_value(self, span: Span) -> ast.Expr:
-        """What stands for None."""
+        """Return the value that stands for None."""
         if self.base == "range":
             return self.ends[0].plus(-1).expression(span)
         return _value(self.all_values[0], span)
@@ -229,7 +232,7 @@ BOOL, INT, REAL = Kind("bool"), Kind("int"), Kind("real")
 ONLY_NONE = Kind("names", none=True)
 
 
-def single(bound: Bound) -> Kind:
+def single(bound: ConstantSum) -> Kind:
     """The kind of one number."""
     whole = bound.value.denominator == 1
     return Kind("range", bound, bound) if whole else Kind("listed", values=(bound.value,), unordered=bool(bound.terms))
@@ -239,8 +242,8 @@ class Mixed(Exception):
     """Two kinds that no variable has together."""
 
 
-def joined(one: Kind, two: Kind) -> Kind:
-    """What holds the values of both. Raises Mixed."""
+def common_kind(one: Kind, two: Kind) -> Kind:
+    """Return the kind that holds the values of both. Raises Mixed."""
     none = one.none or two.none
     if one.base == "names" and not one.values:
         return replace(two, none=none)
@@ -259,7 +262,9 @@ def joined(one: Kind, two: Kind) -> Kind:
             return Kind("range", low, high, none=none, unordered=_is_unordered((one, two), one.ends[0], two.ends[0]))
         values = tuple(sorted({*_listed(one), *_listed(two)}))
         ends = [end for kind in (one, two) if kind.base == "range" for end in kind.ends]
-        return Kind("listed", values=values, none=none, unordered=_is_unordered((one, two), *ends, Bound.of(0)))
+        return Kind(
+            "listed", values=values, none=none, unordered=_is_unordered((one, two), *ends, ConstantSum.from_number(0))
+        )
     if bases == {"names"}:
         return Kind("names", values=tuple(dict.fromkeys((*one.values, *two.values))), none=none)
     if bases == {"bool"}:
@@ -267,7 +272,7 @@ def joined(one: Kind, two: Kind) -> Kind:
     raise Mixed
 
 
-def _is_unordered(kinds: Sequence[Kind], *ends: Bound) -> bool:
+def _is_unordered(kinds: Sequence[Kind], *ends: ConstantSum) -> bool:
     """Whether what is computed from numbers of these kinds is, where the least of these ends is its own."""
     return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
 
@@ -290,7 +295,7 @@ class _Assigned:
 
     name: str
     value: ast.Expr | Kind
-    loops: tuple[tuple[str, Bound, Bound], ...]
+    loops: tuple[tuple[str, ConstantSum, ConstantSum], ...]
     span: Span
 
 
@@ -345,7 +350,7 @@ class Inference:
         )
 
     def _collected(
-        self, body: Sequence[ast.Statement], loops: tuple[tuple[str, Bound, Bound], ...]
+        self, body: Sequence[ast.Statement], loops: tuple[tuple[str, ConstantSum, ConstantSum], ...]
     ) -> Iterator[_Assigned]:
         for statement in body:
             match statement:
@@ -362,10 +367,12 @@ class Inference:
                     yield from self._collected(otherwise, loops)
                 case ast.For(variable, low, high, inner):
                     ends = (bound_of(low, self.constants), bound_of(high, self.constants))
-                    first, last = (Bound.of(0) if end is None else end for end in ends)
+                    first, last = (ConstantSum.from_number(0) if end is None else end for end in ends)
                     yield from self._collected(inner, (*loops, (variable, first, last)))
                 case ast.While(_, inner):
-                    yield from self._collected(inner, (*loops, ("", Bound.of(0), Bound.of(0))))
+                    yield from self._collected(
+                        inner, (*loops, ("", ConstantSum.from_number(0), ConstantSum.from_number(0)))
+                    )
                 case ast.ExitStatement() | ast.Sample():
                     pass
                 case _:
@@ -373,7 +380,7 @@ class Inference:
 
     def kind_of(self, tree: ast.Expr, kinds: Mapping[str, Kind]) -> Kind | None:
         """The kind of an expression outside of loops; None where it is not known."""
-        return self._of(tree, kinds, {})
+        return self._kind_of_tree(tree, kinds, {})
 
     def differ(self, one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
         """True only if the values of two expressions are never equal."""
@@ -386,7 +393,7 @@ class Inference:
         difference = _affine(ast.Binary(BinaryOp.SUBTRACT, one, two), self.constants)
         if first is not None and second is not None and difference is not None and set(difference) <= {None}:
             return bool(difference.get(None))
-        kind_one, kind_two = self._of(one, kinds, {}), self._of(two, kinds, {})
+        kind_one, kind_two = self._kind_of_tree(one, kinds, {}), self._kind_of_tree(two, kinds, {})
         if kind_one is None or kind_two is None or (kind_one.none and kind_two.none):
             return False
         if ONLY_NONE in (kind_one, kind_two):
@@ -404,18 +411,18 @@ class Inference:
         match domain:
             case ast.RangeDomain(low, high):
                 first, last = bound_of(low, self.constants), bound_of(high, self.constants)
-                return Kind("range", first or Bound.of(0), last or Bound.of(0))
+                return Kind("range", first or ConstantSum.from_number(0), last or ConstantSum.from_number(0))
             case ast.ListedDomain(values):
                 kind_of_all: Kind | None = None
                 for value in values:
-                    kind = self._of(value, {}, {})
-                    kind_of_all = kind if kind_of_all is None or kind is None else joined(kind_of_all, kind)
+                    kind = self._kind_of_tree(value, {}, {})
+                    kind_of_all = kind if kind_of_all is None or kind is None else common_kind(kind_of_all, kind)
                 return kind_of_all or BOOL
         raise AssertionError("domains of functions have no names")
 
     def _kind_of(self, name: str, kinds: Mapping[str, Kind], spelling: Callable[[str], str]) -> Kind | None:
         result: Kind | None = None
-        steps: list[tuple[Kind, bool, Bound]] = []
+        steps: list[tuple[Kind, bool, ConstantSum]] = []
         for each in self._assigned:
             if each.name != name:
                 continue
@@ -425,9 +432,9 @@ class Inference:
                 ranges = {variable: Kind("range", low, high) for variable, low, high in each.loops if variable}
                 step = _step(name, each.value)
                 if step is not None:
-                    kind = self._of(step[0], kinds, ranges)
+                    kind = self._kind_of_tree(step[0], kinds, ranges)
                     if kind is not None and kind.base == "range":
-                        times = Bound.of(1)
+                        times = ConstantSum.from_number(1)
                         for variable, low, high in each.loops:
                             if not variable:
                                 self._ask(each.span, spelling(name))
@@ -435,11 +442,11 @@ class Inference:
                         steps.append((kind, step[1], times))
                         continue
                 else:
-                    kind = self._of(each.value, kinds, ranges)
+                    kind = self._kind_of_tree(each.value, kinds, ranges)
             if kind is None:
                 continue
             try:
-                result = kind if result is None else joined(result, kind)
+                result = kind if result is None else common_kind(result, kind)
             except Mixed:
                 raise self.module.wrong(
                     each.span,
@@ -453,7 +460,7 @@ class Inference:
                 ) from None
         return self._stepped(result, steps)
 
-    def _stepped(self, kind: Kind | None, steps: Sequence[tuple[Kind, bool, Bound]]) -> Kind | None:
+    def _stepped(self, kind: Kind | None, steps: Sequence[tuple[Kind, bool, ConstantSum]]) -> Kind | None:
         """The range after as many steps as the loops around them make."""
         if kind is None or kind.base != "range":
             return kind
@@ -464,11 +471,11 @@ class Inference:
             low, high = kind.ends
             high = high.plus(most) if most.value > 0 else high
             low = low.plus(least) if least.value < 0 else low
-            unordered = _is_unordered((kind, step), least, Bound.of(0))
+            unordered = _is_unordered((kind, step), least, ConstantSum.from_number(0))
             kind = replace(kind, low=low, high=high, unordered=unordered)
         return kind
 
-    def _of(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
+    def _kind_of_tree(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
         """The kind of an expression; None where it depends on what is not known yet, or on nothing at all."""
         bound = bound_of(tree, self.constants)
         if bound is not None:
@@ -485,11 +492,11 @@ class Inference:
             case ast.Binary(op=BinaryOp.AND | BinaryOp.OR):
                 return BOOL
             case ast.Unary(operand=operand):
-                return _mapped([self._of(operand, kinds, loops)], lambda low, high: (-high[0], -low[0]))
+                return _mapped([self._kind_of_tree(operand, kinds, loops)], lambda low, high: (-high[0], -low[0]))
             case ast.Call(function=function, arguments=arguments):
-                return _called(function, [self._of(each, kinds, loops) for each in arguments])
+                return _called(function, [self._kind_of_tree(each, kinds, loops) for each in arguments])
             case ast.Binary(op=op, left=left, right=right):
-                return _combined(op, self._of(left, kinds, loops), self._of(right, kinds, loops))
+                return _combined(op, self._kind_of_tree(left, kinds, loops), self._kind_of_tree(right, kinds, loops))
         return None
 
 
@@ -500,7 +507,7 @@ def _kind_text(kind: Kind) -> str:
 
 
 def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
-    """What is added to the variable itself, and whether it is subtracted."""
+    """Return the expression added to the variable `name`, and whether it is subtracted; None if `tree` does neither."""
     match tree:
         case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):
             own = isinstance(left, ast.Name | ast.Element) and left.name == name
@@ -528,7 +535,12 @@ def _mapped(
     high = [kind.high.value for kind in known if kind.high is not None]
     least, greatest = ends(low, high)
     ends_of = [end for kind in known for end in kind.ends]
-    return Kind("range", Bound.of(least), Bound.of(greatest), unordered=_is_unordered(known, Bound.of(0), *ends_of))
+    return Kind(
+        "range",
+        ConstantSum.from_number(least),
+        ConstantSum.from_number(greatest),
+        unordered=_is_unordered(known, ConstantSum.from_number(0), *ends_of),
+    )
 
 
 def floored(function: str, value: Fraction, divisor: Fraction) -> Fraction:
@@ -557,7 +569,7 @@ def _of_values(values: Iterable[Fraction]) -> Kind:
     """The kind of these numbers: a range, where they are all integers."""
     ordered = sorted(set(values))
     if all(value.denominator == 1 for value in ordered):
-        return Kind("range", Bound.of(ordered[0]), Bound.of(ordered[-1]))
+        return Kind("range", ConstantSum.from_number(ordered[0]), ConstantSum.from_number(ordered[-1]))
     return Kind("listed", values=tuple(ordered))
 
 

@@ -30,7 +30,7 @@ REFUSED = {
     "equal_keys2": "the keys `x` and `y` may be equal",
     "decimals": "`0.1` is rounded by Python",
     "thirds": "`x / 3` is rounded by Python",
-    "float_answer": "the values that `out` may have are not known",
+    "float_answer": "`x / 2` is a float in Python",
     "float_int": "`2.0` is a float in Python",
     "int_or_bool": "the values that `out` may have are not known",
     "list_in_branch": "`ys` is not a list of this function",
