@@ -209,7 +209,7 @@ class EventTemplate:
         for form, slot, sign in self.points:
             assert slot is not None
             center, radius = balls[slot]
-            if form.at(inputs) - sign * center + radius < 0:
+            if form.evaluate(inputs) - sign * center + radius < 0:
                 return False
         # A single value of a continuous output has probability 0.
         return all(balls[slot].radius > 0 for slot in self.random_balls)

@@ -29,13 +29,13 @@ from dipc.chain.state import (
     NoiseVar,
     Offsets,
     State,
+    change_coordinates,
     constraint_set,
     contradict_each,
     entails,
     form_of,
     irredundant,
     is_input,
-    moved,
     offsets,
     path_notes,
     slot_set,
@@ -169,7 +169,7 @@ class Rows:
     def __init__(self) -> None:
         self._by_key: dict[int, _Row] = {}
 
-    def of(self, items: Sequence[Constraint], more: Sequence[Constraint] = ()) -> _Row:
+    def take(self, items: Sequence[Constraint], more: Sequence[Constraint] = ()) -> _Row:
         """The row of these constraints and some more, which nobody else has until it is put back."""
         keys = [id(item) for item in items[: -_LAST - 1 : -1]]
         row = next((self._by_key[key] for key in keys if key in self._by_key), None) or _Row()
@@ -209,7 +209,7 @@ class NoiseUniter:
         self._rows.put_back(region.row for region in regions)
         if hull is None:
             return None
-        hull = moved(hull, by, -1)
+        hull = change_coordinates(hull, by, -1)
         above = self._dominators.common_of(group)
         merged = set(group)
         others = [self._states[leaf] for leaf in self._leaves.below(above) if leaf not in merged]
@@ -224,10 +224,10 @@ class NoiseUniter:
         return constraint_set(hull) if contradict_each(facts, there) else None
 
     def _region(self, state: State, by: Offsets) -> _Region:
-        signs = moved(self._flow.supports(state.noises).items, by)
+        signs = change_coordinates(self._flow.supports(state.noises).items, by)
         given = [*state.guards.items, *(item for item in signs if item.bound is not None)]
-        constraints = moved(state.constraints.items, by) if by else state.constraints.items
-        return _Region(constraints, given, self._rows.of(constraints, given))
+        constraints = change_coordinates(state.constraints.items, by) if by else state.constraints.items
+        return _Region(constraints, given, self._rows.take(constraints, given))
 
 
 @frozen
@@ -399,7 +399,7 @@ class GuardUniter:
         States that are in no part stay as they are. Every part has at least two members.
         """
         guards = {node: self._states[node].guards for node in group}
-        members = {node: _Member(known, self._rows.of(known.items)) for node, known in guards.items()}
+        members = {node: _Member(known, self._rows.take(known.items)) for node, known in guards.items()}
         merged = self._merged(group, members)
         self._rows.put_back(member.row for member in members.values())
         return merged

@@ -405,14 +405,14 @@ def _cells(law: Law, places: tuple[Fraction, ...]) -> Iterator[tuple[Fraction | 
     if not law.whole:
         # A noise with a density is at none of the places.
         for low, high in pairwise((None, *places, None)):
-            yield low, high, _between(low, high)
+            yield low, high, _number_between(low, high)
         return
     for start, end in pairwise((None, *places, None)):
         last = None if end is None else end - 1
         yield start, last, start if start is not None else Fraction(0) if last is None else last
 
 
-def _between(low: Fraction | None, high: Fraction | None) -> Fraction:
+def _number_between(low: Fraction | None, high: Fraction | None) -> Fraction:
     if low is not None and high is not None:
         return (low + high) / 2
     return low + 1 if low is not None else Fraction(0) if high is None else high - 1

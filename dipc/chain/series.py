@@ -73,13 +73,13 @@ def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
     return None if graph is None else graph.series()
 
 
-def runs(flow: Flow, most_states: int) -> Runs | None:
+def runs(flow: Flow, most_states: int) -> RunSet | None:
     """All runs of a program; None where it has finite inputs or choices, answers that are no constants, faults on some
     path, noises whose means depend on the path, loops that are not unrolled, or more states than this.
     """
     if not flow.may_have_runs:
         return None
-    explored = Runs(flow, most_states)
+    explored = RunSet(flow, most_states)
     try:
         explored.explore()
     except (Fault, LimitReached, _NoSeries):
@@ -92,7 +92,7 @@ class _NoSeries(Exception):
 
 
 @dataclass(slots=True)
-class Runs:
+class RunSet:
     """The states by place and values, numbered in the order of their labels, with the steps that lead to each, and how
     many paths do. `ends` are those after the program, each with another answer: the values of the outputs.
     """
@@ -353,9 +353,9 @@ class RunTemplate:
         conditions = tuple([Halfspace(coefficients, Fraction(0)) for coefficients, _ in self._rows])
         return RunGraph(self._drawn({}), conditions, tuple([step for step, _ in self._steps]), self._live)
 
-    def at(self, inputs: Mapping[int, Fraction]) -> RunGraph:
+    def graph(self, inputs: Mapping[int, Fraction]) -> RunGraph:
         """The graph at these inputs: its measure is the probability of the answer there."""
-        conditions = tuple([Halfspace(coefficients, slack.at(inputs)) for coefficients, slack in self._rows])
+        conditions = tuple([Halfspace(coefficients, slack.evaluate(inputs)) for coefficients, slack in self._rows])
         steps = [step for step, guards in self._steps if all(guard.holds_at(inputs) for guard in guards)]
         return RunGraph(self._drawn(inputs), conditions, tuple(steps), self._live)
 

@@ -114,7 +114,7 @@ class Affine:
                 constant += coefficient * inputs[slot]
         return Affine(self.noises, tuple([term for term in self.inputs if term[0] not in inputs]), constant)
 
-    def at(self, inputs: Mapping[int, Fraction]) -> Fraction:
+    def evaluate(self, inputs: Mapping[int, Fraction]) -> Fraction:
         """The value at `inputs`; the form must have no noises."""
         assert not self.noises
         total = self.constant
@@ -269,7 +269,7 @@ class Constraint:
 
     def holds_at(self, inputs: Mapping[int, Fraction]) -> bool:
         """Whether a constraint on inputs alone holds."""
-        value = self.form.at(inputs)
+        value = self.form.evaluate(inputs)
         return value > 0 or (not value and not self.strict)
 
 
@@ -407,14 +407,14 @@ def offsets(items: Iterable[Constraint]) -> Offsets:
     return {noise: offset for noise, offset in result.items() if offset != _NOTHING}
 
 
-def moved(items: Sequence[Constraint], by: Offsets, sign: int = 1) -> list[Constraint]:
+def change_coordinates(items: Sequence[Constraint], by: Offsets, sign: int = 1) -> list[Constraint]:
     """The constraints in the new coordinates; with the sign -1 from there back again."""
     if not by:
         return list(items)
-    return [_moved(item, by, sign) for item in items]
+    return [_change_coordinates(item, by, sign) for item in items]
 
 
-def _moved(item: Constraint, by: Offsets, sign: int) -> Constraint:
+def _change_coordinates(item: Constraint, by: Offsets, sign: int) -> Constraint:
     shifts = [(-sign * coefficient, by[noise]) for noise, coefficient in item.form.noises if noise in by]
     if not shifts:
         return item
@@ -459,7 +459,7 @@ def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
     if asked is None or None in differences:
         by = offsets([*facts, question])
         if by:
-            facts, (question,) = moved(facts, by), moved([question], by)
+            facts, (question,) = change_coordinates(facts, by), change_coordinates([question], by)
             differences, asked = [fact.bound for fact in facts], question.bound
     graph = difference_graph(difference for difference in differences if difference is not None)
     if asked is not None and graph_entails(graph, question):
@@ -487,7 +487,7 @@ def contradict(facts: Sequence[Constraint]) -> bool:
         return True
     differences = [fact.bound for fact in facts]
     if None in differences:
-        facts = moved(facts, offsets(facts))
+        facts = change_coordinates(facts, offsets(facts))
         differences = [fact.bound for fact in facts]
     if is_contradictory(difference_graph(difference for difference in differences if difference is not None)):
         return True
@@ -676,13 +676,13 @@ class State:
         """Whether values and guards are the same."""
         return self.fingerprint == other.fingerprint and self.values == other.values and self.guards == other.guards
 
-    def at(self, label: int) -> State:
+    def with_label(self, label: int) -> State:
         return State(label, self.values, self.noises, self.constraints, self.guards, self.fingerprint)
 
     def assign(self, slot: int, value: SlotValue, label: int) -> State:
         old = self.values[slot]
         if old is value:
-            return self.at(label)
+            return self.with_label(label)
         values = (*self.values[:slot], value, *self.values[slot + 1 :])
         fingerprint = self.fingerprint ^ _slot_hash(slot, old) ^ _slot_hash(slot, value)
         return State(label, values, self.noises, self.constraints, self.guards, fingerprint)
@@ -701,19 +701,19 @@ class State:
         fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
         return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
 
-    def without(self, dropped: Sequence[Constraint]) -> State:
+    def drop_constraints(self, dropped: Sequence[Constraint]) -> State:
         """The state without constraints that follow from the others."""
         constraints = constraint_set(item for item in self.constraints.items if item not in dropped)
         guards = constraint_set(item for item in self.guards.items if item not in dropped)
         fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
         state = State(self.label, self.values, self.noises, constraints, guards, fingerprint)
-        return state._without({noise for item in dropped for noise, _ in item.form.noises})
+        return state._drop_noises({noise for item in dropped for noise, _ in item.form.noises})
 
     def constrained_by(self, constraints: ConstraintSet, noises: Iterable[NoiseVar]) -> State:
         """The state with other constraints and noises; noises that nothing mentions are integrated out."""
         ordered = tuple(sorted(noises, key=lambda noise: noise.id))
         state = State(self.label, self.values, ordered, constraints, self.guards, self.fingerprint)
-        return state._without({noise.id for noise in ordered})
+        return state._drop_noises({noise.id for noise in ordered})
 
     def guarded_by(self, guards: ConstraintSet) -> State:
         """The state with other guards."""
@@ -736,9 +736,9 @@ class State:
             if isinstance(old, Affine):
                 loose.update([noise for noise, _ in old.noises])
         state = State(self.label, tuple(values), self.noises, self.constraints, self.guards, fingerprint)
-        return state._without(loose)
+        return state._drop_noises(loose)
 
-    def _without(self, loose: set[int]) -> State:
+    def _drop_noises(self, loose: set[int]) -> State:
         """The state without those of the noises `loose` that no constraint or value mentions."""
         if loose:
             loose = {noise for noise in loose if 2 * noise not in self.constraints.variables}

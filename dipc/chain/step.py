@@ -264,16 +264,16 @@ def step(flow: Flow, state: State) -> tuple[Successor, ...]:
         case BranchComparison(difference=difference, op=op, then=then, otherwise=otherwise):
             return tuple(
                 [
-                    Successor(assumed.at(flow.landing[then if holds else otherwise]), edge)
+                    Successor(assumed.with_label(flow.landing[then if holds else otherwise]), edge)
                     for holds, assumed, edge in _compare(flow, state, difference, op)
                 ]
             )
         case Branch(condition=condition, then=then, otherwise=otherwise):
             truth = evaluate(condition, state.values, slots)
             assert isinstance(truth, bool)
-            return _only(state.at(flow.landing[then if truth else otherwise]))
+            return _only(state.with_label(flow.landing[then if truth else otherwise]))
         case Jump(target=goal):
-            return _only(state.at(flow.landing[goal]))
+            return _only(state.with_label(flow.landing[goal]))
         case SampleExponential(target=target, span=span):
             return _chosen(flow, state, target, exponential(instruction, state.values, slots), span)
         case SampleChoice(target=target, span=span):
@@ -397,7 +397,7 @@ def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -
     near = dict.fromkeys(connected(fresh, constraints.items))
     old = [item for item in near if item not in fresh]
     kept = irredundant(old, [*fresh, *state.guards.items, *signs.items] if noisy else fresh)
-    return state if len(kept) == len(old) else state.without([item for item in old if item not in kept])
+    return state if len(kept) == len(old) else state.drop_constraints([item for item in old if item not in kept])
 
 
 def _outcomes(difference: Affine, op: CompareOp, whole: bool) -> list[tuple[bool, tuple[Constraint, ...]]]:

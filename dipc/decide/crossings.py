@@ -243,7 +243,7 @@ class _Question:
 
     def _search(self, bound: Bound, beta: BetaForm, interval: Interval) -> SeriesDecision:
         obligation = Obligation(bound, beta, (interval,))
-        unexpanded = UnexpandedBound.of(bound, self._bounds.measurer, self._limits)
+        unexpanded = UnexpandedBound.from_bound(bound, self._bounds.measurer, self._limits)
         return SeriesDecision(obligation, unexpanded, self._bounds, self._limits)
 
     def failing(self, interval: Interval) -> list[Stretch]:

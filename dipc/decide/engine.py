@@ -150,7 +150,7 @@ class Engine:
             return decision.bound
         if not question.is_without_form:
             raise Undecided(decision.reason or "")
-        return EnclosedForm(UnexpandedBound.of(question, self.bounds.measurer, self.limits), NO_FORM)
+        return EnclosedForm(UnexpandedBound.from_bound(question, self.bounds.measurer, self.limits), NO_FORM)
 
     def run(self, asking: Generator[Question, Decision, R]) -> R:
         """The return value of a generator, with each question that it yields decided now."""

@@ -82,7 +82,7 @@ def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limi
     """
     try:
         return SeriesDecision(
-            obligation, UnexpandedBound.of(obligation.bound, bounds.measurer, limits), bounds, limits
+            obligation, UnexpandedBound.from_bound(obligation.bound, bounds.measurer, limits), bounds, limits
         ).decide()
     except Undecided as undecided:
         # Where there is a closed form, its own reason is reported instead.
@@ -376,7 +376,7 @@ class SeriesDecision:
     def _number(self, share: Share, weight: Fraction) -> Closed:
         """A lower bound of weight times the probability of events that does not depend on eps."""
         bound = Bound((Share(None, share.events),))
-        ends = UnexpandedBound.of(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
+        ends = UnexpandedBound.from_bound(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
         return ExpPoly.constant(weight * (max(_ZERO, ends[0]) if weight > 0 else min(_ONE, ends[1])))
 
     def _weight(self, share: Share) -> Fraction:
@@ -443,7 +443,7 @@ class SeriesDecision:
             if not all(noise.law.scales for noise in event.noises):
                 return self.bounds.measurer.measure(event)
             bound = Bound((Share(None, (event,)),))
-            ends = UnexpandedBound.of(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
+            ends = UnexpandedBound.from_bound(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
             return ExpPoly.constant(max(_ZERO, ends[0]) if least else min(_ONE, ends[1]))
 
     # --- cells ----------------------------------------------------------------------------------------

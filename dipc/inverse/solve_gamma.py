@@ -535,7 +535,7 @@ def _offs(event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[
     """The distances of outputs without noise from the answers, on the sides that count; 0 for the other side."""
     for form, slot, sign in event.points:
         assert slot is not None
-        yield max(_ZERO, sign * answers[slot] - form.at(reals))
+        yield max(_ZERO, sign * answers[slot] - form.evaluate(reals))
 
 
 def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:

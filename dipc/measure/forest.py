@@ -56,7 +56,7 @@ class DifferenceSystem:
     unit: Fraction | None
 
     @property
-    def whole(self) -> bool:
+    def is_integer(self) -> bool:
         """Whether the noises are integers."""
         return self.unit is None
 
@@ -64,7 +64,7 @@ class DifferenceSystem:
         """Whether 0 >= w, the sum of the inequalities around a cycle, leaves more than a null set: among integers w = 0
         does, as it fixes differences to what has positive mass.
         """
-        return closed_walk < self.whole
+        return closed_walk < self.is_integer
 
     def is_null(self) -> bool:
         """Whether two inequalities on the same two noises leave no room, so that the measure is 0."""
@@ -412,7 +412,7 @@ def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
 
     None for other systems, and where more than `most` order ideals would be looked at.
     """
-    if system.whole or len(set(system.rates)) > 1 or len(set(system.means)) > 1:
+    if system.is_integer or len(set(system.rates)) > 1 or len(set(system.means)) > 1:
         return None
     if any(ORIGIN in pair or w for pair, w in system.lower.items()):
         return None
@@ -504,7 +504,7 @@ def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list
             has_low, low, has_high, high = nodes[position][6:10]
             weight = _product(_factors(nodes, sizes, position, messages, laplace), meter)
             # P -> the measure of all Z with Z - P in the range that ties Z to its parent.
-            messages[subtree] = weight.within(low if has_low else None, high if has_high else None, meter)
+            messages[subtree] = weight.window_integral(low if has_low else None, high if has_high else None, meter)
     return _factors(nodes, sizes, 0, messages, laplace)
 
 
@@ -610,12 +610,12 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
         if u is not None:
             for position, i in enumerate(above):
                 # The upper bound of u is at most that of i.
-                tie = system.whole and position < above.index(u)
+                tie = system.is_integer and position < above.index(u)
                 _add(case, i, u, lower[i, noise] - lower[u, noise] + tie)
         if l is not None:
             for position, j in enumerate(below):
                 # The lower bound of l is at least that of j.
-                tie = system.whole and position < below.index(l)
+                tie = system.is_integer and position < below.index(l)
                 _add(case, l, j, lower[noise, j] - lower[noise, l] + tie)
         if u is None or l is None or u == l:
             _hang(case, lower, noise, u, l)
@@ -624,7 +624,7 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
         _add(case, u, l, lower[u, noise] + lower[noise, l])
         under_u, under_l = dict(case), dict(case)
         under_u[u, noise] = lower[u, noise]
-        under_l[l, noise] = -lower[noise, l] + system.whole
+        under_l[l, noise] = -lower[noise, l] + system.is_integer
         systems += [(1, under_u), (-1, under_l)]
     signed = [(sign, reduced(replace(system, lower=case))) for sign, case in systems]
     return [(sign, system) for sign, system in signed if system is not None]

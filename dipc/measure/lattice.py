@@ -38,7 +38,9 @@ class Summand:
     powers: tuple[int, ...]
     slopes: tuple[Fraction, ...]
 
-    def moved(self, exponent: Fraction, poles: tuple[tuple[Fraction, int], ...], variable: int, power: int) -> Summand:
+    def multiplied(
+        self, exponent: Fraction, poles: tuple[tuple[Fraction, int], ...], variable: int, power: int
+    ) -> Summand:
         """Times e^{exponent·eps} and the poles, with another power of one variable."""
         powers = (*self.powers[:variable], power, *self.powers[variable + 1 :])
         return Summand(self.exponent + exponent, merged(self.poles, poles), powers, self.slopes)
@@ -79,11 +81,11 @@ def summed(summands: Summands, variable: int) -> Summands:
         n, slope = summand.powers[variable], summand.slopes[variable]
         if not slope:
             for power, factor in power_sum(n):
-                add_to(result, {summand.moved(Fraction(0), (), variable, power): c * factor})
+                add_to(result, {summand.multiplied(Fraction(0), (), variable, power): c * factor})
             continue
         for (power, shift, poles), factor in geometric_sum(n, slope > 0):
             d = abs(slope)
-            moved = summand.moved(-d * shift, ((d, poles),), variable, power)
+            moved = summand.multiplied(-d * shift, ((d, poles),), variable, power)
             add_to(result, {moved: c * factor})
     return result
 
@@ -264,23 +266,26 @@ class LatticePiecewise:
     def weighed_below(self, rate: int, high: int, meter: Meter) -> LatticePiecewise:
         """x -> the sum of f(c)·y^{-rate·(x - c)} over c <= x + high."""
         # The sum decays at -∞ with the weights; what it does at +∞ is no matter, as no sum goes there.
-        return self.tilted(rate).within(None, high, meter).tilted(-rate)
+        return self.tilted(rate).window_integral(None, high, meter).tilted(-rate)
 
     def tilted(self, rate: int) -> LatticePiecewise:
         """x -> f(x)·y^{rate·x}."""
         tilted = [Piece(p.poly, p.low_y, p.low_X + rate, p.bits) for p in self.numerator.pieces]
         return LatticePiecewise(Piecewise(self.numerator.breaks, tuple(tilted)), self.poles)
 
-    def within(self, low: int | None, high: int | None, meter: Meter) -> LatticePiecewise:
+    def window_integral(self, low: int | None, high: int | None, meter: Meter) -> LatticePiecewise:
         """x -> the sum of the function over the z with x + low <= z <= x + high (None: unbounded), where low <= high.
 
         The function must decay at both ends. Raises LimitReached like `times`, OutsideFragment like `integral`.
         """
         grown, (*constants, total) = self._indefinite_sums()
         more = _poles_of(grown)
-        sums = [_over(more, each, meter).plus(_over(more, c, meter)) for each, c in zip(grown, constants, strict=True)]
+        sums = [
+            _numerator_over(more, each, meter).plus(_numerator_over(more, c, meter))
+            for each, c in zip(grown, constants, strict=True)
+        ]
         below = Piecewise(self.numerator.breaks, tuple(sums))
-        upper = Piecewise((), (_over(more, total, meter),)) if high is None else _shifted(below, high)
+        upper = Piecewise((), (_numerator_over(more, total, meter),)) if high is None else _shifted(below, high)
         numerator = upper if low is None else upper.minus(_shifted(below, low - 1))
         return _reduced(numerator, _added(self.poles, more))
 
@@ -291,7 +296,7 @@ class LatticePiecewise:
         """
         total = self._sum_of_all()
         more = _poles_of([total])
-        piecewise = _reduced(Piecewise((), (_over(more, total, meter),)), _added(self.poles, more))
+        piecewise = _reduced(Piecewise((), (_numerator_over(more, total, meter),)), _added(self.poles, more))
         terms = piecewise.numerator.pieces[0].terms()
         above = ExpPoly.from_integer_exponents({(0, q): c for (_, q, _, _), c in terms.items()})
         below = ExpPoly.from_integer_exponents({(0, q): c for q, c in _coefficients(_product(piecewise.poles)).items()})
@@ -418,7 +423,7 @@ def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
             coefficients[key] = coefficients.get(key, 0) + c * (sign * x**n)
 
 
-def _over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
+def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
     """The numerator of a sum over Π Φ_d(y)^m for (d, m) in `poles`, which its own denominators divide."""
     total = Piece.zero()
     for (w, m), terms in numerator.items():
@@ -455,10 +460,10 @@ def _reduced(numerator: Piecewise, poles: Powers) -> LatticePiecewise:
             m -= 1
         if m:
             left[d] = m
-    return LatticePiecewise(_joined(Piecewise(numerator.breaks, pieces)), left)
+    return LatticePiecewise(_merge_points(Piecewise(numerator.breaks, pieces)), left)
 
 
-def _joined(function: Piecewise) -> Piecewise:
+def _merge_points(function: Piecewise) -> Piecewise:
     """The function without pieces that hold at one integer only, where a neighbour says the same."""
     breaks, pieces = list(function.breaks), list(function.pieces)
     position = 1
@@ -596,7 +601,7 @@ class _Summation:
     def total(self) -> Quotient:
         system = self._system([_ZERO] * len(self._event.constraints))
         used = frozenset(v for c in system for v, _ in c.coefficients)
-        result = closed_form(self._sum(self._one(), system, used, used))
+        result = closed_form(self._sum(self._constant_one(), system, used, used))
         for v in used:
             decay = ExpPoly.term(1, 0, -self._event.noises[v].rate)
             result = result * Quotient(1 - decay, 1 + decay)
@@ -607,10 +612,10 @@ class _Summation:
         self._start = start
         system = self._system(slopes)
         used = frozenset(v for c in system for v, _ in c.coefficients) - {parameter}
-        summands = self._sum(self._one(), [*system, inequality({parameter: 1}, -start)], used, used)
+        summands = self._sum(self._constant_one(), [*system, inequality({parameter: 1}, -start)], used, used)
         return LatticeTrend(summands, parameter, tuple([self._event.noises[v].rate for v in sorted(used)]))
 
-    def _one(self) -> Summands:
+    def _constant_one(self) -> Summands:
         width = len(self._event.noises) + 1
         return {Summand(_ZERO, (), (0,) * width, (_ZERO,) * width): Fraction(1)}
 

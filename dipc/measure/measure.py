@@ -76,7 +76,7 @@ _SystemKey = tuple[tuple[Fraction, ...], tuple[tuple[int, int], ...]]
 
 
 @frozen
-class _Parts:
+class _SystemParts:
     """The independent parts of a system by shape: those that are trees, and the noises of those with cycles."""
 
     trees: tuple[TreeShape, ...]
@@ -118,7 +118,7 @@ class Measurer:
     tree_steps: int | None = None
     integrals: int = 0
     _shapes: dict[_EventKey, EventShape] = field(default_factory=dict, repr=False)
-    _parts: dict[_SystemKey, _Parts] = field(default_factory=dict, repr=False)
+    _parts: dict[_SystemKey, _SystemParts] = field(default_factory=dict, repr=False)
     #: By a tree whose `stretch` is 1.
     _trees: dict[CanonicalTree, Closed] = field(default_factory=dict, repr=False)
     _refused: dict[CanonicalTree, tuple[str | None, str]] = field(default_factory=dict, repr=False)
@@ -272,7 +272,7 @@ class Measurer:
             measures.append(sign * self._system(case, budget, depth + 1))
         return total(measures)
 
-    def _parts_of(self, system: DifferenceSystem) -> _Parts:
+    def _parts_of(self, system: DifferenceSystem) -> _SystemParts:
         key = (system.rates, tuple(system.lower))
         known = self._parts.get(key)
         if known is None:
@@ -286,7 +286,7 @@ class Measurer:
                     trees.append(shape)
             if len(self._parts) >= _MOST_SHAPES:
                 self._parts.clear()
-            known = self._parts[key] = _Parts(tuple(trees), tuple(cyclic))
+            known = self._parts[key] = _SystemParts(tuple(trees), tuple(cyclic))
         return known
 
     def _product(self, trees: list[CanonicalTree]) -> Closed:
@@ -612,7 +612,7 @@ class UnexpandedBound:
     limits: Limits
 
     @staticmethod
-    def of(bound: Bound, measurer: Measurer, limits: Limits) -> UnexpandedBound:
+    def from_bound(bound: Bound, measurer: Measurer, limits: Limits) -> UnexpandedBound:
         """Raises OutsideFragment for other weights, LimitReached where one factor is too long for itself."""
         products = []
         for share in bound.shares:

@@ -106,7 +106,7 @@ class Normal:
         """The density at t."""
         return (t * t / (-2 * self._ball())).exp() / (2 * flint.arb.pi() * self._ball()).sqrt()
 
-    def at(self, t: flint.arb) -> flint.arb:
+    def density_at(self, t: flint.arb) -> flint.arb:
         """The density at a number."""
         value: flint.arb = (t * t / (-2 * self._ball())).exp() * self.peak()
         return value
@@ -115,7 +115,7 @@ class Normal:
         """The greatest density."""
         return 1 / (2 * flint.arb.pi() * self._ball()).sqrt()
 
-    def beyond(self, reach: flint.arb) -> flint.arb:
+    def two_sided_tail(self, reach: flint.arb) -> flint.arb:
         """Twice the probability of more than that."""
         return (reach / (2 * self._ball()).sqrt()).erfc()
 
@@ -154,7 +154,7 @@ class Exponential:
         """The greatest density."""
         return self._ball() / 2
 
-    def beyond(self, reach: flint.arb) -> flint.arb:
+    def two_sided_tail(self, reach: flint.arb) -> flint.arb:
         """Twice the probability of more than that."""
         return (-reach * self._ball()).exp()
 
@@ -202,12 +202,12 @@ class Leaf:
         (a, d), upper = self.lower, self.upper
         return Leaf(self.spread, (-a, d), None if upper is None else (-upper[0], upper[1]))
 
-    def given(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
+    def conditional_probability(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
         """Its probability given t."""
-        first = self.spread.below(_on(self.lower, t, eps), self.signs[0])
+        first = self.spread.below(_line_value(self.lower, t, eps), self.signs[0])
         if self.upper is None:
             return first
-        return first + self.spread.below(_on(self.upper, t, eps), self.signs[1]) - 1
+        return first + self.spread.below(_line_value(self.upper, t, eps), self.signs[1]) - 1
 
 
 def power(series: flint.arb_series, count: int) -> flint.arb_series:
@@ -220,7 +220,7 @@ def power(series: flint.arb_series, count: int) -> flint.arb_series:
     return result
 
 
-def _on(line: Line, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
+def _line_value(line: Line, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
     a, d = line
     return t * flint.arb(to_fmpq(a)) + eps * flint.arb(to_fmpq(d))
 
@@ -230,7 +230,7 @@ Leaves = tuple[tuple[Leaf, int], ...]
 
 
 @frozen
-class Piece:
+class NormalPiece:
     """All u between the ends (None: no end), with what has to hold of the leaves there, and whether u is not negative,
     where that matters.
     """
@@ -245,7 +245,7 @@ class Piece:
         """Whether a leaf is Laplace noise."""
         return any(isinstance(leaf.spread, Exponential) for leaf, _ in self.leaves)
 
-    def at(self, count: int, twice: _Twice) -> Sequence[flint.arb]:
+    def probabilities(self, count: int, twice: _Twice) -> Sequence[flint.arb]:
         """The probability of the leaves, which are normal, at so many t, from twice that of each bound."""
         result = [flint.arb(1)] * count
         for leaf, often in self.leaves:
@@ -259,11 +259,11 @@ class Piece:
         scale = flint.arb(2) ** -sum(often for _, often in self.leaves)
         return [value * scale for value in result]
 
-    def given(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
+    def conditional_probability(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
         """The probability of the leaves given t."""
         total = flint.arb_series([1])
         for leaf, count in self.leaves:
-            total = total * power(leaf.given(t, eps), count)
+            total = total * power(leaf.conditional_probability(t, eps), count)
         return total
 
 
@@ -274,7 +274,7 @@ class NormalMeasure:
     """
 
     center: Spread | None
-    pieces: tuple[Piece, ...]
+    pieces: tuple[NormalPiece, ...]
     #: κ, and whether the deviations depend on eps.
     unit: Real = ONE
     fixed: bool = False
@@ -288,27 +288,29 @@ class NormalMeasure:
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
         """The series in eps around `center`; `eps` is eps/κ, and `near` its center."""
         if self.center is None:
-            return self.pieces[0].given(flint.arb_series([0]), eps)
+            return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
         length = flint.ctx.cap
         bits = wanted_bits(length)
         total, error = flint.arb_series([0]), flint.arb(0)
         for piece in self.pieces:
             # A value alone needs no disk.
-            rule = _rule(_Sizes.of(self.center, piece, near, wide=length > 1), bits)
+            rule = _rule(_Sizes.estimate(self.center, piece, near, wide=length > 1), bits)
             error += rule.error
             if length == 1 and isinstance(self.center, Normal) and not piece.kinked:
                 (number,) = coefficients(eps, 1)
                 places = [number * node if rule.scaled else node for node, _ in rule.nodes]
                 twice = rule.grid.twice() if rule.grid else _at_each(places, number)
                 value = flint.arb(0)
-                for place, (_, weight), product in zip(places, rule.nodes, piece.at(len(places), twice), strict=True):
-                    value += product * (self.center.at(place) * weight)
+                for place, (_, weight), product in zip(
+                    places, rule.nodes, piece.probabilities(len(places), twice), strict=True
+                ):
+                    value += product * (self.center.density_at(place) * weight)
                 total = total + (value * number if rule.scaled else value)
                 continue
             for node, weight in rule.nodes:
                 t = eps * node if rule.scaled else flint.arb_series([node])
                 density = self.center.density(t, piece.nonnegative) * weight
-                total = total + piece.given(t, eps) * (density * eps if rule.scaled else density)
+                total = total + piece.conditional_probability(t, eps) * (density * eps if rule.scaled else density)
         return blurred(total, error, center)
 
     def functions(self) -> Sequence[tuple[Fraction, NormalFunction | None]] | None:
@@ -332,9 +334,9 @@ class NormalMeasure:
         if self.fixed:
             return flint.arb(1)
         total = flint.arb(0)
-        near = _near(center, self.unit)
+        near = _enclosure(center, self.unit)
         for piece in self.pieces:
-            sizes = _Sizes.of(self.center, piece, near, wide=True)
+            sizes = _Sizes.estimate(self.center, piece, near, wide=True)
             most = flint.arb(2).sqrt() * flint.arb(to_fmpq(sizes.count))
             if sizes.straight:
                 radius = sizes.radius
@@ -357,13 +359,13 @@ def series_in_unit(
     ball = unit.ball()
     if fixed:
         with precision(flint.ctx.prec, 1):
-            value = coefficients(measured(flint.arb_series([1 / ball]), _near(_ONE, unit), _ONE), 1)
+            value = coefficients(measured(flint.arb_series([1 / ball]), _enclosure(_ONE, unit), _ONE), 1)
         return flint.arb_series(value)  # its other coefficients are 0
     eps = flint.arb_series([flint.arb(to_fmpq(center)) / ball, 1 / ball])
-    return measured(eps, _near(center, unit), center)
+    return measured(eps, _enclosure(center, unit), center)
 
 
-def _near(center: Fraction, unit: Real) -> Ends:
+def _enclosure(center: Fraction, unit: Real) -> Ends:
     """Rationals around center/κ."""
     low, high = unit.enclosure(flint.ctx.prec)
     return center / high, center / low
@@ -390,7 +392,7 @@ class _Sizes:
     """
 
     center: Spread
-    piece: Piece
+    piece: NormalPiece
     least: Fraction
     eps: Fraction
     wide: bool
@@ -403,7 +405,7 @@ class _Sizes:
     linear: Fraction
 
     @staticmethod
-    def of(center: Spread | None, piece: Piece, near: Ends, *, wide: bool) -> _Sizes:
+    def estimate(center: Spread | None, piece: NormalPiece, near: Ends, *, wide: bool) -> _Sizes:
         center = Normal(_ONE) if center is None else center
         curvature, linear = center.curvature, center.linear
         drift = spread = signed = _ZERO
@@ -483,7 +485,7 @@ class _Grid:
     longer: Mapping[_Column, int]
 
     @staticmethod
-    def of(piece: Piece, step: Fraction, reach: int, eps: Fraction) -> _Grid | None:
+    def choose(piece: NormalPiece, step: Fraction, reach: int, eps: Fraction) -> _Grid | None:
         """One with a step of at most this; None where that is not sooner."""
         bounds = [(leaf.spread, *line) for leaf, _ in piece.leaves for line in leaf.lines]
         if len(bounds) < _MANY:
@@ -521,11 +523,11 @@ class _Grid:
             nodes = [h * k for k in range(-self.reach, self.reach + longer + 1)]
             columns[spread, a, s] = _twice_at(nodes, flint.arb(to_fmpq(a * s)), spread, a)
 
-        def of(spread: Normal, line: Line) -> Sequence[flint.arb]:
+        def tails(spread: Normal, line: Line) -> Sequence[flint.arb]:
             column, place = self.places[spread, *line]
             return columns[column][place : place + count]
 
-        return of
+        return tails
 
 
 #: A law, a, and the least s of a column.
@@ -571,12 +573,12 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
         by_steps = sizes.center, sizes.curvature, sizes.radius * sizes.drift, sizes.radius**2 * sizes.spread / 2
         step, nodes = _trapezoid(*by_steps, wanted) if whole else (_ONE, MOST_STEPS)
         if whole and not sizes.wide and sizes.least == sizes.eps and nodes <= MOST_STEPS // 2:
-            grid = _Grid.of(sizes.piece, step, nodes, sizes.eps)
+            grid = _Grid.choose(sizes.piece, step, nodes, sizes.eps)
             if grid is not None:
                 return replace(_trapezoid_rule(*by_steps, sizes.twice, grid.step, grid.reach), grid=grid)
         if whole and nodes <= MOST_NODES:
             return _trapezoid_rule(*by_steps, sizes.twice, step, nodes)
-        finite = _Finite.of(sizes, wanted)
+        finite = _Finite.from_sizes(sizes, wanted)
     except (OverflowError, ZeroDivisionError):
         raise LimitReached(None, "an integral over normal noise has numbers that are too large") from None
     if min(finite.total, nodes if whole else finite.total) > MOST_STEPS:
@@ -599,7 +601,7 @@ class _Finite:
     nodes: int
 
     @staticmethod
-    def of(sizes: _Sizes, wanted: float) -> _Finite:
+    def from_sizes(sizes: _Sizes, wanted: float) -> _Finite:
         far = Fraction(sizes.center.far(wanted)) / sizes.nearest
         piece = sizes.piece
         low = -far if piece.low is None else max(piece.low, -far)
@@ -630,7 +632,7 @@ class _Finite:
         nearest = flint.arb(to_fmpq(sizes.nearest))
         error = flint.arb(0)
         for end in self.ends:
-            beyond = sizes.center.beyond(flint.arb(to_fmpq(end)) * nearest)
+            beyond = sizes.center.two_sided_tail(flint.arb(to_fmpq(end)) * nearest)
             error += beyond * count / (flint.arb(2).sqrt() if sizes.wide else 2)
         if self.interval is None:
             return _Rule((), True, error.upper())
@@ -678,7 +680,7 @@ def _trapezoid_rule(
         raise LimitReached(None, "the step of an integral over normal noise is too wide")
     larger = flint.arb(to_fmpq(grown))
     error = 2 * (larger + moved * y + y * y * v / 2 - turn * y).exp() / (1 - (-turn * y).exp())
-    error += larger.exp() * law.beyond(h * nodes)
+    error += larger.exp() * law.two_sided_tail(h * nodes)
     return _Rule([(h * k, h) for k in range(-nodes, nodes + 1)], False, (error * twice).upper())
 
 
@@ -711,7 +713,7 @@ def normal_measure(event: Event) -> NormalMeasure:
     return NormalMeasure(center, pieces, unit, fixed)
 
 
-def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple[Piece, ...]]:
+def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple[NormalPiece, ...]]:
     """The law of the center and the pieces."""
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
@@ -719,7 +721,7 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
         nearest = _nearest([(_ZERO, row[0], d) for row, d in rows], _ZERO)
         if nearest is None:
             return Normal(_ONE), ()
-        return None, (Piece(None, None, ((_leaf(values[0], *nearest, _ZERO), 1),)),)
+        return None, (NormalPiece(None, None, ((_leaf(values[0], *nearest, _ZERO), 1),)),)
     centers = [i for i in range(len(values)) if all(i in row or len(row) == 1 for row, _ in rows)]
     if not centers:
         raise OutsideFragment("Gaussian noises are compared with each other, but no single one with all others")
@@ -727,15 +729,15 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
     return min(stars, key=lambda star: (len(star[1]), str(star) if len(stars) > 1 else ""))
 
 
-def _canonical(center: Spread, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+def _canonical(center: Spread, pieces: tuple[NormalPiece, ...]) -> tuple[NormalPiece, ...]:
     """The same for equal events: of an integral over the whole line with a symmetric center -t may be in the place of
     t.
     """
     match pieces:
-        case (Piece(low=None, high=None, leaves=leaves),) if isinstance(center, Normal):
+        case (NormalPiece(low=None, high=None, leaves=leaves),) if isinstance(center, Normal):
             if all(isinstance(leaf.spread, Normal) for leaf, _ in leaves):
                 turned = Counter({leaf.turned: count for leaf, count in leaves})
-                return (Piece(None, None, min(_ordered(leaves), _ordered(turned.items()), key=str)),)
+                return (NormalPiece(None, None, min(_ordered(leaves), _ordered(turned.items()), key=str)),)
     return pieces
 
 
@@ -810,7 +812,7 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
     return Exponential(sides.left / abs(factor))
 
 
-def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[Piece, ...]:
+def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPiece, ...]:
     """The pieces of the event with this value as the center."""
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
@@ -831,20 +833,20 @@ def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[Piece, ..
     inside = [u for u in kinks if (low is None or low < u) and (high is None or u < high)]
     if len(inside) >= MOST_PIECES:
         raise LimitReached(None, f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
-    pieces: list[Piece] = []
+    pieces: list[NormalPiece] = []
     for start, end in pairwise([low, *inside, high]):
-        middle = between(start, end)
+        middle = number_between(start, end)
         leaves = _leaves(values, bounds, middle)
         if leaves is None:
             continue
         side = middle >= 0 or not laplace
         if pieces and (pieces[-1].leaves, pieces[-1].nonnegative, pieces[-1].high) == (leaves, side, start):
             start = pieces.pop().low
-        pieces.append(Piece(start, end, leaves, side))
+        pieces.append(NormalPiece(start, end, leaves, side))
     return tuple(pieces)
 
 
-def between(start: Fraction | None, end: Fraction | None) -> Fraction:
+def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
     """A number between the ends."""
     if start is None:
         return _ZERO if end is None else end - 1

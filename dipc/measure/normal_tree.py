@@ -124,7 +124,7 @@ class Center:
             for (a, b, d), (e, f, g) in combinations(level, 2):
                 yield a - e, b - f, d - g
 
-    def near(self, t: Fraction, x: Fraction) -> Near | None:
+    def leaves_around(self, t: Fraction, x: Fraction) -> Near | None:
         """What has to hold of the leaves around t and x, in units of eps; None where that cannot be."""
 
         def value(form: Form) -> Fraction:
@@ -166,7 +166,7 @@ class TreeMeasure:
     def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
         """The series in eps around `center`; `eps` is eps/κ, and `near` its center."""
         try:
-            rules = _Rules.of(self, near, wide=flint.ctx.cap > 1)
+            rules = _Rules.choose(self, near, wide=flint.ctx.cap > 1)
         except (OverflowError, ZeroDivisionError):
             raise LimitReached(None, "an integral over normal noise has numbers that are too large") from None
         return _Messages(self, rules, eps, center).probability()
@@ -201,10 +201,10 @@ class _Ends:
         """In which piece u is."""
         return bisect_left(self.still, u)
 
-    def within(self, piece: int) -> Fraction:
+    def number_in(self, piece: int) -> Fraction:
         """A number in it."""
         ends = [None, *self.still, None]
-        return normal.between(ends[piece], ends[piece + 1])
+        return normal.number_between(ends[piece], ends[piece + 1])
 
 
 def _ends(centers: Sequence[Center]) -> list[_Ends]:
@@ -273,7 +273,7 @@ class _Rules:
     eps: Fraction
 
     @staticmethod
-    def of(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
+    def choose(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
         """With errors of about those that are wanted. Raises LimitReached."""
         centers = measure.centers
         away = DISK * near[1] if wide else _ZERO
@@ -327,7 +327,7 @@ def _short(x: float) -> Fraction:
 def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: Fraction, farther: Fraction) -> _Rule:
     h, v, moved = (flint.arb(to_fmpq(each)) for each in (step, growth.curvature, away * growth.drift))
     larger = flint.arb(to_fmpq(away**2 * growth.spread / 2)).exp() * growth.count
-    left = larger * normal.Normal(center.variance).beyond(flint.arb(to_fmpq(far))) * 11 / 10
+    left = larger * normal.Normal(center.variance).two_sided_tail(flint.arb(to_fmpq(far))) * 11 / 10
     errors = []
     for turn in (flint.arb.pi() / h, 2 * flint.arb.pi() / h):
         y = ((turn - moved) / v).mid()
@@ -478,8 +478,8 @@ class _Messages:
         cuts = {v: _End(v, moving=False) for v in ends.still} | {u - v: _End(v, moving=True) for v in ends.moving}
         last: _Stretch | None = None
         for low, high in pairwise([None, *sorted(cuts), None]):
-            t = normal.between(low, high)
-            near, piece = center.near(t, u), ends.piece(t)
+            t = normal.number_between(low, high)
+            near, piece = center.leaves_around(t, u), ends.piece(t)
             if near is not None:
                 start, end = (None if cut is None else cuts[cut] for cut in (low, high))
                 if last is not None and (last.high, last.near, last.piece) == (start, near, piece):
@@ -551,7 +551,7 @@ class _Messages:
         for each in self._factors(center, stretch, paired=False):
             result = self._factor(place, (move, _ZERO), *each).times(result, places, 0)
         self._spend(len(places) * (len(center.leaves) + 1))
-        u = self._rules.ends[place].within(stretch.piece)
+        u = self._rules.ends[place].number_in(stretch.piece)
         for child in self._children.get(place, ()):
             result = [mine * other for mine, other in zip(result, self._message(child, move, u), strict=True)]
         return result
@@ -624,7 +624,7 @@ class _Factor:
 
     def times(self, values: Sequence[Value], mine: range, j: int) -> list[Value]:
         """These values times that at these places of the center, and one of its parent."""
-        rows = [argument.values(self._of, mine, j) for argument in self._arguments]
+        rows = [argument.values(self._value, mine, j) for argument in self._arguments]
         if len(rows) == 1:
             return [value * mine for value, mine in zip(values, rows[0], strict=True)]
         both = [first + second - 1 for first, second in zip(*rows, strict=True)]
@@ -632,7 +632,7 @@ class _Factor:
             both = [_power(value, self._count) for value in both]
         return [value * mine for value, mine in zip(values, both, strict=True)]
 
-    def _of(self, x: Value) -> Value:
+    def _value(self, x: Value) -> Value:
         if not self._count:
             return (x * x * self._halved).exp() * self._peak
         value = (x * self._scale).erfc() / 2
@@ -685,7 +685,7 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
         inner = [{place: c for place, c in row.items() if place not in leaves} for row, _ in rows]
         for basis in _bases(centers, inner):
             try:
-                coordinates = _Coordinates.of(basis, centers, variances)
+                coordinates = _Coordinates.create(basis, centers, variances)
                 rooted = _rooted(coordinates, list(_bounded(coordinates, rows, leaves, variances)))
             except OutsideFragment as outside:
                 reason = reason or outside.reason
@@ -703,16 +703,16 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
     leaves = {place for place in range(count) if len(inside[place]) == 1}
     taken = {n for place in leaves for n in inside[place]}
 
-    def others(place: int) -> set[int]:
+    def other_values(place: int) -> set[int]:
         return {other for n in inside[place] for other in rows[n][0]} - leaves - {place}
 
     for number in (1, 2):
         for place in (first, *range(count)):
-            if place in leaves or taken.intersection(inside[place]) or len(others(place)) != number:
+            if place in leaves or taken.intersection(inside[place]) or len(other_values(place)) != number:
                 continue
             if number == 2:
-                groups = [{*row} - leaves for row, _ in rows] + [others(leaf) for leaf in leaves]
-                if len(_components(others(place), (group - {place} for group in groups))) > 1:
+                groups = [{*row} - leaves for row, _ in rows] + [other_values(leaf) for leaf in leaves]
+                if len(_components(other_values(place), (group - {place} for group in groups))) > 1:
                     continue
             leaves.add(place)
             taken.update(inside[place])
@@ -753,7 +753,7 @@ class _Coordinates:
     precision: Sequence[Sequence[Fraction]]
 
     @staticmethod
-    def of(basis: Sequence[_Row], centers: Sequence[int], variances: Sequence[Fraction]) -> _Coordinates:
+    def create(basis: Sequence[_Row], centers: Sequence[int], variances: Sequence[Fraction]) -> _Coordinates:
         """The places of values that are not among the centers are not looked at."""
         size = len(centers)
         turned = flint.fmpq_mat([[to_fmpq(form.get(place, _ZERO)) for place in centers] for form in basis])

@@ -84,9 +84,9 @@ class Slopes:
     ) -> None:
         #: By l the lowest power of y and, over that, the polynomials.
         self.parts = {l: (low, powers) for l, (low, powers) in terms.items() if powers}
-        self.bits = self._about() if bits is None else bits
+        self.bits = self._coefficient_bits() if bits is None else bits
 
-    def _about(self) -> int:
+    def _coefficient_bits(self) -> int:
         """How many bits the coefficients have, over a common denominator, as the leading ones tell."""
         leading = [poly.leading_coefficient() for _, powers in self.parts.values() for poly in powers.values()]
         whole = lcm(*[int(c.q) for c in leading])
@@ -122,7 +122,9 @@ class Slopes:
 
     def value(self, point: int, tilt: int = 0) -> RingElement:
         """f(eps·point)·e^{tilt·eps·point}."""
-        values = [RingElement(_at(powers, point), low + (l + tilt) * point) for l, (low, powers) in self.parts.items()]
+        values = [
+            RingElement(_substitute(powers, point), low + (l + tilt) * point) for l, (low, powers) in self.parts.items()
+        ]
         low = min([value.low for value in values], default=0)
         return RingElement(_added_up([value.from_low(low) for value in values], _RING), low)
 
@@ -168,7 +170,7 @@ class Slopes:
         return Slopes({l: (low, {n: p * factor for n, p in powers.items()}) for l, (low, powers) in self.parts.items()})
 
 
-def _at(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmpq_mpoly:
+def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmpq_mpoly:
     """The polynomial in X with these coefficients at X = eps·point."""
     if not point:
         return powers.get(0, _RING.constant(0))
@@ -335,7 +337,7 @@ class Piece:
         if other.is_zero() or self.is_zero():
             return self if other.is_zero() else other
         low_y, low_x = min(self.low_y, other.low_y), min(self.low_X, other.low_X)
-        total = self._at(low_y, low_x) + other._at(low_y, low_x)
+        total = self._shifted(low_y, low_x) + other._shifted(low_y, low_x)
         return Piece(total, low_y, low_x, max(self.bits, other.bits) + 1)
 
     def minus(self, other: Piece) -> Piece:
@@ -351,7 +353,7 @@ class Piece:
         """The g with self = g·divisor; raises DomainError where there is none."""
         return Piece(self.poly / divisor.poly, self.low_y - divisor.low_y, self.low_X - divisor.low_X, self.bits)
 
-    def _at(self, low_y: int, low_x: int) -> flint.fmpq_mpoly:
+    def _shifted(self, low_y: int, low_x: int) -> flint.fmpq_mpoly:
         if (low_y, low_x) == (self.low_y, self.low_X):
             return self.poly
         return self.poly * _CONTEXT.from_dict({(0, self.low_y - low_y, 0, self.low_X - low_x): 1})
@@ -504,7 +506,7 @@ class Piecewise:
         # The last piece decays, so at +∞ the constant alone is left.
         return Piecewise(self.breaks, tuple(pieces)), Piece.of_terms(constant_terms(constant))
 
-    def within(self, low: int | None, high: int | None, meter: Meter) -> Piecewise:
+    def window_integral(self, low: int | None, high: int | None, meter: Meter) -> Piecewise:
         """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded), where
         low <= high. The function must decay at both ends; raises LimitReached before a long computation.
         """
@@ -647,7 +649,7 @@ class Size(NamedTuple):
             max(self.degree, other.degree),
         ).boxed()
 
-    def moved(self, offset: int) -> Size:
+    def shifted(self, offset: int) -> Size:
         """The size with every q greater by the offset."""
         return Size(self.terms, self.low + offset, self.high + offset, self.degree)
 
@@ -745,7 +747,7 @@ class SizedPiecewise:
         """The function to the power `exponent` >= 1. Raises LimitReached."""
         return SizedPiecewise(self.breaks, tuple([_power(piece, exponent, meter) for piece in self.pieces]))
 
-    def within(self, low: int | None, high: int | None, meter: Meter) -> SizedPiecewise:
+    def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SizedPiecewise:
         """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded).
         Raises LimitReached.
         """
@@ -769,13 +771,13 @@ class SizedPiecewise:
 
     def shifted(self, offset: int) -> SizedPiecewise:
         """X -> f(X + eps·offset)."""
-        pieces = [{l: size.spread().moved(l * offset) for l, size in piece.items()} for piece in self.pieces]
+        pieces = [{l: size.spread().shifted(l * offset) for l, size in piece.items()} for piece in self.pieces]
         return SizedPiecewise(tuple([b - offset for b in self.breaks]), tuple(pieces))
 
 
 def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Size]]:
     """The sizes of the values at X = eps·point, which are constant in X."""
-    return [(0, size.moved(l * point)) for l, size in terms]
+    return [(0, size.shifted(l * point)) for l, size in terms]
 
 
 def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:

@@ -401,7 +401,7 @@ class _Forest(ABC, Generic[_Function]):
         low, high = (None if low is None else low - apart), (None if high is None else high - apart)
         if low is not None and high is not None and low + self.dense > high:
             return self.constant(_ZERO)
-        return weight.within(low, high, self.meter)
+        return weight.window_integral(low, high, self.meter)
 
     @abstractmethod
     def constant(self, value: Piece) -> _Function:

@@ -173,7 +173,7 @@ class SeriesPiecewise:
             piecewise = piecewise.times(self, meter)
         return piecewise
 
-    def within(self, low: int | None, high: int | None, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002
+    def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002
         """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded)."""
         if low is None:
             assert high is not None, "a noise is tied to its parent by something"

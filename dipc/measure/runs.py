@@ -42,7 +42,7 @@ def run_measure(graph: RunGraph, limits: Limits) -> Closed:
     Raises OutsideFragment for noises that are not all Laplace or all discrete Laplace, and for steps that compare them
     otherwise than a forest of differences; LimitReached past a limit.
     """
-    system = _System.of(graph)
+    system = _System.from_graph(graph)
     meter = Meter(limits)
     if system.whole:
         one = LatticePiecewise(_EVERYWHERE)
@@ -54,7 +54,7 @@ def require_measured(graph: RunGraph) -> None:
     """Raise OutsideFragment where a graph with these noises, these steps or some of them, and any slacks has no
     measure here.
     """
-    system = _System.of(graph)
+    system = _System.from_graph(graph)
     for step in graph.steps:
         rows = [row for number in step.conditions if (row := system.rows[number]) is not None]
         pairs = dict.fromkeys(pair for i, j, _ in rows if ORIGIN not in (i, j) for pair in ((i, j), (j, i)))
@@ -76,7 +76,7 @@ class _System:
     whole: bool
 
     @staticmethod
-    def of(graph: RunGraph) -> _System:
+    def from_graph(graph: RunGraph) -> _System:
         event = Event(graph.noises, graph.conditions)
         shape = event_shape(event)
         means, rows, unit = shape.lengths(event)
@@ -120,11 +120,11 @@ class _Passing(Generic[_Function]):
         for goal in range(end, 0, -1):
             if self._live[goal] is None and goal in reached:
                 share = total(reached[goal])
-                for node, measured in self._to(goal).items():
+                for node, measured in self._measures_to(goal).items():
                     reached.setdefault(node, []).append(measured * share)
         return total(reached.get(0, []))
 
-    def _to(self, end: int) -> Mapping[int, Closed]:
+    def _measures_to(self, end: int) -> Mapping[int, Closed]:
         """By node without live noise the measure of the paths from there to `end` that pass no other such node."""
         names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}
@@ -192,7 +192,7 @@ class _Passing(Generic[_Function]):
             if parent is None:
                 return product
             # What is independent of the rest is a number: a function that is the same everywhere.
-            factors[parent].append(product.within(*links.get((noise, parent), (None, None)), self._meter))
+            factors[parent].append(product.window_integral(*links.get((noise, parent), (None, None)), self._meter))
         raise AssertionError("the first noise has none above it")
 
     def _links(self, step: RunStep) -> _Links | None:

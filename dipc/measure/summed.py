@@ -77,7 +77,7 @@ class Theta:
         """A K beyond which about e^-wanted is left out."""
         return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
 
-    def beyond(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
+    def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
         """At least the variation beyond |k| = reach."""
         r = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / (8 if wide and not self.fixed else 2)
         r = r if self.fixed else r * flint.arb(to_fmpq(center)) ** 2
@@ -96,7 +96,7 @@ class Theta:
         wide = flint.ctx.cap > 1
         # What is left out of Θ itself: the bound of the variation beyond is twice as much on the disk, as |Θ| > 1/2.
         whole = weights[0] + sum(weights[1:], flint.arb_series([0])) * 2
-        left = self.beyond(center, reach, wide=wide) / (2 if wide else 1)
+        left = self.tail_variation(center, reach, wide=wide) / (2 if wide else 1)
         theta = blurred(whole, left, center)
         return [weight / theta for weight in weights]
 
@@ -114,7 +114,7 @@ class Geometric:
         """A K beyond which about e^-wanted is left out."""
         return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
 
-    def beyond(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
+    def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
         """At least the variation beyond |k| = reach."""
         return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
 
@@ -175,7 +175,7 @@ class SummedMeasure:
         zero = total = flint.arb_series([0])
         for node, shares in zip(self.nodes, values, strict=True):
             most = len(shares) // 2
-            low, high = _within(node.own, 0, -most, most)
+            low, high = _allowed_values(node.own, 0, -most, most)
             # sums[k]: all below low + k.
             sums = list(accumulate((shares[k + most] for k in range(low, high + 1)), initial=zero))
             if node.parent is None:
@@ -184,10 +184,10 @@ class SummedMeasure:
             other = values[node.parent]
             there = len(other) // 2
             for value in range(-there, there + 1):
-                first, last = _within(node.limits, value, low, high)
+                first, last = _allowed_values(node.limits, value, low, high)
                 share = sums[last - low + 1] - sums[first - low] if first <= last else zero
                 other[value + there] = other[value + there] * share
-        left = [law.beyond(center, reach[law], wide=wide) for law in laws]
+        left = [law.tail_variation(center, reach[law], wide=wide) for law in laws]
         variations = [flint.arb(to_fmpq(law.variation)) if wide else flint.arb(1) for law in laws]
         everything = prod(variations, start=flint.arb(1))
         error = sum((beyond * everything / v for beyond, v in zip(left, variations, strict=True)), flint.arb(0))
@@ -214,7 +214,7 @@ def _convolved(parts: Sequence[tuple[Sequence[flint.arb_series], int]]) -> list[
     return total
 
 
-def _within(limits: Sequence[Limit], other: int, low: int, high: int) -> tuple[int, int]:
+def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) -> tuple[int, int]:
     """The values between these ends that are within the limits, with the value of the other one."""
     for a, b, d in limits:
         if a > 0:
@@ -377,15 +377,15 @@ class LatticeSum:
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
         powers = [((eps * flint.arb(to_fmpq(-rate))).exp(), count) for rate, count in self.rates]
         one = flint.arb_series([1])
-        total = one if self.low is None else _from(powers, self.low)
-        return total if self.high is None else total - _from(powers, self.high + 1)
+        total = one if self.low is None else _upper_tail(powers, self.low)
+        return total if self.high is None else total - _upper_tail(powers, self.high + 1)
 
 
-def _from(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> flint.arb_series:
+def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> flint.arb_series:
     """Pr[S >= least]."""
     one = flint.arb_series([1])
     if least < 1:
-        return one - _from(powers, 1 - least)
+        return one - _upper_tail(powers, 1 - least)
     total = flint.arb_series([0])
     ahead = one
     for z, count in powers:

@@ -610,7 +610,7 @@ class ManyRuns:
         self._apart: int | None = None
 
     @cached_property
-    def _runs(self) -> series.Runs | None:
+    def _runs(self) -> series.RunSet | None:
         """All runs, counted; None if they have too many states."""
         return series.runs(self._flow, self._most)
 

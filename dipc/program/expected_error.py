@@ -222,7 +222,7 @@ class ExpectedErrors(Probabilities):
         gap = value - Affine.number(exact)
         joint = exit_.event.components
         if not gap.noises:
-            factor = moment.of(gap.at(reals))
+            factor = moment.of(gap.evaluate(reals))
             if factor:
                 yield _times(Share(exit_.weight, tuple([component.event(reals, {}) for component in joint])), factor)
             return
@@ -269,11 +269,11 @@ class _Area:
             if noise not in places:
                 places[noise] = len(noises)
                 variable = drawn[noise]
-                noises.append(Noise(variable.law, variable.rate, variable.mean.at(reals)))
+                noises.append(Noise(variable.law, variable.rate, variable.mean.evaluate(reals)))
         coefficients = tuple(sorted([(places[noise], c) for noise, c in form.noises]))
-        alone = Affine((), form.inputs, form.constant).at(reals)
+        alone = Affine((), form.inputs, form.constant).evaluate(reals)
         # The noises of an event can be shifted, together with its constraints.
-        shift = alone + sum((c * drawn[noise].mean.at(reals) for noise, c in form.noises), _ZERO)
+        shift = alone + sum((c * drawn[noise].mean.evaluate(reals) for noise, c in form.noises), _ZERO)
         return _Area(tuple(noises), tuple(constraints), coefficients, shift)
 
     def integrals(self, moment: Moment) -> Iterator[tuple[Closed, Event]]:

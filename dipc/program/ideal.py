@@ -21,7 +21,7 @@ from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.explore import InputsAmong, explore
 from dipc.chain.flow import Flow, analyze
-from dipc.chain.series import Runs, Series, runs
+from dipc.chain.series import RunSet, Series, runs
 from dipc.chain.state import (
     Affine,
     Answer,
@@ -228,7 +228,7 @@ class Ideal:
         return known
 
     @cached_property
-    def runs(self) -> Runs | None:
+    def runs(self) -> RunSet | None:
         """All runs of the ideal; None if they cannot be counted (see `chain/series.py`), or have many states."""
         return runs(self.flow, _MOST_BY_LABEL * len(self.core.instructions))
 
@@ -484,7 +484,7 @@ class DistanceSearch:
         """Return a rough distance of the point from an alternative; one that it satisfies has rank 0."""
         match alternative:
             case Constraint():
-                return max(-alternative.form.at(self._point), Fraction(0))
+                return max(-alternative.form.evaluate(self._point), Fraction(0))
             case Every(formulas):
                 return max(map(self._rank, formulas))
             case Some(formulas):
@@ -699,7 +699,9 @@ class Distances:
         here = self._ideal.region_of(self._by_slot(finite), point)
         if self._is_other(finite, point, answer):
             return here
-        beyond = [(guard.form.at(point) / self._norm.steepness(guard.form.inputs), guard) for guard in here.guards]
+        beyond = [
+            (guard.form.evaluate(point) / self._norm.steepness(guard.form.inputs), guard) for guard in here.guards
+        ]
         scale = min((out for out, _ in beyond if out), default=_ONE)
         for out, guard in sorted(beyond, key=itemgetter(0)):
             further = max(out, scale) / 64 + out

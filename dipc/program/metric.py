@@ -188,7 +188,7 @@ class ConvexSet:
         `point` has a value for every input that the guards mention. None means that the distance is at least `below`,
         or that the set is empty. Raises Undecided past a limit.
         """
-        violated = [(guard, -value) for guard in self.guards if (value := guard.form.at(point)) < 0]
+        violated = [(guard, -value) for guard in self.guards if (value := guard.form.evaluate(point)) < 0]
         if not violated:
             near = below is None or below > 0
             return _ZERO if near and not self.is_empty else None
@@ -250,7 +250,7 @@ class ConvexSet:
         return known
 
     def _closure_contains(self, point: Point) -> bool:
-        return all(guard.form.at(point) >= 0 for guard in self.guards)
+        return all(guard.form.evaluate(point) >= 0 for guard in self.guards)
 
     def _rounded(self, distance: Fraction) -> Fraction:
         """Return the bound rounded up for int sets, as a distance of integer points is an integer."""
@@ -332,7 +332,7 @@ class ConvexSet:
         moves: dict[int, Fraction] = {}
         for guard in self.guards:
             ((slot, coefficient),) = guard.form.inputs
-            missing = -guard.form.at(point) / abs(coefficient)
+            missing = -guard.form.evaluate(point) / abs(coefficient)
             moves[slot] = max(moves.get(slot, _ZERO), self._rounded(missing))
         return sum(moves.values(), _ZERO)
 

@@ -182,7 +182,7 @@ class Probabilities:
         plan = self._plan(inputs, outputs)
         reals, balls = self._substitution(plan, inputs, outputs, gamma)
         if plan.graph is not None:
-            return (Share(None, (plan.graph.at(reals),)),)
+            return (Share(None, (plan.graph.graph(reals),)),)
         result = []
         for exit_ in plan.exits:
             if not exit_.event.guards_hold(reals, balls):
@@ -527,7 +527,7 @@ class Program:
         try:
             return bounds.measure(bound)
         except NoClosedForm as missing:
-            return EnclosedForm(UnexpandedBound.of(bound, self.measurer, self.limits), missing.reason)
+            return EnclosedForm(UnexpandedBound.from_bound(bound, self.measurer, self.limits), missing.reason)
 
     def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Any:  # noqa: A002
         """Return the Markov chain at an input, a `dipc.outcome.program.Dtmc`, which a notebook shows as a table.

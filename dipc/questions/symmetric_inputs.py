@@ -164,7 +164,7 @@ class _Finder:
 
     def _class(self, member: _Member) -> SymmetryClass:
         point, region = member.point, member.region
-        answer = tuple(each.at(point) if isinstance(each, Affine) else each for each in region.answer)
+        answer = tuple(each.evaluate(point) if isinstance(each, Affine) else each for each in region.answer)
         dd = self._distances.dd(member.inputs, point, region, member.family)
         return SymmetryClass(member.inputs, answer, dd, member.count, member.blocks)
 
@@ -302,7 +302,7 @@ def _beyond(
 ) -> Fraction | None:
     """Return the distance to where the guard is violated: form < 0, or form <= 0 if the guard is strict."""
     terms = guard.form.inputs
-    slack = guard.form.at(inputs)
+    slack = guard.form.evaluate(inputs)
     kinds = {_kind(positions[slot]) for slot, _ in terms}
     if not terms:
         return None

@@ -224,7 +224,7 @@ class _Guess:
 
     @classmethod
     def of(cls, centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> _Guess:
-        possible = all(form.at(point) + gamma >= 0 for form in centered.points)
+        possible = all(form.evaluate(point) + gamma >= 0 for form in centered.points)
         sides = [pair for component in centered.parts for pair in _directions(component, point, gamma)]
         return cls(tuple(sides), possible)
 
@@ -274,7 +274,7 @@ def _directions(
 
 
 def _side(component: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int, Fraction], gamma: Fraction) -> _Side:
-    slack = half.slack.at(point) + half.radius * gamma
+    slack = half.slack.evaluate(point) + half.radius * gamma
     scales = [float(abs(c) / component.noises[noise].rate) for noise, c in half.coefficients]
     (noise, c), *others = half.coefficients
     one_sided = not others and component.noises[noise].law.least is not None

@@ -26,7 +26,7 @@ from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.event import ComponentTemplate, signs_of_balls, template
 from dipc.chain.flow import without_finite_noise
-from dipc.chain.series import Runs, Series, runs
+from dipc.chain.series import RunSet, Series, runs
 from dipc.chain.state import Affine, Constraint, Terms, centered, constraint_set, contradict, entails
 from dipc.decide.obligation import Verdict, decide
 from dipc.frozen import frozen
@@ -139,7 +139,7 @@ class ExitFinder:
         return None if self._runs is None else self._runs.series()
 
     @cached_property
-    def _runs(self) -> Runs | None:
+    def _runs(self) -> RunSet | None:
         flow = without_finite_noise(self._program.flow)
         return None if self._near is not None else runs(flow, min(MOST_SHARED, self._program.limits.states))
 
@@ -257,7 +257,7 @@ class ExitFinder:
 class _RunExits:
     """The exits to one answer, run by run."""
 
-    def __init__(self, core: CoreProgram, known: Runs, end: int) -> None:
+    def __init__(self, core: CoreProgram, known: RunSet, end: int) -> None:
         self._core = core
         self._runs = known
         self._end = end

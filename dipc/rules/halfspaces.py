@@ -267,7 +267,7 @@ def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha:
     """
     tight = set(met)
     for k, facet in enumerate(facets):
-        start = facet.form.at(corner.base)
+        start = facet.form.evaluate(corner.base)
         rise = sum((c * corner.slope[slot] for slot, c in facet.form.inputs), _ZERO) - facet.step
         if alpha is not None:
             start, rise = start + alpha * rise, _ZERO

@@ -172,7 +172,7 @@ def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDi
     point = corner.at(distances.alpha)
     if any(point[slot].denominator != 1 for slot in whole):
         return False
-    return all(s.form.at(point) + s.radius * distances.gamma_base == s.base for s in slacks)
+    return all(s.form.evaluate(point) + s.radius * distances.gamma_base == s.base for s in slacks)
 
 
 def slack_bound(

@@ -65,7 +65,9 @@ CORNERS = Rule("the corners of a log-concave probability", corners)
 def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
     """Return weight·Pr of one exit at one input."""
     events = [
-        component.event([(half.slack.at(point) + half.radius * gamma, Fraction(0)) for half in component.halfspaces])
+        component.event(
+            [(half.slack.evaluate(point) + half.radius * gamma, Fraction(0)) for half in component.halfspaces]
+        )
         for component in centered.parts
     ]
     return Share(centered.weight, tuple(events))

@@ -35,7 +35,7 @@ def u(i):
     return Affine.input(i)
 
 
-def known(form, op=GE):
+def known_constraint(form, op=GE):
     return constraint(form, op)
 
 
@@ -48,7 +48,7 @@ INEQUALITIES = st.sampled_from([GE, GT, LT, LE])
 def differences(draw):
     left = draw(st.sampled_from(VARIABLES))
     right = draw(st.sampled_from([*VARIABLES, Affine.number(Fraction(0))]).filter(lambda other: other != left))
-    return known((left - right).shifted(draw(SHIFTS)), draw(INEQUALITIES))
+    return known_constraint((left - right).shifted(draw(SHIFTS)), draw(INEQUALITIES))
 
 
 @st.composite
@@ -56,7 +56,7 @@ def general(draw):
     form = Affine.number(draw(SHIFTS))
     for variable in draw(st.lists(st.sampled_from(VARIABLES), min_size=1, max_size=3, unique=True)):
         form += variable.scaled(Fraction(draw(st.sampled_from([-2, -1, 1, 3]))))
-    return known(form, draw(INEQUALITIES))
+    return known_constraint(form, draw(INEQUALITIES))
 
 
 @given(st.lists(differences(), max_size=8), differences())
@@ -103,22 +103,51 @@ def test_irredundant_is_equivalent_and_minimal(facts):
 @pytest.mark.parametrize(
     ("facts", "question", "answer"),
     [
-        ([], known(X(0) - X(1)), None),
-        ([known(X(0) - X(1))], known(X(0) - X(1), GT), True),
-        ([known(X(0) - X(1))], known(X(1) - X(0)), False),
-        ([known(X(0) - X(1)), known(X(1) - X(2))], known(X(0) - X(2)), True),
-        ([known(X(0) - X(1)), known(X(1) - X(2))], known(X(2) - X(0)), False),
-        ([known(X(0) - X(1)), known(X(1) - X(2))], known((X(0) - X(2)).shifted(Fraction(-1))), None),
-        ([known((X(0) - X(1)).shifted(Fraction(-1)))], known((X(0) - X(1)).shifted(Fraction(-1, 2))), True),
-        ([known(X(0).shifted(Fraction(-1))), known(X(1), LE)], known(X(0) - X(1)), True),
-        ([known((X(0) - X(1)).scaled(Fraction(3)))], known((X(0) - X(1)).scaled(Fraction(1, 7))), True),
-        ([known(X(0) - u(0)), known(X(0) - u(1), LE)], known(u(1) - u(0), GT), True),
-        ([known(u(0) - u(1)), known(X(0) - u(0))], known(X(0) - u(1)), True),
-        ([known(X(0) + X(1)), known(X(0) - X(1))], known(X(0)), True),
-        ([known(X(0) - X(1)), known(X(1))], known(X(0)), True),
-        ([known(X(1)), known(X(0) - X(1)), known(X(2) - X(1)), known(X(2), LE)], known(X(0)), True),
-        ([known(X(0) + X(1)), known(X(0) - X(1))], known(X(1)), None),
-        ([known(X(0).scaled(Fraction(2)) - X(1)), known(X(1) - X(2))], known(X(0).scaled(Fraction(2)) - X(2)), True),
+        ([], known_constraint(X(0) - X(1)), None),
+        ([known_constraint(X(0) - X(1))], known_constraint(X(0) - X(1), GT), True),
+        ([known_constraint(X(0) - X(1))], known_constraint(X(1) - X(0)), False),
+        ([known_constraint(X(0) - X(1)), known_constraint(X(1) - X(2))], known_constraint(X(0) - X(2)), True),
+        ([known_constraint(X(0) - X(1)), known_constraint(X(1) - X(2))], known_constraint(X(2) - X(0)), False),
+        (
+            [known_constraint(X(0) - X(1)), known_constraint(X(1) - X(2))],
+            known_constraint((X(0) - X(2)).shifted(Fraction(-1))),
+            None,
+        ),
+        (
+            [known_constraint((X(0) - X(1)).shifted(Fraction(-1)))],
+            known_constraint((X(0) - X(1)).shifted(Fraction(-1, 2))),
+            True,
+        ),
+        (
+            [known_constraint(X(0).shifted(Fraction(-1))), known_constraint(X(1), LE)],
+            known_constraint(X(0) - X(1)),
+            True,
+        ),
+        (
+            [known_constraint((X(0) - X(1)).scaled(Fraction(3)))],
+            known_constraint((X(0) - X(1)).scaled(Fraction(1, 7))),
+            True,
+        ),
+        ([known_constraint(X(0) - u(0)), known_constraint(X(0) - u(1), LE)], known_constraint(u(1) - u(0), GT), True),
+        ([known_constraint(u(0) - u(1)), known_constraint(X(0) - u(0))], known_constraint(X(0) - u(1)), True),
+        ([known_constraint(X(0) + X(1)), known_constraint(X(0) - X(1))], known_constraint(X(0)), True),
+        ([known_constraint(X(0) - X(1)), known_constraint(X(1))], known_constraint(X(0)), True),
+        (
+            [
+                known_constraint(X(1)),
+                known_constraint(X(0) - X(1)),
+                known_constraint(X(2) - X(1)),
+                known_constraint(X(2), LE),
+            ],
+            known_constraint(X(0)),
+            True,
+        ),
+        ([known_constraint(X(0) + X(1)), known_constraint(X(0) - X(1))], known_constraint(X(1)), None),
+        (
+            [known_constraint(X(0).scaled(Fraction(2)) - X(1)), known_constraint(X(1) - X(2))],
+            known_constraint(X(0).scaled(Fraction(2)) - X(2)),
+            True,
+        ),
     ],
 )
 def test_noise_decisions(facts, question, answer):
@@ -130,13 +159,13 @@ def test_noise_decisions(facts, question, answer):
 @pytest.mark.parametrize(
     ("facts", "question", "answer"),
     [
-        ([known(u(0) - u(1))], known(u(0) - u(1), GT), None),
-        ([known(u(0) - u(1), GT)], known(u(0) - u(1)), True),
-        ([known(u(0) - u(1))], known(u(0) - u(1), LT), False),
-        ([known(u(0) - u(1))], known(u(0) - u(1), LE), None),
-        ([known(u(0) - u(1)), known(u(1) - u(0))], known(u(0) - u(1), GT), False),
-        ([known(u(0) - u(1)), known(u(1) - u(2), GT)], known(u(0) - u(2), GT), True),
-        ([known(u(0) - u(1)), known(u(1) - u(2))], known(u(0) - u(2), GT), None),
+        ([known_constraint(u(0) - u(1))], known_constraint(u(0) - u(1), GT), None),
+        ([known_constraint(u(0) - u(1), GT)], known_constraint(u(0) - u(1)), True),
+        ([known_constraint(u(0) - u(1))], known_constraint(u(0) - u(1), LT), False),
+        ([known_constraint(u(0) - u(1))], known_constraint(u(0) - u(1), LE), None),
+        ([known_constraint(u(0) - u(1)), known_constraint(u(1) - u(0))], known_constraint(u(0) - u(1), GT), False),
+        ([known_constraint(u(0) - u(1)), known_constraint(u(1) - u(2), GT)], known_constraint(u(0) - u(2), GT), True),
+        ([known_constraint(u(0) - u(1)), known_constraint(u(1) - u(2))], known_constraint(u(0) - u(2), GT), None),
     ],
 )
 def test_guards_heed_strictness(facts, question, answer):
@@ -144,16 +173,21 @@ def test_guards_heed_strictness(facts, question, answer):
 
 
 def test_positive_cycles_end():
-    cycle = [known((X(i) - X((i + 1) % 4)).shifted(Fraction(-1))) for i in range(4)]
+    cycle = [known_constraint((X(i) - X((i + 1) % 4)).shifted(Fraction(-1))) for i in range(4)]
     assert contradict(cycle)
-    assert contradict([known(X(0) - X(1)), known(X(1) - X(2)), known(X(2) - X(0))])
-    assert not contradict([known(u(0) - u(1)), known(u(1) - u(0))])
-    assert entails(cycle, known(X(3) - X(2)))
+    assert contradict([known_constraint(X(0) - X(1)), known_constraint(X(1) - X(2)), known_constraint(X(2) - X(0))])
+    assert not contradict([known_constraint(u(0) - u(1)), known_constraint(u(1) - u(0))])
+    assert entails(cycle, known_constraint(X(3) - X(2)))
 
 
 def test_elimination_gives_up_past_its_limit():
-    sums = [known(X(i) + X(j)) for i in range(8) for j in range(i)]
-    sums += [known((X(i) - X(j) - X(k)).shifted(Fraction(1))) for i in range(8) for j in range(i) for k in range(j)]
+    sums = [known_constraint(X(i) + X(j)) for i in range(8) for j in range(i)]
+    sums += [
+        known_constraint((X(i) - X(j) - X(k)).shifted(Fraction(1)))
+        for i in range(8)
+        for j in range(i)
+        for k in range(j)
+    ]
     assert is_feasible(sums, at_most=20) is None
 
 
@@ -163,7 +197,7 @@ def test_a_row_made_from_another_one_is_as_if_made_at_once(pool, data):
     rows = Rows()
     for _ in range(6):
         asked = data.draw(st.lists(st.lists(st.sampled_from(pool), max_size=8), min_size=1, max_size=3))
-        out = [rows.of(items[:-1], items[-1:]) for items in asked]
+        out = [rows.take(items[:-1], items[-1:]) for items in asked]
         for items, row in zip(asked, out, strict=True):
             bounds = [item.bound for item in items if item.bound is not None]
             assert row.items == items

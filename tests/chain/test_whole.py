@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dipc.chain.state import (
     Affine,
+    change_coordinates,
     constraint,
     constraint_set,
     contradict,
@@ -18,7 +19,6 @@ from dipc.chain.state import (
     entails,
     equality,
     irredundant,
-    moved,
     offsets,
 )
 from dipc.text.ast import CompareOp
@@ -89,19 +89,27 @@ def test_decisions_are_true_of_every_integer_point(facts, form, op):
             assert holds(question, point) is answer
 
 
-def whole(form, op=CompareOp.GE):
+def whole_constraint(form, op=CompareOp.GE):
     return constraint(form, op, whole=True)
 
 
 @pytest.mark.parametrize(
     ("facts", "question", "answer"),
     [
-        ([whole(X(0) - X(1), CompareOp.GT)], whole((X(0) - X(1)).shifted(F(-1))), True),
-        ([whole(X(0) - X(1), CompareOp.GT)], whole((X(0) - X(1)).shifted(F(-3, 2))), None),
-        ([whole(X(0) - X(1))], whole(X(0) - X(1), CompareOp.GT), None),
-        ([whole(X(0) - X(1)), whole(X(1) - X(0))], whole(X(0) - X(1), CompareOp.GT), False),
-        ([whole(X(0).scaled(F(2)).shifted(F(-1)))], whole(X(0).shifted(F(-1))), True),
-        ([whole(X(0).shifted(F(-1, 3))), whole(X(0).shifted(F(-2, 3)), CompareOp.LE)], whole(X(0)), False),
+        ([whole_constraint(X(0) - X(1), CompareOp.GT)], whole_constraint((X(0) - X(1)).shifted(F(-1))), True),
+        ([whole_constraint(X(0) - X(1), CompareOp.GT)], whole_constraint((X(0) - X(1)).shifted(F(-3, 2))), None),
+        ([whole_constraint(X(0) - X(1))], whole_constraint(X(0) - X(1), CompareOp.GT), None),
+        (
+            [whole_constraint(X(0) - X(1)), whole_constraint(X(1) - X(0))],
+            whole_constraint(X(0) - X(1), CompareOp.GT),
+            False,
+        ),
+        ([whole_constraint(X(0).scaled(F(2)).shifted(F(-1)))], whole_constraint(X(0).shifted(F(-1))), True),
+        (
+            [whole_constraint(X(0).shifted(F(-1, 3))), whole_constraint(X(0).shifted(F(-2, 3)), CompareOp.LE)],
+            whole_constraint(X(0)),
+            False,
+        ),
     ],
 )
 def test_integer_decisions(facts, question, answer):
@@ -119,6 +127,6 @@ def test_comparisons_of_shifted_noises_are_differences_in_other_coordinates():
     assert not entails(facts, constraint((shifted[11] - shifted[0]).shifted(F(-1)), CompareOp.GE))
     assert contradict([*facts, constraint(shifted[11] - shifted[0], CompareOp.LT)])
     by = offsets(facts)
-    assert all(not item.form.inputs for item in moved(facts, by))
-    assert moved(moved(facts, by), by, -1) == facts
+    assert all(not item.form.inputs for item in change_coordinates(facts, by))
+    assert change_coordinates(change_coordinates(facts, by), by, -1) == facts
     assert not offsets([constraint(X(0) - X(1), CompareOp.GE), constraint(X(0) - u(0), CompareOp.GE)])

@@ -110,7 +110,7 @@ def test_series_enclose_the_coefficients(seed: int) -> None:
         bound = random_bound(chance)
         exact = BoundMeasurer().measure(bound).value
         center, length = F(chance.randint(1, 40), 8), 9
-        unexpanded = UnexpandedBound.of(bound, Measurer(), LIMITS)
+        unexpanded = UnexpandedBound.from_bound(bound, Measurer(), LIMITS)
         with precision(200, length):
             found = coefficients(unexpanded.series(center), length)
             above, below = fraction_of(exact)
@@ -199,7 +199,7 @@ def test_trees_over_integers_are_summed_value_by_value(seed: int, monkeypatch: p
         obligation = Obligation(bound, PiecewiseForm(ExpPoly.term(factor, 0, rate)), intervals)
         found = decide_by_series(obligation, BoundMeasurer(), LIMITS)
         assert found.verdict in (exact.verdict, Verdict.UNDECIDED)
-        unexpanded = UnexpandedBound.of(bound, Measurer(), LIMITS)
+        unexpanded = UnexpandedBound.from_bound(bound, Measurer(), LIMITS)
         monkeypatch.undo()
         eps = F(chance.randint(2, 30), 10)
         inner, outer = Measurer().measure(event), unexpanded.enclosure(eps, 80)
@@ -261,7 +261,7 @@ def test_weights_with_denominators_have_no_series() -> None:
     weight = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, F(-1)))
     weighted = Bound((Share(weight, (random_event(random.Random(1)),)),))
     with pytest.raises(OutsideFragment):
-        UnexpandedBound.of(weighted, Measurer(), LIMITS)
+        UnexpandedBound.from_bound(weighted, Measurer(), LIMITS)
     form = PiecewiseForm(ExpPoly.constant(F(1, 2)))
     found = decide_by_series(Obligation(weighted, form, (Interval.POSITIVE,)), BoundMeasurer(), LIMITS)
     assert found.verdict is Verdict.UNDECIDED
@@ -276,7 +276,7 @@ def test_short_bounds_for_small_and_large_eps(seed: int) -> None:
     bounds = BoundMeasurer()
     exact = bounds.measure(bound).value
     obligation = Obligation(bound, PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
-    search = SeriesDecision(obligation, UnexpandedBound.of(bound, Measurer(), LIMITS), bounds, LIMITS)
+    search = SeriesDecision(obligation, UnexpandedBound.from_bound(bound, Measurer(), LIMITS), bounds, LIMITS)
     small, large = search.next_to_zero().value, search.next_to_infinity().value
     for eps in map(F, ("1/1000", "1/50", "1/5", "1/2", "1", "3", "10", "40")):
         least = exact.enclosure(eps)[1]
@@ -312,7 +312,7 @@ def test_short_bounds_of_normal_noise_for_small_and_large_eps(seed: int) -> None
     )
     bound = Bound(shares, F(chance.randint(0, 1)))
     bounds = BoundMeasurer()
-    unexpanded = UnexpandedBound.of(bound, bounds.measurer, LIMITS)
+    unexpanded = UnexpandedBound.from_bound(bound, bounds.measurer, LIMITS)
     obligation = Obligation(bound, PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
     search = SeriesDecision(obligation, unexpanded, bounds, LIMITS)
     small = search.next_to_zero().value

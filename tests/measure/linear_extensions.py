@@ -41,7 +41,7 @@ def measure_by_linear_extensions(event: Event, max_orders: int = 200_000) -> Exp
     budget = _Budget(max_orders, max_orders)
     for sign, constraints in _one_sided(event.constraints):
         measure = ExpPoly.ONE
-        for part in _parts(event, constraints):
+        for part in _connected_noises(event, constraints):
             measure = measure * ExpPoly.from_terms((k, q, c) for (k, q), c in _all_orders(part, budget).items())
         total = total + sign * measure
     return total
@@ -99,7 +99,7 @@ class _Variable:
     below: frozenset[int]
 
 
-def _parts(event: Event, constraints: list[Halfspace]) -> Iterator[dict[int, _Variable]]:
+def _connected_noises(event: Event, constraints: list[Halfspace]) -> Iterator[dict[int, _Variable]]:
     """The noises that hang together, on scales on which every constraint between two of them is Y_i >= Y_j."""
     left = set(range(len(event.noises)))
     while left:

@@ -97,7 +97,9 @@ def test_twelve_rates() -> None:
     event = Event(noises, (Halfspace(terms, Fraction(2)), Halfspace(tuple((i, -c) for i, c in terms), Fraction(2))))
     with pytest.raises(LimitReached, match="12 different rates"):
         measure(event)
-    low, high = UnexpandedBound.of(Bound((Share(None, (event,)),)), Measurer(), Limits()).enclosure(Fraction(1), 100)
+    low, high = UnexpandedBound.from_bound(Bound((Share(None, (event,)),)), Measurer(), Limits()).enclosure(
+        Fraction(1), 100
+    )
     x = np.arange(-600, 601)
     sums = np.ones(1)
     for rate in rates:

@@ -25,7 +25,7 @@ def half(constant: F | int, **terms: int) -> Halfspace:
     return Halfspace(tuple((int(name[1:]), F(c)) for name, c in terms.items()), F(constant))
 
 
-def at(trend: LatticeTrend, k: int) -> float:
+def evaluate(trend: LatticeTrend, k: int) -> float:
     summed = sum(
         float(c)
         * exp(float(s.exponent + k * s.slopes[trend.place]) * EPS)
@@ -36,7 +36,7 @@ def at(trend: LatticeTrend, k: int) -> float:
     return summed * prod((1 - exp(-float(d) * EPS)) / (1 + exp(-float(d) * EPS)) for d in trend.rates)
 
 
-def settled(event: Event, slopes: list[int]) -> tuple[LatticeTrend, int]:
+def settled_trend(event: Event, slopes: list[int]) -> tuple[LatticeTrend, int]:
     """The trend from the first value on that is named as enough."""
     start = 1
     while True:
@@ -59,10 +59,10 @@ def settled(event: Event, slopes: list[int]) -> tuple[LatticeTrend, int]:
 )
 def test_trends_are_the_measures_at_each_value(rates: list[F], constraints: list[Halfspace], slopes: list[int]) -> None:
     noises = tuple(map(noise, rates))
-    found, start = settled(Event(noises, tuple(constraints)), slopes)
+    found, start = settled_trend(Event(noises, tuple(constraints)), slopes)
     for k in (start, start + 1, start + 6):
         moved = [
             Halfspace(c.coefficients, c.constant + k * slope) for c, slope in zip(constraints, slopes, strict=True)
         ]
         expected = ClosedForm(lattice_measure(Event(noises, tuple(moved)))).float(F(3, 4))
-        assert at(found, k) == pytest.approx(expected, abs=1e-12)
+        assert evaluate(found, k) == pytest.approx(expected, abs=1e-12)

@@ -58,7 +58,7 @@ def test_many_different_rates_are_integrated(monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(factor, NormalMeasure)
     monkeypatch.setattr("dipc.measure.power_series.MOST_TERMS", 8)
     bound = Bound((Share(None, (star(8),)),))
-    enclosed = UnexpandedBound.of(bound, Measurer(), Limits()).enclosure(Fraction(3), 100)
+    enclosed = UnexpandedBound.from_bound(bound, Measurer(), Limits()).enclosure(Fraction(3), 100)
     low, high = fraction_of(measure(star(8)))[0].enclosure(Fraction(3), 40)
     assert enclosed[0] <= high
     assert low <= enclosed[1]

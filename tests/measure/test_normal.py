@@ -38,7 +38,7 @@ def at_least(form: dict[int, int | Fraction], constant: Fraction | int = 0) -> H
 
 def enclosure(event: Event, eps: Fraction, bits: int = 140) -> tuple[Fraction, Fraction]:
     bounds = BoundMeasurer()
-    bound = UnexpandedBound.of(Bound((Share(None, (event,)),)), bounds.measurer, bounds.measurer.limits)
+    bound = UnexpandedBound.from_bound(Bound((Share(None, (event,)),)), bounds.measurer, bounds.measurer.limits)
     return bound.enclosure(eps, bits)
 
 

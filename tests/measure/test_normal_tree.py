@@ -63,13 +63,13 @@ def test_what_is_left_out_is_bounded_for_all_places_of_the_parent(sizes: tuple[F
     rows = [at_least(dict.fromkeys(range(n + 1), 1) | {4 + n: -1}) for n in range(4)]
     measure = measured(Event((*map(normal, sizes), *(normal(1) for _ in range(4))), tuple(rows)))
     with precision(100, 1):
-        rules = _Rules.of(measure, (F(1), F(1)), wide=False)
+        rules = _Rules.choose(measure, (F(1), F(1)), wide=False)
         assert any(center.slope for center in measure.centers)
         for center, rule in zip(measure.centers, rules.rules, strict=True):
             if center.parent is not None:
                 farthest = rules.places(center.parent, F(0))[-1] * rules.rules[center.parent].step
                 far = rule.reach - abs(center.slope) * farthest
-                assert Normal(center.variance).beyond(flint.arb(to_fmpq(far))) * 11 / 10 < rule.whole
+                assert Normal(center.variance).two_sided_tail(flint.arb(to_fmpq(far))) * 11 / 10 < rule.whole
 
 
 def quadrature(event: Event, eps: Fraction) -> float:
@@ -188,7 +188,7 @@ def test_a_series_encloses_the_values_around_its_center(seed: int) -> None:
     chance = random.Random(seed)
     event = between_two(2, 2, [chance.randint(-1, 1)])
     bounds = BoundMeasurer()
-    bound = UnexpandedBound.of(Bound((Share(None, (event,)),)), bounds.measurer, bounds.measurer.limits)
+    bound = UnexpandedBound.from_bound(Bound((Share(None, (event,)),)), bounds.measurer, bounds.measurer.limits)
     found, center = measured(event), F(chance.randint(5, 12), 10)
     with precision(120, 6):
         series, majorant = coefficients(found.series(center), 6), found.majorant(center)
@@ -295,7 +295,7 @@ def test_one_noise_more_takes_as_many_products_more() -> None:
     for count in (5, 6, 7, 8):
         tree = measured(chain(count))
         with precision(64, 1):
-            messages = _Messages(tree, _Rules.of(tree, (F(1), F(1)), wide=False), flint.arb_series([1]), F(1))
+            messages = _Messages(tree, _Rules.choose(tree, (F(1), F(1)), wide=False), flint.arb_series([1]), F(1))
             messages.probability()
         spent.append(MOST_PRODUCTS - messages.left)
     assert spent[0] < 10_000

@@ -52,7 +52,7 @@ def ring_value(f: ExpPoly) -> mpmath.mpf:
     )
 
 
-def at(f: Piecewise, x: float) -> mpmath.mpf:
+def evaluate(f: Piecewise, x: float) -> mpmath.mpf:
     """The value at a point that is no breakpoint."""
     i = sum(1 for b in f.breaks if b * EPS < x)
     return value(f.pieces[i].terms(), x)
@@ -200,7 +200,7 @@ def test_integrals_agree_with_quadrature(f: Piecewise) -> None:
     below, total = f.integral_below(meter())
     assert abs(value(total.terms(), 0) - expected) < 1e-8
     for x in (-3.05, 0.15, 1.45, 6.05):
-        assert abs(at(below, x) - integral(f, high=x)) < 1e-8
+        assert abs(evaluate(below, x) - integral(f, high=x)) < 1e-8
 
 
 @given(densities(), small)
@@ -221,7 +221,7 @@ def test_restrictions_keep_the_inside_and_nothing_else(
     """Also at breakpoints of f, and with ends that coincide or are in the wrong order."""
     inside = (low is None or x > low * EPS) and (high is None or x < high * EPS)
     cut = f.restricted(low, high)
-    assert at(cut, x) == (at(f, x) if inside else 0)
+    assert evaluate(cut, x) == (evaluate(f, x) if inside else 0)
     assert list(cut.breaks) == sorted(set(cut.breaks))
     assert len(cut.pieces) == len(cut.breaks) + 1
     if low is not None and high is not None and low >= high:
@@ -237,8 +237,8 @@ def test_two_halves_make_the_whole(f: Piecewise, at_point: int) -> None:
 
 @given(densities(), densities(), points)
 def test_piecewise_products_and_differences(f: Piecewise, g: Piecewise, x: float) -> None:
-    assert close(at(f.times(g, meter()), x), at(f, x) * at(g, x))
-    assert close(at(f.minus(g), x), at(f, x) - at(g, x))
+    assert close(evaluate(f.times(g, meter()), x), evaluate(f, x) * evaluate(g, x))
+    assert close(evaluate(f.minus(g), x), evaluate(f, x) - evaluate(g, x))
     assert all(piece.is_zero() for piece in f.minus(f).pieces)
 
 
@@ -246,7 +246,7 @@ def test_piecewise_products_and_differences(f: Piecewise, g: Piecewise, x: float
 def test_piecewise_shifts(f: Piecewise, offset: int, x: float) -> None:
     moved = f.shifted(offset)
     if all(abs(b * EPS - x) > 1e-9 for b in moved.breaks):
-        assert close(at(moved, x), at(f, x + offset * EPS))
+        assert close(evaluate(moved, x), evaluate(f, x + offset * EPS))
     assert moved.integral(meter()) == f.integral(meter())
 
 

@@ -60,7 +60,7 @@ def test_sizes_are_never_too_small(seed: int) -> None:
         low = chance.randint(-3, 3)
         high = chance.choice((None, low + chance.randint(0, 4)))
         window = chance.choice(((low, high), (None, low)))
-        other, its_sizes = other.within(*window, METER), its_sizes.within(*window, METER)
+        other, its_sizes = other.window_integral(*window, METER), its_sizes.window_integral(*window, METER)
         assert both(other, its_sizes)
         count = chance.choice((1, 1, 2, 3))
         other, its_sizes = other.to_power(count, METER), its_sizes.to_power(count, METER)
@@ -68,7 +68,7 @@ def test_sizes_are_never_too_small(seed: int) -> None:
         function, sizes = function.times(other, METER), sizes.times(its_sizes, METER)
         assert both(function, sizes)
         if chance.random() < 0.4:
-            function, sizes = function.within(0, None, METER), sizes.within(0, None, METER)
+            function, sizes = function.window_integral(0, None, METER), sizes.window_integral(0, None, METER)
             assert both(function, sizes)
             own, its_size = density()
             function, sizes = function.times(own, METER), sizes.times(its_size, METER)

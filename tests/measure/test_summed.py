@@ -43,7 +43,7 @@ def event(noises: tuple[Noise, ...], rows: list[Row]) -> Event:
 
 def bound_of(about: Event) -> UnexpandedBound:
     bounds = BoundMeasurer()
-    return UnexpandedBound.of(Bound((Share(None, (about,)),)), bounds.measurer, bounds.measurer.limits)
+    return UnexpandedBound.from_bound(Bound((Share(None, (about,)),)), bounds.measurer, bounds.measurer.limits)
 
 
 def number(value: Fraction) -> mpmath.mpf:

@@ -28,7 +28,7 @@ def containing(regions: tuple[Region, ...], point: dict[int, Fraction]) -> Regio
 
 
 def at(region: Region, point: dict[int, Fraction]) -> tuple[object, ...]:
-    return tuple(value.at(point) if isinstance(value, Affine) else value for value in region.answer)
+    return tuple(value.evaluate(point) if isinstance(value, Affine) else value for value in region.answer)
 
 
 # --- regions ---------------------------------------------------------------------------------------

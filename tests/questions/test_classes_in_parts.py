@@ -214,7 +214,7 @@ def test_some_facet_is_as_far_as_the_region_is(norm: Norm) -> None:
         seen += 1
         found = [facet for (facet,) in choices(PLANE, (Region(guards, ()),), FacetMetric(norm), slanted=True)]
         for point in ({slot: F(chance.randint(-9, 9), 2) for slot in (0, 1)} for _ in range(3)):
-            assert max(0, *(facet.form.at(point) / facet.step for facet in found)) == rival.distance(norm, point)
+            assert max(0, *(facet.form.evaluate(point) / facet.step for facet in found)) == rival.distance(norm, point)
 
 
 NOISE = Noise(LAPLACE, F(1), F(0))
@@ -303,7 +303,8 @@ def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
 
         def sum_at(exits: list[CenteredExit], at: dict[int, F] = at) -> float:
             events = [
-                tuple(part.event([(h.slack.at(at), F(0)) for h in part.halfspaces]) for part in e.parts) for e in exits
+                tuple(part.event([(h.slack.evaluate(at), F(0)) for h in part.halfspaces]) for part in e.parts)
+                for e in exits
             ]
             return measure(Bound(tuple(Share(None, each) for each in events))).float(F(1))
 

@@ -206,7 +206,7 @@ def test_many_runs_are_measured_along_their_graph(text: str, seed: int) -> None:
         except OutsideFragment:
             continue
         output = {program.core.slots[slot].name: value for slot, value in known.outputs(end).items()}
-        assert run_measure(graph.at(inputs), Limits()) == program.probability(named, output).value
+        assert run_measure(graph.graph(inputs), Limits()) == program.probability(named, output).value
 
 
 @given(st.one_of(programs(), maxima()), st.integers(0, 10**6))

@@ -39,7 +39,7 @@ points = st.fixed_dictionaries({0: numbers, 1: numbers})
 
 
 def behind(some: list[Moving], point: dict[int, Fraction], alpha: Fraction) -> bool:
-    return all(facet.form.at(point) >= alpha * facet.step for facet in some)
+    return all(facet.form.evaluate(point) >= alpha * facet.step for facet in some)
 
 
 @settings(max_examples=examples(5))
@@ -50,7 +50,7 @@ def test_bounds_hold_at_every_point_behind_the_facets(
     for bounding, fixed in ((single_bound, None), (best_bound, None), (best_bound, alpha), (single_bound, alpha)):
         bound = bounding(wanted, some, fixed)
         if bound is not None and behind(some, point, alpha):
-            assert wanted.at(point) >= bound.at(alpha)
+            assert wanted.evaluate(point) >= bound.at(alpha)
 
 
 whole_points = st.fixed_dictionaries({0: st.integers(-4, 4).map(F), 1: st.integers(-4, 4).map(F)})
@@ -66,7 +66,7 @@ def test_bounds_of_ints_hold_at_every_integer_distance(
     bound = slack_bound(wanted, some, distances, frozenset(SLOTS))
     for distance in range(start, start + 5):
         if bound is not None and behind(some, point, F(distance)):
-            assert wanted.at(point) >= bound.base + distance * bound.slope
+            assert wanted.evaluate(point) >= bound.base + distance * bound.slope
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_best_bound_at_one_alpha_is_the_least_value(some: list[Moving], want
     found = least(some, Moving(wanted, F(0)), SLOTS, alpha)
     if bound is not None and found is not None:
         assert behind(some, found, alpha)
-        assert wanted.at(found) == bound.at(alpha)
+        assert wanted.evaluate(found) == bound.at(alpha)
 
 
 def test_weights_that_prove_nothing_are_refused() -> None:
@@ -119,7 +119,7 @@ def test_a_corner_is_behind_all_facets_at_every_alpha(some: list[Moving], alpha:
         if found is not None:
             for at in (F(0), alpha):
                 assert behind(some, found.at(at), at)
-                assert all(some[k].form.at(found.at(at)) == at * some[k].step for k in tight)
+                assert all(some[k].form.evaluate(found.at(at)) == at * some[k].step for k in tight)
         fixed = corner(some, tight, SLOTS, alpha)
         if fixed is not None:
             assert behind(some, fixed.at(alpha), alpha)

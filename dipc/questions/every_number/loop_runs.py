@@ -322,7 +322,7 @@ def require_defined(
                 raise TooFew
             seen.add(key)
             state = stripped(state)
-            pending.append(state.at(side.head(end)))
+            pending.append(state.with_label(side.head(end)))
             for entry in entries[iteration] if entries else [{}]:
                 pending += steps(flow, entered(state, entry))
             continue
@@ -532,8 +532,10 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
 
     def _ending(self, node: _Node) -> Iterator[AgreeingStep]:
         end = self._own.count
-        ideal, _ = self._only_run(node.ideal.at(self._other.head(end)), self._other.flow.exit_label, "after")
-        for program, terms in self._agreeing(node.program.at(self._own.head(end)), (), self._own.flow.exit_label):
+        ideal, _ = self._only_run(node.ideal.with_label(self._other.head(end)), self._other.flow.exit_label, "after")
+        for program, terms in self._agreeing(
+            node.program.with_label(self._own.head(end)), (), self._own.flow.exit_label
+        ):
             yield AgreeingStep(None, (*terms, *self._final(program, ideal, ())))
 
     def _head(self, program: State, ideal: State, iteration: int) -> int:

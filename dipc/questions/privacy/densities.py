@@ -742,7 +742,7 @@ def _own_noise(slot: Slot, form: Affine, axes: Mapping[int, _Axis]) -> int:
 def _axis(drawn: NoiseVar, form: Affine, given: Mapping[int, Fraction]) -> _Axis:
     """Raise OutsideFragment for a law whose density is not an exponential on each side."""
     ((_, factor),) = form.noises
-    mean = drawn.mean.at(given)
+    mean = drawn.mean.evaluate(given)
     sides = drawn.law.sides(drawn.rate)
     left, right = (None if rate is None else rate / abs(factor) for rate in (sides.left, sides.right))
     if factor < 0:

@@ -267,7 +267,7 @@ class EnclosedLaws(TableLaws):
         return SeriesDecision(nothing, self._unexpanded(shares), self._bounds, self._limits)
 
     def _unexpanded(self, shares: Iterable[Share]) -> UnexpandedBound:
-        return UnexpandedBound.of(Bound(tuple(shares)), self._bounds.measurer, self._limits)
+        return UnexpandedBound.from_bound(Bound(tuple(shares)), self._bounds.measurer, self._limits)
 
     def _shares(self, number: int, sign: int) -> Iterator[Share]:
         form, bound = self.table.forms[number], self.table.bounds.get(number)

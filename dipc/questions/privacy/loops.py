@@ -273,7 +273,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
         return self._paths(node, self._own.head(iteration + 1), iteration + 1, iteration)
 
     def _ending(self, node: State) -> Iterator[LoopPath]:
-        return self._paths(node.at(self._own.head(self._own.count)), None, 0, None)
+        return self._paths(node.with_label(self._own.head(self._own.count)), None, 0, None)
 
     def _paths(self, start: State, goal: int | None, following: int, iteration: int | None) -> Iterator[LoopPath]:
         """The paths from a state to the instruction `goal`, the head of iteration `following`, or to the exit."""

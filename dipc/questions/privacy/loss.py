@@ -142,7 +142,7 @@ def _bounds(at_inputs: Iterable[Mapping[Answer, Bound]]) -> Iterable[Bound]:
 def _measured(bound: Bound, engine: Engine) -> Generator[Obligation | Bound, Decision, ClosedForm | EnclosedForm | str]:
     if any(noise.law.by_deviation for share in bound.shares for event in share.events for noise in event.noises):
         try:
-            return EnclosedForm(UnexpandedBound.of(bound, engine.bounds.measurer, engine.limits), WITHOUT_FORM)
+            return EnclosedForm(UnexpandedBound.from_bound(bound, engine.bounds.measurer, engine.limits), WITHOUT_FORM)
         except Undecided as undecided:
             return undecided.reason
     decision = yield bound
@@ -259,7 +259,7 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
             raise OutsideFragment(f"`{slot.name}` is not a single noise plus a number, so its tails are not geometric")
         taken.add((position, noise))
         rates.add(drawn.rate)
-        far = max(far, abs(constant + factor * drawn.mean.at(here.given)))
+        far = max(far, abs(constant + factor * drawn.mean.evaluate(here.given)))
         for item in here.state.constraints.items:
             compared = item.form.substituted(here.given)
             if all(key != noise for key, _ in compared.noises):

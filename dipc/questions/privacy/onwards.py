@@ -264,7 +264,7 @@ class _Word(PathRuns):
             if begun.label == self._own.flow.exit_label:
                 continue
             known = {noise.id for noise in begun.noises}
-            for end in self._ends(begun.at(self._own.head(block)), block, inside[-1]):
+            for end in self._ends(begun.with_label(self._own.head(block)), block, inside[-1]):
                 if end.label == self._own.flow.exit_label or self._key(end) != self._key(begun):
                     continue
                 for ended in self._endings(end, after):
@@ -306,7 +306,7 @@ class _Word(PathRuns):
                     if any(noise >= self._own.head(block) for noise in alive):
                         return None
                     kept = tuple([noise for noise in end.noises if noise.id in alive])
-                    heads[key] = replace(end, noises=kept).at(self._own.head(block))
+                    heads[key] = replace(end, noises=kept).with_label(self._own.head(block))
                     pending.append(heads[key])
         after = range(block + period, self.count)
         live = {key for key, start in heads.items() if self._endings(start, after)}
@@ -316,12 +316,12 @@ class _Word(PathRuns):
 
     def _endings(self, start: State, letters: range) -> list[State]:
         """The ends of runs from this head that have the letters of the last iterations, and those at the exit."""
-        flow, begun = self._own.flow, stripped(start).at(self._own.head(letters.start))
+        flow, begun = self._own.flow, stripped(start).with_label(self._own.head(letters.start))
         through = [begun] if not letters else list(self._runs(flow, begun, self._own.head(letters.stop)))
         left = [end for end in through if end.label != flow.exit_label]
         ends = [end for end in through if end.label == flow.exit_label]
         for state in left:
-            ends += self._runs(flow, state.at(self._own.head(self._own.count)), None)
+            ends += self._runs(flow, state.with_label(self._own.head(self._own.count)), None)
         return [
             end
             for end in ends
@@ -385,7 +385,9 @@ class _Word(PathRuns):
     def _centered(self, form: Affine, means: Mapping[int, Affine]) -> Halfspace:
         """The form at the inputs, with the noises that have these means without them."""
         here = form.substituted(self._point)
-        moved = sum((c * means[noise].at(self._point) for noise, c in here.noises if noise in means), here.constant)
+        moved = sum(
+            (c * means[noise].evaluate(self._point) for noise, c in here.noises if noise in means), here.constant
+        )
         return Halfspace(tuple(sorted(here.noises)), moved)
 
 
