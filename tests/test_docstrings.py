@@ -33,9 +33,7 @@ REPEATED_YET = frozenset(
     {
         "Bound",
         "Outcome",
-        "Piece",
         "Question",
-        "Runs",
         "Stopped",
     }
 )

@@ -35,7 +35,7 @@ def u(i):
     return Affine.input(i)
 
 
-def known_constraint(form, op=GE):
+def fact(form, op=GE):
     return constraint(form, op)
 
 
@@ -48,7 +48,7 @@ INEQUALITIES = st.sampled_from([GE, GT, LT, LE])
 def differences(draw):
     left = draw(st.sampled_from(VARIABLES))
     right = draw(st.sampled_from([*VARIABLES, Affine.number(Fraction(0))]).filter(lambda other: other != left))
-    return known_constraint((left - right).shifted(draw(SHIFTS)), draw(INEQUALITIES))
+    return fact((left - right).shifted(draw(SHIFTS)), draw(INEQUALITIES))
 
 
 @st.composite
@@ -56,7 +56,7 @@ def general(draw):
     form = Affine.number(draw(SHIFTS))
     for variable in draw(st.lists(st.sampled_from(VARIABLES), min_size=1, max_size=3, unique=True)):
         form += variable.scaled(Fraction(draw(st.sampled_from([-2, -1, 1, 3]))))
-    return known_constraint(form, draw(INEQUALITIES))
+    return fact(form, draw(INEQUALITIES))
 
 
 @given(st.lists(differences(), max_size=8), differences())
@@ -103,49 +103,49 @@ def test_irredundant_is_equivalent_and_minimal(facts):
 @pytest.mark.parametrize(
     ("facts", "question", "answer"),
     [
-        ([], known_constraint(X(0) - X(1)), None),
-        ([known_constraint(X(0) - X(1))], known_constraint(X(0) - X(1), GT), True),
-        ([known_constraint(X(0) - X(1))], known_constraint(X(1) - X(0)), False),
-        ([known_constraint(X(0) - X(1)), known_constraint(X(1) - X(2))], known_constraint(X(0) - X(2)), True),
-        ([known_constraint(X(0) - X(1)), known_constraint(X(1) - X(2))], known_constraint(X(2) - X(0)), False),
+        ([], fact(X(0) - X(1)), None),
+        ([fact(X(0) - X(1))], fact(X(0) - X(1), GT), True),
+        ([fact(X(0) - X(1))], fact(X(1) - X(0)), False),
+        ([fact(X(0) - X(1)), fact(X(1) - X(2))], fact(X(0) - X(2)), True),
+        ([fact(X(0) - X(1)), fact(X(1) - X(2))], fact(X(2) - X(0)), False),
         (
-            [known_constraint(X(0) - X(1)), known_constraint(X(1) - X(2))],
-            known_constraint((X(0) - X(2)).shifted(Fraction(-1))),
+            [fact(X(0) - X(1)), fact(X(1) - X(2))],
+            fact((X(0) - X(2)).shifted(Fraction(-1))),
             None,
         ),
         (
-            [known_constraint((X(0) - X(1)).shifted(Fraction(-1)))],
-            known_constraint((X(0) - X(1)).shifted(Fraction(-1, 2))),
+            [fact((X(0) - X(1)).shifted(Fraction(-1)))],
+            fact((X(0) - X(1)).shifted(Fraction(-1, 2))),
             True,
         ),
         (
-            [known_constraint(X(0).shifted(Fraction(-1))), known_constraint(X(1), LE)],
-            known_constraint(X(0) - X(1)),
+            [fact(X(0).shifted(Fraction(-1))), fact(X(1), LE)],
+            fact(X(0) - X(1)),
             True,
         ),
         (
-            [known_constraint((X(0) - X(1)).scaled(Fraction(3)))],
-            known_constraint((X(0) - X(1)).scaled(Fraction(1, 7))),
+            [fact((X(0) - X(1)).scaled(Fraction(3)))],
+            fact((X(0) - X(1)).scaled(Fraction(1, 7))),
             True,
         ),
-        ([known_constraint(X(0) - u(0)), known_constraint(X(0) - u(1), LE)], known_constraint(u(1) - u(0), GT), True),
-        ([known_constraint(u(0) - u(1)), known_constraint(X(0) - u(0))], known_constraint(X(0) - u(1)), True),
-        ([known_constraint(X(0) + X(1)), known_constraint(X(0) - X(1))], known_constraint(X(0)), True),
-        ([known_constraint(X(0) - X(1)), known_constraint(X(1))], known_constraint(X(0)), True),
+        ([fact(X(0) - u(0)), fact(X(0) - u(1), LE)], fact(u(1) - u(0), GT), True),
+        ([fact(u(0) - u(1)), fact(X(0) - u(0))], fact(X(0) - u(1)), True),
+        ([fact(X(0) + X(1)), fact(X(0) - X(1))], fact(X(0)), True),
+        ([fact(X(0) - X(1)), fact(X(1))], fact(X(0)), True),
         (
             [
-                known_constraint(X(1)),
-                known_constraint(X(0) - X(1)),
-                known_constraint(X(2) - X(1)),
-                known_constraint(X(2), LE),
+                fact(X(1)),
+                fact(X(0) - X(1)),
+                fact(X(2) - X(1)),
+                fact(X(2), LE),
             ],
-            known_constraint(X(0)),
+            fact(X(0)),
             True,
         ),
-        ([known_constraint(X(0) + X(1)), known_constraint(X(0) - X(1))], known_constraint(X(1)), None),
+        ([fact(X(0) + X(1)), fact(X(0) - X(1))], fact(X(1)), None),
         (
-            [known_constraint(X(0).scaled(Fraction(2)) - X(1)), known_constraint(X(1) - X(2))],
-            known_constraint(X(0).scaled(Fraction(2)) - X(2)),
+            [fact(X(0).scaled(Fraction(2)) - X(1)), fact(X(1) - X(2))],
+            fact(X(0).scaled(Fraction(2)) - X(2)),
             True,
         ),
     ],
@@ -159,13 +159,13 @@ def test_noise_decisions(facts, question, answer):
 @pytest.mark.parametrize(
     ("facts", "question", "answer"),
     [
-        ([known_constraint(u(0) - u(1))], known_constraint(u(0) - u(1), GT), None),
-        ([known_constraint(u(0) - u(1), GT)], known_constraint(u(0) - u(1)), True),
-        ([known_constraint(u(0) - u(1))], known_constraint(u(0) - u(1), LT), False),
-        ([known_constraint(u(0) - u(1))], known_constraint(u(0) - u(1), LE), None),
-        ([known_constraint(u(0) - u(1)), known_constraint(u(1) - u(0))], known_constraint(u(0) - u(1), GT), False),
-        ([known_constraint(u(0) - u(1)), known_constraint(u(1) - u(2), GT)], known_constraint(u(0) - u(2), GT), True),
-        ([known_constraint(u(0) - u(1)), known_constraint(u(1) - u(2))], known_constraint(u(0) - u(2), GT), None),
+        ([fact(u(0) - u(1))], fact(u(0) - u(1), GT), None),
+        ([fact(u(0) - u(1), GT)], fact(u(0) - u(1)), True),
+        ([fact(u(0) - u(1))], fact(u(0) - u(1), LT), False),
+        ([fact(u(0) - u(1))], fact(u(0) - u(1), LE), None),
+        ([fact(u(0) - u(1)), fact(u(1) - u(0))], fact(u(0) - u(1), GT), False),
+        ([fact(u(0) - u(1)), fact(u(1) - u(2), GT)], fact(u(0) - u(2), GT), True),
+        ([fact(u(0) - u(1)), fact(u(1) - u(2))], fact(u(0) - u(2), GT), None),
     ],
 )
 def test_guards_heed_strictness(facts, question, answer):
@@ -173,21 +173,16 @@ def test_guards_heed_strictness(facts, question, answer):
 
 
 def test_positive_cycles_end():
-    cycle = [known_constraint((X(i) - X((i + 1) % 4)).shifted(Fraction(-1))) for i in range(4)]
+    cycle = [fact((X(i) - X((i + 1) % 4)).shifted(Fraction(-1))) for i in range(4)]
     assert contradict(cycle)
-    assert contradict([known_constraint(X(0) - X(1)), known_constraint(X(1) - X(2)), known_constraint(X(2) - X(0))])
-    assert not contradict([known_constraint(u(0) - u(1)), known_constraint(u(1) - u(0))])
-    assert entails(cycle, known_constraint(X(3) - X(2)))
+    assert contradict([fact(X(0) - X(1)), fact(X(1) - X(2)), fact(X(2) - X(0))])
+    assert not contradict([fact(u(0) - u(1)), fact(u(1) - u(0))])
+    assert entails(cycle, fact(X(3) - X(2)))
 
 
 def test_elimination_gives_up_past_its_limit():
-    sums = [known_constraint(X(i) + X(j)) for i in range(8) for j in range(i)]
-    sums += [
-        known_constraint((X(i) - X(j) - X(k)).shifted(Fraction(1)))
-        for i in range(8)
-        for j in range(i)
-        for k in range(j)
-    ]
+    sums = [fact(X(i) + X(j)) for i in range(8) for j in range(i)]
+    sums += [fact((X(i) - X(j) - X(k)).shifted(Fraction(1))) for i in range(8) for j in range(i) for k in range(j)]
     assert is_feasible(sums, at_most=20) is None
 
 

@@ -48,17 +48,17 @@ def test_counting_loops_are_like_unrolled_ones(rounds, inner, display):
     )
     i, j, total, above, r, z = range(6)
 
-    def up(slot):
+    def increment(slot):
         return ("set", slot, op("+", read(slot), const(1)))
 
     compare = [
-        ("ifcompare", ({r: 1}, op("-", const(0), read(i))), ">", [up(above)], []),
-        ("ifcompare", ({z: 2}, op("-", const(0), read(i))), ">=", [up(above)], []),
+        ("ifcompare", ({r: 1}, op("-", const(0), read(i))), ">", [increment(above)], []),
+        ("ifcompare", ({z: 2}, op("-", const(0), read(i))), ">=", [increment(above)], []),
     ]
     draws = [("lap", r, 1, ({}, 0)), ("dlap", z, 1, ({}, 0))]
-    count = [("set", j, 0), ("while", op("<", read(j), const(inner)), [up(total), up(j)])]
-    looped = writer.program([*draws, ("while", op("<", read(i), const(rounds)), [*compare, *count, up(i)])])
-    unrolled = Writer.program(copy(writer), [*draws, *([*compare, *[up(total)] * inner, up(i)] * rounds)])
+    count = [("set", j, 0), ("while", op("<", read(j), const(inner)), [increment(total), increment(j)])]
+    looped = writer.program([*draws, ("while", op("<", read(i), const(rounds)), [*compare, *count, increment(i)])])
+    unrolled = Writer.program(copy(writer), [*draws, *([*compare, *[increment(total)] * inner, increment(i)] * rounds)])
 
     def summary(program):
         return sorted(

@@ -89,25 +89,25 @@ def test_decisions_are_true_of_every_integer_point(facts, form, op):
             assert holds(question, point) is answer
 
 
-def whole_constraint(form, op=CompareOp.GE):
+def fact(form, op=CompareOp.GE):
     return constraint(form, op, whole=True)
 
 
 @pytest.mark.parametrize(
     ("facts", "question", "answer"),
     [
-        ([whole_constraint(X(0) - X(1), CompareOp.GT)], whole_constraint((X(0) - X(1)).shifted(F(-1))), True),
-        ([whole_constraint(X(0) - X(1), CompareOp.GT)], whole_constraint((X(0) - X(1)).shifted(F(-3, 2))), None),
-        ([whole_constraint(X(0) - X(1))], whole_constraint(X(0) - X(1), CompareOp.GT), None),
+        ([fact(X(0) - X(1), CompareOp.GT)], fact((X(0) - X(1)).shifted(F(-1))), True),
+        ([fact(X(0) - X(1), CompareOp.GT)], fact((X(0) - X(1)).shifted(F(-3, 2))), None),
+        ([fact(X(0) - X(1))], fact(X(0) - X(1), CompareOp.GT), None),
         (
-            [whole_constraint(X(0) - X(1)), whole_constraint(X(1) - X(0))],
-            whole_constraint(X(0) - X(1), CompareOp.GT),
+            [fact(X(0) - X(1)), fact(X(1) - X(0))],
+            fact(X(0) - X(1), CompareOp.GT),
             False,
         ),
-        ([whole_constraint(X(0).scaled(F(2)).shifted(F(-1)))], whole_constraint(X(0).shifted(F(-1))), True),
+        ([fact(X(0).scaled(F(2)).shifted(F(-1)))], fact(X(0).shifted(F(-1))), True),
         (
-            [whole_constraint(X(0).shifted(F(-1, 3))), whole_constraint(X(0).shifted(F(-2, 3)), CompareOp.LE)],
-            whole_constraint(X(0)),
+            [fact(X(0).shifted(F(-1, 3))), fact(X(0).shifted(F(-2, 3)), CompareOp.LE)],
+            fact(X(0)),
             False,
         ),
     ],
