@@ -23,6 +23,7 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 Writer = Callable[[TextIO], None]
 
 _LATER = {
+    "theorems": "dipc.coq.theorems",
     "audit": "dipc.auditing",
     "certificates": "dipc.outcome.certificates",
     "classes": "dipc.outcome.classes",

@@ -20,12 +20,13 @@ import dipc
 from dipc import __version__
 from dipc.cli.main import COMMANDS, COMPLETE, cli
 from dipc.cli.options import define_option, parse_definitions
-from dipc.cli.output import later
+from dipc.cli.output import check_target, later, write_text
 from dipc.cli.terminal import ExitCode, ProgressBar, write
 from dipc.program.program import SEPARATOR, source_at, validate_source
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
-from dipc.verifier.command import NOT_TO_THE_END
+from dipc.verifier.command import NOT_TO_THE_END, read_certificate
 from dipc.verifier.command import verify as checked
+from dipc.verifier.document import read_document
 from dipc.verifier.reading import STEPS, Budget, Exhausted, Rejected, Unreadable
 
 _CHECKOUT = Path(dipc.__file__).resolve().parent.parent
@@ -38,6 +39,13 @@ Examples:
   dipc check sparse.dip table.csv --certificate proof.json
   dipc verify proof.json
   dipc verify proof.json --program sparse.dip --table table.csv
+  dipc verify proof.json --coq proof.v && coqc proof.v
+
+\b
+With --coq each obligation becomes a theorem: Coq checks that the written function
+is at least 1 - beta for every eps of the claim, or fails at the stated eps.
+That Pr is the probability of the program's answer, and that the obligations cover
+the rows, is not checked there. Coq needs Coquelicot and Coq-Interval.
 
 \b
 The same checker runs with Python alone: python -P -m dipc.verifier FILE,
@@ -60,6 +68,9 @@ takes too much work or memory; 70 internal error.
 @click.option(
     "--steps", metavar="N", type=click.IntRange(min=1), help="Give up after so many steps; 120 million by default."
 )
+@click.option(
+    "--coq", "coq_path", metavar="OUT.v", type=Path, help="Write its inequalities as theorems, which Coq proves anew."
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print the first line only.")
 def verify(
     certificate_path: Path,
@@ -67,6 +78,7 @@ def verify(
     table_path: Path | None,
     definitions: tuple[str, ...],
     steps: int | None,
+    coq_path: Path | None,
     quiet: bool,
 ) -> ExitCode:
     """Check a certificate of `dipc check` or `dipc privacy`: its program is executed anew and every step derived again,
@@ -78,7 +90,10 @@ def verify(
             Diagnostic("E0901", "-D sets a constant of a program, but no program is given", notes=(note,))
         )
 
+    check_target(coq_path, "--coq")
     budget = Budget(STEPS if steps is None else steps)
+    source: Path | str = certificate_path
+    theorems = None
     try:
         with ProgressBar(f"checking {certificate_path}", silent=quiet), TemporaryDirectory() as kept:
             if program_path is not None and SEPARATOR in str(program_path):
@@ -87,9 +102,13 @@ def verify(
                 validate_source(source, constants)
                 text = source.in_language.text
                 program_path.write_text(text, encoding="utf-8")
-            accepted = checked(
-                certificate_path, program=program_path, table=table_path, constants=constants, budget=budget
-            )
+            if coq_path is not None:
+                # The text that is checked is the one whose inequalities are written.
+                text = read_certificate(certificate_path)
+                source = text if text.lstrip()[:1] == "{" else source
+            accepted = checked(source, program=program_path, table=table_path, constants=constants, budget=budget)
+            if isinstance(source, str):
+                theorems = later.theorems.write_theorems(read_document(source), budget)
     except Unreadable as error:
         note = "give a file that `dipc check … --certificate FILE` wrote"
         message = f"`{certificate_path}` cannot be read: {error.why}"
@@ -100,7 +119,15 @@ def verify(
     except Exhausted as error:
         write(sys.stdout, f"{NOT_TO_THE_END.format(error)}\n")
         return ExitCode.UNDECIDED
+    except later.theorems.UnsupportedError as error:
+        note = f"without --coq it is checked as usual: `dipc verify {certificate_path}`"
+        message = f"there are no theorems of `{certificate_path}`: {error}"
+        raise DiagnosticError(Diagnostic("E0904", message, notes=(note,))) from None
     lines = list(accepted.lines())
+    if theorems is not None and coq_path is not None:
+        # A file that cannot be written is no success: nothing is printed before.
+        write_text(coq_path, theorems.text)
+        lines[0] += f"; {coq_path}: {theorems.summary}"
     write(sys.stdout, "\n".join(lines[:1] if quiet else lines) + "\n")
     return ExitCode.ACCURATE if accepted.complete else ExitCode.UNDECIDED
 

@@ -1,0 +1,1 @@
+"""The inequalities of a certificate as theorems for Coq."""

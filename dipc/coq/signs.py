@@ -1,0 +1,233 @@
+"""Sums c * t^k * exp (-(j * t)) with whole c and j, and scripts that prove their signs on ranges of t.
+
+Floating-point numbers choose where a range is cut. A bad choice makes Coq refuse the script; it cannot prove anything
+wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import exp, gcd, lcm
+
+from dipc.coq.expressions import number
+from dipc.verifier.functions import Ring
+
+#: The steps of each search for a place to cut at, and the pieces of one range.
+MOST_STEPS = 200
+
+#: The terms of a sum that a script is written for.
+MOST_TERMS = 400
+
+_SAMPLES = 64
+
+
+class NotStatedError(Exception):
+    """An obligation is not stated; the message is the reason."""
+
+
+def unit_of(exponents: Iterable[Fraction]) -> Fraction:
+    """The greatest positive rational of which all `exponents` are whole multiples; 1 where all are 0."""
+    known = [q for q in exponents if q]
+    whole = lcm(*(q.denominator for q in known))
+    common = gcd(*(int(q * whole) for q in known))
+    return Fraction(common, whole) if common else Fraction(1)
+
+
+@dataclass(frozen=True)
+class Range:
+    """An interval of t or eps within (0, inf); `upper` None is infinity."""
+
+    lower: Fraction
+    upper: Fraction | None
+    lower_closed: bool
+    upper_closed: bool
+
+    def text(self, variable: str) -> str:
+        """The range as a Coq proposition about `variable`."""
+        if self.lower == self.upper:
+            return f"{variable} = {number(self.lower)}"
+        below = f"{number(self.lower)} {'<=' if self.lower_closed else '<'} {variable}"
+        if self.upper is None:
+            return below
+        return f"{below} {'<=' if self.upper_closed else '<'} {number(self.upper)}"
+
+    def scaled(self, factor: Fraction) -> Range:
+        """The range of factor * x for x in this one."""
+        upper = None if self.upper is None else self.upper * factor
+        return Range(self.lower * factor, upper, self.lower_closed, self.upper_closed)
+
+    @property
+    def inner(self) -> Fraction:
+        """A point inside the range."""
+        return self.lower + 1 if self.upper is None else (self.lower + self.upper) / 2
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Σ c * t^k * exp (-(j * t)) over the items (k, j) -> c; the least j is 0, and all c are whole and coprime."""
+
+    items: tuple[tuple[tuple[int, int], int], ...]
+
+    @staticmethod
+    def from_ring(ring: Ring, unit: Fraction) -> Sum:
+        """A positive number times an exponential times the function `ring` of eps = t/unit.
+
+        Raises NotStatedError for a function of too many terms.
+        """
+        if len(ring) > MOST_TERMS:
+            raise NotStatedError(f"a function has {len(ring)} terms, and at most {MOST_TERMS} are written")
+        top = max(q for _, q in ring)
+        values = {(k, int((top - q) / unit)): c / unit**k for (k, q), c in ring.items()}
+        whole = lcm(*(c.denominator for c in values.values()))
+        common = gcd(*(int(c * whole) for c in values.values()))
+        items = {key: int(c * whole) // common for key, c in values.items()}
+        return Sum(tuple(sorted(items.items(), key=lambda item: (item[0][1], -item[0][0]))))
+
+    @property
+    def negated(self) -> Sum:
+        """The sum with the opposite sign."""
+        return Sum(tuple((key, -c) for key, c in self.items))
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether every coefficient is positive."""
+        return all(c > 0 for _, c in self.items)
+
+    @property
+    def is_line(self) -> bool:
+        """Whether the sum is linear in t."""
+        return all(not j and k <= 1 for (k, j), _ in self.items)
+
+    @property
+    def at_zero(self) -> int:
+        """The value at t = 0."""
+        return sum(c for (k, _), c in self.items if not k)
+
+    @property
+    def derivative(self) -> Sum:
+        """The derivative by t, without the terms that vanish."""
+        result: dict[tuple[int, int], int] = {}
+        for (k, j), c in self.items:
+            if j:
+                result[k, j] = result.get((k, j), 0) - c * j
+            if k:
+                result[k - 1, j] = result.get((k - 1, j), 0) + c * k
+        return Sum(tuple((key, c) for key, c in result.items() if c))
+
+    def line_at(self, t: Fraction) -> Fraction:
+        """The exact value at `t` of a linear sum."""
+        return sum((c * t**k for (k, _), c in self.items), Fraction(0))
+
+    def clear_at(self, t: float, least: float) -> bool:
+        """Whether the value at `t` seems to exceed `least`, and rounding not to be the cause."""
+        try:
+            terms = [c * t**k * exp(-j * t) for (k, j), c in self.items]
+        except OverflowError:
+            return False
+        value = sum(terms)
+        return value > least and value > 1e-9 * sum(map(abs, terms))
+
+    def __str__(self) -> str:
+        return "[" + "; ".join(f"(({c}), {k}%nat, {j})" for (k, j), c in self.items) + "]%Z"
+
+
+# === scripts ===================================================================================
+
+
+def prove_positive(name: str, value: Sum, where: Range, hints: Sequence[Fraction]) -> list[str]:
+    """Lines that prove `NAME : forall t, where t -> 0 < ev NAME_l t`, for the sum NAME_l that they define.
+
+    `hints` are values of t where the certificate cuts the range. Raises NotStatedError where no cuts are found.
+    """
+    lines = [f"Definition {name}_l : list term := {value}."]
+    goal = f"Lemma {name} : forall t, {where.text('t')} -> 0 < ev {name}_l t."
+    if value.is_line:
+        return [*lines, goal, f"Proof. intros t T. unfold {name}_l. line. Qed."]
+    # On (0, upper) the pieces are for (0, upper]; where that is not so at the end, Coq refuses them.
+    pieces: list[tuple[str, Fraction]] = []
+    start, end = where.lower, where.upper
+    if not start:
+        order, start = _near_zero(value, hints, end)
+        lines += [
+            f"Lemma {name}_zero : forall t, 0 < t <= {number(start)} -> 0 < ev {name}_l t.",
+            f"Proof. apply (ladder {order}); [vm_compute; reflexivity|]. intros t T. bound t. Qed.",
+        ]
+        pieces.append((f"{name}_zero", start))
+    far, last = (None, end) if end is not None else _far(value, start)
+    assert last is not None, "either the range or the search for a bound ends it"
+    if start < last:
+        for place, (low, high) in enumerate(pairwise(_cuts(start, last))):
+            lines += [
+                f"Lemma {name}_at{place} : forall t, {number(low)} <= t <= {number(high)} -> 0 < ev {name}_l t.",
+                "Proof. intros t T. bound t. Qed.",
+            ]
+            pieces.append((f"{name}_at{place}", high))
+    if far is not None:
+        lines += [f"Lemma {name}_far : forall t, {number(last)} <= t -> 0 < ev {name}_l t.", *far]
+        pieces.append((f"{name}_far", last))
+    lines += [goal, "Proof.", "  intros t T."]
+    for piece, high in pieces[:-1]:
+        lines.append(f"  destruct (Rle_lt_dec t {number(high)}); [apply {piece}; lra|].")
+    return [*lines, f"  apply {pieces[-1][0]}; lra.", "Qed."]
+
+
+def _near_zero(value: Sum, hints: Sequence[Fraction], end: Fraction | None) -> tuple[int, Fraction]:
+    """The order n of the first derivative that is not 0 at 0, and an r up to which the n-th seems positive."""
+    order, derivative = 0, value
+    while derivative.items and not derivative.at_zero and order < MOST_STEPS:
+        order, derivative = order + 1, derivative.derivative
+    first = derivative.at_zero
+    if first <= 0:
+        raise NotStatedError("no proof was found next to 0")
+    try:
+        least = first / 64
+    except OverflowError:
+        raise NotStatedError("its numbers are too long for the search for a proof") from None
+    radius = min([Fraction(64), *hints[:1], *([] if end is None else [end])])
+    for _ in range(MOST_STEPS):
+        step = float(radius) / _SAMPLES
+        if all(derivative.clear_at(step * i, least) for i in range(_SAMPLES + 1)):
+            return order, radius
+        radius /= 2
+    raise NotStatedError("no proof was found next to 0")
+
+
+def _far(value: Sum, start: Fraction) -> tuple[list[str], Fraction]:
+    """The proof from a B >= start on, by the term without exponential that has the highest power; and B."""
+    powers = [k for (k, j), _ in value.items if not j]
+    lead = max(powers)
+    (c,) = (c for key, c in value.items if key == (lead, 0))
+    rest = Sum(tuple(item for item in value.items if item[0] != (lead, 0)))
+    negative = [(k, j, c) for (k, j), c in rest.items if c < 0]
+    bound = max(start, Fraction(1, 64))
+    for _ in range(MOST_STEPS):
+        if c > 0 and all(k - lead <= j * bound for k, j, _ in negative) and _is_small(negative, lead, c, float(bound)):
+            numbers = f"{lead} {bound.numerator} {bound.denominator} ({c})%Z {rest}"
+            script = (
+                f"Proof. apply (infinity {numbers}); [lia|lra|lra|vm_compute; reflexivity|]. "
+                "cbv [tail Z.leb Z.compare Pos.compare Pos.compare_cont]. number. Qed."
+            )
+            return [script], bound
+        bound = 2 * bound if bound < 1 else Fraction(int(bound + max(1, bound // 4)))
+    raise NotStatedError("no proof was found towards infinity")
+
+
+def _is_small(negative: Sequence[tuple[int, int, int]], lead: int, c: int, bound: float) -> bool:
+    """Whether the negative terms seem to be less than the leading one at `bound`."""
+    try:
+        return sum(-d * bound ** (k - lead) * exp(-j * bound) for k, j, d in negative) < 0.98 * c
+    except OverflowError:
+        return False
+
+
+def _cuts(start: Fraction, end: Fraction) -> list[Fraction]:
+    """Places from `start` to `end`, each at most twice the one before."""
+    cuts = [start]
+    while cuts[-1] < end and len(cuts) < MOST_STEPS:
+        cuts.append(min(end, 2 * cuts[-1]))
+    if cuts[-1] != end:
+        raise NotStatedError(f"its range reaches from {start} to {end}, which takes too many pieces")
+    return cuts

@@ -1,0 +1,419 @@
+"""The theorems of a certificate that the checker has accepted, as one Coq file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dipc.coq.expressions import Expression, closed_expression, number
+from dipc.coq.signs import NotStatedError, Range, Sum, prove_positive, unit_of
+from dipc.verifier.claims import Interval, read_intervals
+from dipc.verifier.document import Document
+from dipc.verifier.functions import ONE, Closed, Ring, read_closed, read_ring
+from dipc.verifier.reading import Budget, Question, plain
+from dipc.verifier.signs import sign_of_ring
+
+#: Definitions and lemmas that stand at the beginning of each file.
+PRELUDE = Path(__file__).resolve().parent / "Prelude.v"
+
+#: The questions whose inequalities are written.
+SUPPORTED = "certificates of `dipc check`, and of `dipc tighten` and `dipc solve` about accuracy"
+
+CLAIMED = (
+    "Coq checks, for each obligation of this certificate that is stated, that the written function is at least",
+    "1 - beta for every eps of the claim (or fails at the stated eps). That Pr is the probability of the program's",
+    "answer, and that the obligations cover the rows, is not checked there.",
+)
+
+
+class UnsupportedError(Exception):
+    """A certificate is about a question whose inequalities are not written; the message says which are."""
+
+
+@dataclass(frozen=True)
+class Theorems:
+    """A Coq file: its `text`, and how many of its `obligations` are `stated` as theorems."""
+
+    text: str
+    stated: int
+    obligations: int
+
+    @property
+    def summary(self) -> str:
+        """The numbers of theorems, and of obligations without one, in words."""
+        missing = self.obligations - self.stated
+        words = f"{self.stated} theorem{'s' * (self.stated != 1)}"
+        if not missing:
+            return f"{words}, one for each obligation"
+        return f"{words}; {missing} of {self.obligations} obligations not stated"
+
+
+def write_theorems(document: Document, budget: Budget) -> Theorems:
+    """State each obligation of `document`, which the checker has accepted, as a theorem with its proof.
+
+    An obligation without a theorem is a comment that begins with `not stated:`. Raises UnsupportedError for
+    certificates about privacy, and Exhausted where the signs at single points take more than the budget permits.
+    """
+    if any(part.question not in (Question.ROWS, Question.ALL_INPUTS) for part in document.parts):
+        raise UnsupportedError(f"inequalities of privacy are not written; supported are {SUPPORTED}")
+    blocks: list[str] = []
+    stated = total = 0
+    several = len(document.parts) > 1
+    for part, kind in zip(document.parts, _kinds(document), strict=True):
+        prefix = f"{kind}_o" if several else "o"
+        context = _Context.read(part.data)
+        if several:
+            blocks.append(f"(* === {kind}: {_comment(part.program.name)} === *)")
+        uses = _uses(part.data)
+        for place, entry in enumerate(part.data["obligations"]):
+            total += 1
+            name = f"{prefix}{place}"
+            heading = f"obligation {place}: {_comment(', '.join(uses.get(place, ['not used'])))}"
+            try:
+                lines = _Obligation(name, entry, context, budget).lines()
+                stated += 1
+            except NotStatedError as reason:
+                blocks.append(f"(* {heading}\n   not stated: {_comment(str(reason))} *)")
+            else:
+                blocks.append("\n".join([f"(* {heading} *)", *lines]))
+    theorems = Theorems("", stated, total)
+    head = "\n   ".join(
+        [
+            f"{theorems.summary}.",
+            *CLAIMED,
+            *(f"Program {_comment(part.program.name)}, {_claim(part.data['claim'])}" for part in document.parts),
+        ]
+    )
+    text = "\n\n".join([f"(* {head} *)", PRELUDE.read_text(encoding="utf-8").strip(), *blocks])
+    return Theorems(text + "\n", stated, total)
+
+
+def _kinds(document: Document) -> list[str]:
+    """The name of each part: of a least number what proves and what refutes."""
+    if document.question is not Question.LEAST:
+        return ["certificate"]
+    return [name for name, part in (("proved", document.proved), ("refuted", document.refuted)) if part is not None]
+
+
+def _claim(claim: Mapping[str, Any]) -> str:
+    parts = [f"{name} = {claim[name]}" for name in ("alpha", "beta", "gamma") if claim.get(name) is not None]
+    return _comment(", ".join([*parts, f"eps in {' or '.join(claim['eps'])}"]))
+
+
+def _comment(text: str) -> str:
+    """The text as it may stand in a Coq comment, on one line."""
+    safe = plain(text).replace('"', "'").replace("*)", "* )").replace("(*", "( *")
+    return safe if len(safe) <= 1000 else safe[:1000] + " ..."
+
+
+def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
+    """The rows, or the classes, that rest on each obligation, by its place."""
+    uses: dict[int, list[str]] = {}
+
+    def add(places: object, words: str) -> None:
+        for place in places if isinstance(places, list) else [places]:
+            if isinstance(place, int):
+                uses.setdefault(place, []).append(words)
+
+    for row in data.get("rows", ()):
+        for one in (row, *row.get("ranges", ())):
+            add(one.get("obligation"), f"row {row['row']}")
+    for case in data.get("cases", ()):
+        constants = "".join(f" with {name} = {value}" for name, value in case["constants"].items())
+        for place, one in enumerate(case["classes"], start=1):
+            for evidence in (one.get("required"), one.get("witness")):
+                if isinstance(evidence, dict):
+                    add(evidence.get("obligations"), f"class {place}{constants}")
+                    add(evidence.get("obligation"), f"class {place}{constants}")
+    numbers = data.get("numbers")
+    if isinstance(numbers, dict) and isinstance(numbers.get("union"), dict):
+        for one in numbers["union"].get("sums", ()):
+            for inequality in one.get("inequalities", ()) if isinstance(one, dict) else ():
+                add(inequality[1:], f"every other {numbers['parameter']}")
+    return {place: list(dict.fromkeys(words)) for place, words in uses.items()}
+
+
+# === obligations ===============================================================================
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """A factor `function` of a numerator or a denominator, to the power `multiplicity`.
+
+    `sign` is the stated one, None where the certificate states none; `hints` are the ends of the pieces of its proof.
+    """
+
+    function: Ring
+    multiplicity: int
+    sign: int | None
+    hints: tuple[Fraction, ...]
+
+    @staticmethod
+    def read(entry: Mapping[str, Any]) -> _Factor:
+        evidence = entry["evidence"]
+        pieces = evidence if isinstance(evidence, list) else []
+        ends = tuple(Fraction(piece["to"]) for piece in pieces if piece.get("to") not in (None, "inf"))
+        sign = pieces[0]["sign"] if pieces else None
+        return _Factor(read_ring(entry["function"]), entry["multiplicity"], sign, ends)
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What the obligations of one certificate refer to."""
+
+    data: Mapping[str, Any]
+    intervals: tuple[Interval, ...]
+
+    @staticmethod
+    def read(data: Mapping[str, Any]) -> _Context:
+        return _Context(data, read_intervals(data["claim"]["eps"]))
+
+    def probability(self, place: int) -> Closed:
+        value = self.data["probabilities"][place]
+        if "value" not in value:
+            raise NotStatedError("its probability is over normal noise, which has no closed form")
+        return read_closed(value["value"])
+
+    def beta(self, place: int) -> list[list[Closed]]:
+        value = self.data["betas"][place]
+        if "min" not in value:
+            raise NotStatedError(value.get("reason") or "its beta contains erfc, which has no closed form")
+        return [
+            [read_closed(arm) for arm in (one["max"] if isinstance(one, dict) and "max" in one else [one])]
+            for one in value["min"]
+        ]
+
+    def denominator(self, ring: Ring, interval: int) -> list[_Factor]:
+        """The factors of a denominator, with what shows that it is positive."""
+        for entry in self.data["positive"]:
+            if read_ring(entry["function"]) != ring:
+                continue
+            proof = entry["proof"]
+            if proof is None:
+                break
+            if proof == "coefficients":
+                return [_Factor(ring, 1, 1, ())]
+            factors = proof["everywhere"] if "everywhere" in proof else proof["intervals"][interval]
+            if factors is None:
+                raise NotStatedError("a denominator is shown to be positive at one point alone")
+            return [_Factor.read(factor) for factor in factors]
+        raise NotStatedError("a denominator is not shown to be positive")
+
+
+@dataclass
+class _Obligation:
+    """The theorem of one entry of `obligations`, with its lemmas in the order in which Coq reads them."""
+
+    name: str
+    entry: Mapping[str, Any]
+    context: _Context
+    budget: Budget
+    written: list[str] = field(default_factory=list)
+    signs: dict[tuple[Sum, Range], str] = field(default_factory=dict)
+    count: int = 0
+
+    def lines(self) -> list[str]:
+        """Definitions, lemmas and the theorem. Raises NotStatedError."""
+        if "reason" in self.entry:
+            raise NotStatedError(self.entry["reason"])
+        self.value = self.context.probability(self.entry["probability"])
+        self.arms = self.context.beta(self.entry["beta"])
+        texts = self.entry.get("intervals")
+        self.intervals = self.context.intervals if texts is None else read_intervals(texts)
+        meaning = self.entry.get("variable", "eps")
+        self.variable = "eps" if meaning == "eps" else "x"
+        self.pr = closed_expression(self.value, self.variable)
+        self.betas = [[closed_expression(arm, self.variable) for arm in arms] for arms in self.arms]
+        if meaning != "eps":
+            self.written.append(f"(* Here x stands for {_comment(str(meaning))}. *)")
+        self.written += [
+            f"Definition {self.name}_Pr ({self.variable} : R) : R :=\n  {self.pr.text}.",
+            f"Definition {self.name}_beta ({self.variable} : R) : R :=\n  {_least(self.betas)}.",
+        ]
+        if self.entry["verdict"] == "inaccurate":
+            self._refuted()
+        else:
+            self._proved()
+        return self.written
+
+    # --- refuted ---------------------------------------------------------------------------------
+
+    def _refuted(self) -> None:
+        counterexample = self.entry["counterexample"]
+        at = number(Fraction(counterexample["eps"]))
+        place = counterexample["argument"]
+        path = ["apply min_right_fails"] * place
+        path += ["apply min_left_fails"] if place < len(self.betas) - 1 else []
+        path += ["repeat apply max_fails"]
+        self.written += [
+            f"Theorem {self.name} : {self.name}_Pr {at} < 1 - {self.name}_beta {at}.",
+            f"Proof. unfold {self.name}_Pr, {self.name}_beta. {'; '.join(path)}; number. Qed.",
+        ]
+
+    # --- proved ----------------------------------------------------------------------------------
+
+    def _proved(self) -> None:
+        v, name = self.variable, self.name
+        claim = f"1 - {name}_beta {v} <= {name}_Pr {v}"
+        ranges = [Range(i.lower, i.upper, i.lower_closed, i.upper_closed) for i in self.intervals]
+        parts: list[str] = []
+        for interval, whole in enumerate(ranges):
+            part = name if len(ranges) == 1 else f"{name}_interval{interval}"
+            script = self._script(interval, whole)
+            kind = "Theorem" if part == name else "Lemma"
+            self.written += [f"{kind} {part} : forall {v}, {whole.text(v)} -> {claim}.", "Proof.", *script, "Qed."]
+            parts.append(part)
+        if len(parts) > 1:
+            where = " \\/ ".join(f"({one.text(v)})" for one in ranges)
+            cases = "[E|" * (len(parts) - 1) + "E" + "]" * (len(parts) - 1)
+            applied = "|".join(f"apply {part}" for part in parts)
+            self.written += [
+                f"Theorem {name} : forall {v}, {where} -> {claim}.",
+                f"Proof. intros {v} {cases}; [{applied}]; exact E. Qed.",
+            ]
+
+    def _script(self, interval: int, whole: Range) -> list[str]:
+        """The proof for one interval: for each argument of the least, one of the greatest on each cell."""
+        equal = whole.lower == whole.upper
+        lines = [f"intros {self.variable} {'->' if equal else 'E'}. unfold {self.name}_beta."]
+        for place, part in enumerate(self.entry["parts"]):
+            if place < len(self.arms) - 1:
+                lines.append("apply min_ok.")
+            lines += self._part(interval, whole, place, part)
+        return [f"  {line}" for line in lines]
+
+    def _part(self, interval: int, whole: Range, place: int, part: Mapping[str, Any]) -> list[str]:
+        """The steps that close the first goal, about one argument of the least."""
+        cells = part["cells"][interval]
+        lines: list[str] = []
+        lower, lower_closed = whole.lower, whole.lower_closed
+        for number_of_cell, cell in enumerate(cells):
+            upper = None if cell["to"] == "inf" else Fraction(cell["to"])
+            last = number_of_cell == len(cells) - 1
+            arm = cell["argument"]
+            steps = ["apply max_right"] * arm + (["apply max_left"] if arm < len(self.arms[place]) - 1 else [])
+            steps.append("apply slack")
+            if whole.lower == whole.upper:
+                steps += self._point(read_closed(part["functions"][arm]), whole.lower)
+            else:
+                lemma = f"{self.name}_{interval}_{place}_{number_of_cell}"
+                here = Range(lower, upper, lower_closed, whole.upper_closed if last else True)
+                self._cell(lemma, interval, (place, arm), part["functions"][arm], cell["factors"], here)
+                steps.append(f"apply {lemma}; lra")
+            if last:
+                lines.append(f"{'. '.join(steps)}.")
+            elif upper is not None:
+                lines.append(f"destruct (Rle_lt_dec {self.variable} {number(upper)}); [{'; '.join(steps)}|].")
+                lower, lower_closed = upper, True
+        return lines
+
+    def _point(self, function: Closed, at: Fraction) -> list[str]:
+        """The steps that show Pr + a - 1 not to be negative at one eps."""
+        if function[0] and sign_of_ring(function[0], at, self.budget):
+            return ["left", f"unfold {self.name}_Pr", "number"]
+        return ["right", f"unfold {self.name}_Pr", "field; try (apply Rgt_not_eq; number)"]
+
+    def _cell(
+        self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: Range
+    ) -> None:
+        """Write the lemma that Pr + a - 1 is not negative on a cell, with a = arms[arm[0]][arm[1]]."""
+        place, number_of_arm = arm
+        value, beta, function = self.value, self.arms[place][number_of_arm], read_closed(stated)
+        written = self.betas[place][number_of_arm]
+        above = [_Factor.read(one) for one in evidence] if function[0] else []
+        own = [value[1]] + ([beta[1]] if beta[1] != value[1] else [])
+        own = [ring for ring in own if ring != ONE]
+        below = [factor for ring in own for factor in self.context.denominator(ring, interval)]
+        extra: list[_Factor] = []
+        if [function[1]] != (own or [ONE]):
+            extra = [_Factor(ONE, 1, 1, ())]
+            if function[1] != ONE:
+                extra = self.context.denominator(function[1], interval)
+        rings = [*value, *beta, *(factor.function for factor in (*above, *below, *extra))]
+        unit = unit_of(q for ring in rings for _, q in ring)
+        scaled = where.scaled(unit)
+        lists, proofs = zip(
+            self._factors(above, scaled, unit, strict=False),
+            self._factors(below, scaled, unit, strict=True),
+            self._factors(extra, scaled, unit, strict=True),
+            strict=True,
+        )
+        v = self.variable
+        tree = self.pr.slack(written)
+        self.written += [
+            f"Lemma {lemma} : forall {v}, {where.text(v)} -> 0 <= {self.name}_Pr {v} + ({written.text}) - 1.",
+            "Proof.",
+            f"  intros {v} E. apply (shows_ok {unit.numerator} {unit.denominator} ({tree})",
+            *(f"    {text}" for text in lists),
+            f"    {v}); [vm_compute; reflexivity|lra|refine {proofs[0]}|refine {proofs[1]}|refine {proofs[2]}]; lra.",
+            "Qed.",
+        ]
+
+    def _factors(self, factors: Sequence[_Factor], where: Range, unit: Fraction, *, strict: bool) -> tuple[str, str]:
+        """The factors as data for Coq, and the term that proves their signs, with holes for facts about the range."""
+        texts: list[str] = []
+        proofs: list[str] = []
+        for factor in factors:
+            value = _signed(Sum.from_ring(factor.function, unit), factor, where)
+            texts.append(f"({value}, {factor.multiplicity}%nat)")
+            if value.is_positive or (not strict and not factor.multiplicity % 2):
+                proofs.append("I")
+            elif strict:
+                proofs.append(f"({self._sign(value, where, factor, unit)} _ _)")
+            elif value.is_line:
+                proofs.append(f"({self._line(value, where)} _ _)")
+            else:
+                proofs.append(f"(Rlt_le _ _ ({self._sign(value, where, factor, unit)} _ _))")
+        proof = "I"
+        for one in reversed(proofs):
+            proof = f"(conj {one} {proof})"
+        return f"[{'; '.join(texts)}]", proof
+
+    def _sign(self, value: Sum, where: Range, factor: _Factor, unit: Fraction) -> str:
+        """The name of the lemma that the sum is positive on the range."""
+        known = self.signs.get((value, where))
+        if known is None:
+            known = self.signs[value, where] = f"{self.name}_s{len(self.signs)}"
+            self.written += prove_positive(known, value, where, [hint * unit for hint in factor.hints])
+        return known
+
+    def _line(self, value: Sum, where: Range) -> str:
+        """The name of the lemma that a linear sum is not negative on the range: it may be 0 at an end."""
+        self.count += 1
+        name = f"{self.name}_line{self.count}"
+        self.written += [
+            f"Lemma {name} : forall t, {where.text('t')} -> 0 <= ev {value} t.",
+            "Proof. intros t T. line. Qed.",
+        ]
+        return name
+
+
+def _signed(value: Sum, factor: _Factor, where: Range) -> Sum:
+    """The sum, or its negative where the factor is said or seen to be negative on the range."""
+    sign = factor.sign
+    if len(value.items) == 1:
+        sign = value.items[0][1]
+    elif sign is None and value.is_line:
+        sign = 1 if value.line_at(where.inner) >= 0 else -1
+    return value if sign is None or sign > 0 else value.negated
+
+
+def _least(betas: Sequence[Sequence[Expression]]) -> str:
+    return _fold("Rmin", [_fold("Rmax", [one.text for one in arms]) for arms in betas])
+
+
+def _fold(operator: str, texts: Sequence[str]) -> str:
+    *rest, result = texts
+    for text in reversed(rest):
+        result = f"{operator} ({text}) ({result})"
+    return result
+
+
+def theorem_names(theorems: Theorems) -> Iterator[str]:
+    """The names of the theorems, in order."""
+    for line in theorems.text.splitlines():
+        if line.startswith("Theorem "):
+            yield line.split()[1]
