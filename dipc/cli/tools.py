@@ -92,7 +92,7 @@ def verify(
 
     check_target(coq_path, "--coq")
     budget = Budget(STEPS if steps is None else steps)
-    source: Path | str = certificate_path
+    certificate: Path | str = certificate_path
     theorems = None
     try:
         with ProgressBar(f"checking {certificate_path}", silent=quiet), TemporaryDirectory() as kept:
@@ -105,10 +105,10 @@ def verify(
             if coq_path is not None:
                 # The text that is checked is the one whose inequalities are written.
                 text = read_certificate(certificate_path)
-                source = text if text.lstrip()[:1] == "{" else source
-            accepted = checked(source, program=program_path, table=table_path, constants=constants, budget=budget)
-            if isinstance(source, str):
-                theorems = later.theorems.write_theorems(read_document(source), budget)
+                certificate = text if text.lstrip()[:1] == "{" else certificate
+            accepted = checked(certificate, program=program_path, table=table_path, constants=constants, budget=budget)
+            if isinstance(certificate, str):
+                theorems = later.theorems.write_theorems(read_document(certificate), budget)
     except Unreadable as error:
         note = "give a file that `dipc check … --certificate FILE` wrote"
         message = f"`{certificate_path}` cannot be read: {error.why}"
