@@ -162,7 +162,7 @@ class _Factor:
 
 @dataclass(frozen=True)
 class _Context:
-    """What the obligations of one certificate refer to."""
+    """The functions and proofs that the obligations of one certificate refer to."""
 
     data: Mapping[str, Any]
     intervals: tuple[Interval, ...]
