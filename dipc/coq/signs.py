@@ -37,7 +37,7 @@ def unit_of(exponents: Iterable[Fraction]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Range:
+class CoqRange:
     """An interval of t or eps within (0, inf); `upper` None is infinity."""
 
     lower: Fraction
@@ -54,10 +54,10 @@ class Range:
             return below
         return f"{below} {'<=' if self.upper_closed else '<'} {number(self.upper)}"
 
-    def scaled(self, factor: Fraction) -> Range:
+    def scaled(self, factor: Fraction) -> CoqRange:
         """The range of factor * x for x in this one."""
         upper = None if self.upper is None else self.upper * factor
-        return Range(self.lower * factor, upper, self.lower_closed, self.upper_closed)
+        return CoqRange(self.lower * factor, upper, self.lower_closed, self.upper_closed)
 
     @property
     def inner(self) -> Fraction:
@@ -66,13 +66,13 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Sum:
+class CoqSum:
     """Σ c * t^k * exp (-(j * t)) over the items (k, j) -> c; the least j is 0, and all c are whole and coprime."""
 
     items: tuple[tuple[tuple[int, int], int], ...]
 
     @staticmethod
-    def from_ring(ring: Ring, unit: Fraction) -> Sum:
+    def from_ring(ring: Ring, unit: Fraction) -> CoqSum:
         """A positive number times an exponential times the function `ring` of eps = t/unit.
 
         Raises NotStatedError for a function of too many terms.
@@ -84,12 +84,12 @@ class Sum:
         whole = lcm(*(c.denominator for c in values.values()))
         common = gcd(*(int(c * whole) for c in values.values()))
         items = {key: int(c * whole) // common for key, c in values.items()}
-        return Sum(tuple(sorted(items.items(), key=lambda item: (item[0][1], -item[0][0]))))
+        return CoqSum(tuple(sorted(items.items(), key=lambda item: (item[0][1], -item[0][0]))))
 
     @property
-    def negated(self) -> Sum:
+    def negated(self) -> CoqSum:
         """The sum with the opposite sign."""
-        return Sum(tuple((key, -c) for key, c in self.items))
+        return CoqSum(tuple((key, -c) for key, c in self.items))
 
     @property
     def is_positive(self) -> bool:
@@ -107,7 +107,7 @@ class Sum:
         return sum(c for (k, _), c in self.items if not k)
 
     @property
-    def derivative(self) -> Sum:
+    def derivative(self) -> CoqSum:
         """The derivative by t, without the terms that vanish."""
         result: dict[tuple[int, int], int] = {}
         for (k, j), c in self.items:
@@ -115,7 +115,7 @@ class Sum:
                 result[k, j] = result.get((k, j), 0) - c * j
             if k:
                 result[k - 1, j] = result.get((k - 1, j), 0) + c * k
-        return Sum(tuple((key, c) for key, c in result.items() if c))
+        return CoqSum(tuple((key, c) for key, c in result.items() if c))
 
     def line_at(self, t: Fraction) -> Fraction:
         """The exact value at `t` of a linear sum."""
@@ -137,7 +137,7 @@ class Sum:
 # === scripts ===================================================================================
 
 
-def prove_positive(name: str, value: Sum, where: Range, hints: Sequence[Fraction]) -> list[str]:
+def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fraction]) -> list[str]:
     """Lines that prove `NAME : forall t, where t -> 0 < ev NAME_l t`, for the sum NAME_l that they define.
 
     `hints` are values of t where the certificate cuts the range. Raises NotStatedError where no cuts are found.
@@ -174,7 +174,7 @@ def prove_positive(name: str, value: Sum, where: Range, hints: Sequence[Fraction
     return [*lines, f"  apply {pieces[-1][0]}; lra.", "Qed."]
 
 
-def _near_zero(value: Sum, hints: Sequence[Fraction], end: Fraction | None) -> tuple[int, Fraction]:
+def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -> tuple[int, Fraction]:
     """The order n of the first derivative that is not 0 at 0, and an r up to which the n-th seems positive."""
     order, derivative = 0, value
     while derivative.items and not derivative.at_zero and order < MOST_STEPS:
@@ -195,12 +195,12 @@ def _near_zero(value: Sum, hints: Sequence[Fraction], end: Fraction | None) -> t
     raise NotStatedError("no proof was found next to 0")
 
 
-def _far(value: Sum, start: Fraction) -> tuple[list[str], Fraction]:
+def _far(value: CoqSum, start: Fraction) -> tuple[list[str], Fraction]:
     """The proof from a B >= start on, by the term without exponential that has the highest power; and B."""
     powers = [k for (k, j), _ in value.items if not j]
     lead = max(powers)
     (c,) = (c for key, c in value.items if key == (lead, 0))
-    rest = Sum(tuple(item for item in value.items if item[0] != (lead, 0)))
+    rest = CoqSum(tuple(item for item in value.items if item[0] != (lead, 0)))
     negative = [(k, j, c) for (k, j), c in rest.items if c < 0]
     bound = max(start, Fraction(1, 64))
     for _ in range(MOST_STEPS):

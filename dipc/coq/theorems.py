@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dipc.coq.expressions import Expression, closed_expression, number
-from dipc.coq.signs import NotStatedError, Range, Sum, prove_positive, unit_of
+from dipc.coq.signs import CoqRange, CoqSum, NotStatedError, prove_positive, unit_of
 from dipc.verifier.claims import Interval, read_intervals
 from dipc.verifier.document import Document
 from dipc.verifier.functions import ONE, Closed, Ring, read_closed, read_ring
@@ -34,7 +34,7 @@ class UnsupportedError(Exception):
 
 
 @dataclass(frozen=True)
-class Theorems:
+class CoqFile:
     """A Coq file: its `text`, and how many of its `obligations` are `stated` as theorems."""
 
     text: str
@@ -51,7 +51,7 @@ class Theorems:
         return f"{words}; {missing} of {self.obligations} obligations not stated"
 
 
-def write_theorems(document: Document, budget: Budget) -> Theorems:
+def write_theorems(document: Document, budget: Budget) -> CoqFile:
     """State each obligation of `document`, which the checker has accepted, as a theorem with its proof.
 
     An obligation without a theorem is a comment that begins with `not stated:`. Raises UnsupportedError for
@@ -79,7 +79,7 @@ def write_theorems(document: Document, budget: Budget) -> Theorems:
                 blocks.append(f"(* {heading}\n   not stated: {_comment(str(reason))} *)")
             else:
                 blocks.append("\n".join([f"(* {heading} *)", *lines]))
-    theorems = Theorems("", stated, total)
+    theorems = CoqFile("", stated, total)
     head = "\n   ".join(
         [
             f"{theorems.summary}.",
@@ -88,7 +88,7 @@ def write_theorems(document: Document, budget: Budget) -> Theorems:
         ]
     )
     text = "\n\n".join([f"(* {head} *)", PRELUDE.read_text(encoding="utf-8").strip(), *blocks])
-    return Theorems(text + "\n", stated, total)
+    return CoqFile(text + "\n", stated, total)
 
 
 def _kinds(document: Document) -> list[str]:
@@ -212,7 +212,7 @@ class _Obligation:
     context: _Context
     budget: Budget
     written: list[str] = field(default_factory=list)
-    signs: dict[tuple[Sum, Range], str] = field(default_factory=dict)
+    signs: dict[tuple[CoqSum, CoqRange], str] = field(default_factory=dict)
     count: int = 0
 
     def lines(self) -> list[str]:
@@ -258,7 +258,7 @@ class _Obligation:
     def _proved(self) -> None:
         v, name = self.variable, self.name
         claim = f"1 - {name}_beta {v} <= {name}_Pr {v}"
-        ranges = [Range(i.lower, i.upper, i.lower_closed, i.upper_closed) for i in self.intervals]
+        ranges = [CoqRange(i.lower, i.upper, i.lower_closed, i.upper_closed) for i in self.intervals]
         parts: list[str] = []
         for interval, whole in enumerate(ranges):
             part = name if len(ranges) == 1 else f"{name}_interval{interval}"
@@ -275,7 +275,7 @@ class _Obligation:
                 f"Proof. intros {v} {cases}; [{applied}]; exact E. Qed.",
             ]
 
-    def _script(self, interval: int, whole: Range) -> list[str]:
+    def _script(self, interval: int, whole: CoqRange) -> list[str]:
         """The proof for one interval: for each argument of the least, one of the greatest on each cell."""
         equal = whole.lower == whole.upper
         lines = [f"intros {self.variable} {'->' if equal else 'E'}. unfold {self.name}_beta."]
@@ -285,7 +285,7 @@ class _Obligation:
             lines += self._part(interval, whole, place, part)
         return [f"  {line}" for line in lines]
 
-    def _part(self, interval: int, whole: Range, place: int, part: Mapping[str, Any]) -> list[str]:
+    def _part(self, interval: int, whole: CoqRange, place: int, part: Mapping[str, Any]) -> list[str]:
         """The steps that close the first goal, about one argument of the least."""
         cells = part["cells"][interval]
         lines: list[str] = []
@@ -300,7 +300,7 @@ class _Obligation:
                 steps += self._point(read_closed(part["functions"][arm]), whole.lower)
             else:
                 lemma = f"{self.name}_{interval}_{place}_{number_of_cell}"
-                here = Range(lower, upper, lower_closed, whole.upper_closed if last else True)
+                here = CoqRange(lower, upper, lower_closed, whole.upper_closed if last else True)
                 self._cell(lemma, interval, (place, arm), part["functions"][arm], cell["factors"], here)
                 steps.append(f"apply {lemma}; lra")
             if last:
@@ -317,7 +317,7 @@ class _Obligation:
         return ["right", f"unfold {self.name}_Pr", "field; try (apply Rgt_not_eq; number)"]
 
     def _cell(
-        self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: Range
+        self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: CoqRange
     ) -> None:
         """Write the lemma that Pr + a - 1 is not negative on a cell, with a = arms[arm[0]][arm[1]]."""
         place, number_of_arm = arm
@@ -352,12 +352,12 @@ class _Obligation:
             "Qed.",
         ]
 
-    def _factors(self, factors: Sequence[_Factor], where: Range, unit: Fraction, *, strict: bool) -> tuple[str, str]:
+    def _factors(self, factors: Sequence[_Factor], where: CoqRange, unit: Fraction, *, strict: bool) -> tuple[str, str]:
         """The factors as data for Coq, and the term that proves their signs, with holes for facts about the range."""
         texts: list[str] = []
         proofs: list[str] = []
         for factor in factors:
-            value = _signed(Sum.from_ring(factor.function, unit), factor, where)
+            value = _signed(CoqSum.from_ring(factor.function, unit), factor, where)
             texts.append(f"({value}, {factor.multiplicity}%nat)")
             if value.is_positive or (not strict and not factor.multiplicity % 2):
                 proofs.append("I")
@@ -372,7 +372,7 @@ class _Obligation:
             proof = f"(conj {one} {proof})"
         return f"[{'; '.join(texts)}]", proof
 
-    def _sign(self, value: Sum, where: Range, factor: _Factor, unit: Fraction) -> str:
+    def _sign(self, value: CoqSum, where: CoqRange, factor: _Factor, unit: Fraction) -> str:
         """The name of the lemma that the sum is positive on the range."""
         known = self.signs.get((value, where))
         if known is None:
@@ -380,7 +380,7 @@ class _Obligation:
             self.written += prove_positive(known, value, where, [hint * unit for hint in factor.hints])
         return known
 
-    def _line(self, value: Sum, where: Range) -> str:
+    def _line(self, value: CoqSum, where: CoqRange) -> str:
         """The name of the lemma that a linear sum is not negative on the range: it may be 0 at an end."""
         self.count += 1
         name = f"{self.name}_line{self.count}"
@@ -391,7 +391,7 @@ class _Obligation:
         return name
 
 
-def _signed(value: Sum, factor: _Factor, where: Range) -> Sum:
+def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
     """The sum, or its negative where the factor is said or seen to be negative on the range."""
     sign = factor.sign
     if len(value.items) == 1:
@@ -412,7 +412,7 @@ def _fold(operator: str, texts: Sequence[str]) -> str:
     return result
 
 
-def theorem_names(theorems: Theorems) -> Iterator[str]:
+def theorem_names(theorems: CoqFile) -> Iterator[str]:
     """The names of the theorems, in order."""
     for line in theorems.text.splitlines():
         if line.startswith("Theorem "):
