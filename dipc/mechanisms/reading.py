@@ -660,11 +660,18 @@ class _Final:
     def _as_in(self, answer: Answer, kind: Kind, like: _Final) -> Kind:
         """The kind of the mechanism's own output; what the right answer gives has to be among its values."""
         own = like.kinds[answer.name]
-        if kind.none and own.base in ("real", "int") and answer.name not in like.given:
+        if kind.none and not own.none and answer.name not in like.given:
             raise self.module.wrong(
                 self.node,
                 "the right answer is None sometimes, and the mechanism's is always a number",
                 "return None there, too",
+                code=UNKNOWN_TYPE,
+            )
+        if own.none and own.is_number and kind.is_number and self._meets_none(own, kind):
+            raise self.module.wrong(
+                self.node,
+                f"the right answer `{answer.name}` may be a number that the mechanism never gives",
+                "return one of the mechanism's answers, or let the mechanism return this number, too",
                 code=UNKNOWN_TYPE,
             )
         try:
@@ -677,6 +684,19 @@ class _Final:
                 code=UNKNOWN_TYPE,
             ) from None
         return own
+
+    @staticmethod
+    def _meets_none(own: Kind, kind: Kind) -> bool:
+        """Whether a number of `kind` may be the one that stands for None in `own`."""
+        if own.base == kind.base == "range":
+            apart = kind.ends[0].minus(own.ends[0])
+            return apart.value < 0 or any(coefficient < 0 for _, coefficient in apart.terms)
+        values = values_of(replace(kind, none=False))
+        if values is None:
+            return True
+        if own.base == "range":
+            return any(value < own.ends[0].value for value in values)
+        return own.all_values[0] in values
 
     # --- declarations -----------------------------------------------------------------------------
 

@@ -61,3 +61,17 @@ def test_laws_are_those_of_python(name: str) -> None:
         return
     for given in inputs(mechanism):
         assert program_law(mechanism, given) == python_law(mechanism._function, given), given
+
+
+@pytest.mark.parametrize(
+    ("ideal", "said"),
+    [("-1", "may be a number that the mechanism never gives"), ("None if x > 1 else x", "is None sometimes")],
+)
+def test_a_right_answer_is_none_only_where_the_mechanism_may_be(ideal: str, said: str, tmp_path: Path) -> None:
+    """A right answer of -1 was read as None, which -1 stands for in the program."""
+    file = tmp_path / "f.py"
+    body = "    return x\n" if "None" in ideal else "    if x >= 1:\n        return None\n    return x\n"
+    head = f"import dipc\n\n\ndef exact(x):\n    return {ideal}\n\n\n@dipc.mechanism(ideal=exact)\n"
+    file.write_text(head + "def f(x: dipc.Finite[0:4], eps):\n" + body, encoding="utf-8")
+    with pytest.raises(dipc.DiagnosticError, match=said):
+        dipc.load(f"{file}::f")
