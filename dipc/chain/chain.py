@@ -1,20 +1,21 @@
-"""The chain as built, its transitions, and where its paths end while it grows.
+"""The chain as built, its transitions, and the ends of its paths while it grows.
 
-Of what its choices do alone, a finite Markov chain, the weights of the exits are computed.
+The weights of the exits are those of a finite Markov chain, the one that the choices form.
 
-An exit has the probability W · m, where m is the measure of its constraints (in fact of its `EventTemplate`) and W is
-the total weight of the paths to it, with weight 1 for a comparison just as for a deterministic step. To see why, hold
-the noises and the inputs fixed. Every comparison then has one outcome, and what is left is a Markov chain of choices.
-The probability that it reaches state s is the sum, over the paths to s whose comparisons turn out so, of the weights of
-their choices. A comparison adds its outcome to the constraints, and only what follows from the rest is ever taken away:
-the constraints of s say exactly what the comparisons on a path to it gave, on each such path. So either the noises
-satisfy these constraints, and all paths to s are taken into account, or they do not, and none is. The sum is therefore
-W if the constraints of s hold and 0 if not, and W does not depend on the noises: the probability is W times the
-measure.
+An exit has the probability W · m, where m is the measure of its constraints (in fact of its `EventTemplate`). W is the
+total weight of the paths to it, with weight 1 for a comparison as for a deterministic step. Proof: hold the noises
+and the inputs fixed.
 
-Paths that part at a comparison never meet again, unless where nothing is: what one found excludes the noises of the
-other. For the same reason a comparison that branches leads out of its strongly connected component: inside one there
-are only choices and deterministic steps, and the weights that leave a state sum to 1.
+1. Every comparison then has one outcome, and the rest is a Markov chain of choices. The probability that it reaches
+   state s is the sum, over the paths to s whose comparisons have these outcomes, of the weights of their choices.
+2. A comparison adds its outcome to the constraints, and only redundant constraints are ever removed. So the constraints
+   of s are equivalent to the outcomes of the comparisons on each path to it.
+3. So either the noises satisfy these constraints, and all paths to s count, or none does. The sum is W if the
+   constraints of s hold and 0 if not, and W does not depend on the noises.
+
+Paths that part at a comparison never meet again, except with probability 0: their outcomes exclude each other. For the
+same reason a comparison that branches leads out of its strongly connected component: inside one there are only choices
+and deterministic steps, and the weights that leave a state sum to 1.
 
 Where paths are united, several histories of comparisons do meet, and paths must not be counted. That happens only in
 programs without choices: there every exit has weight 1.
@@ -216,7 +217,7 @@ Step = tuple[int, tuple[ChoiceWeight, ...]]
 
 @frozen
 class Reach:
-    """What `dipc.algebra.absorption.absorption_weights` takes, once the weights are computed.
+    """The arguments of `dipc.algebra.absorption.absorption_weights`, once the weights are computed.
 
     Runs end in `ends`, the nodes of the chain's exits and, where some states were cut, NOWHERE. Every state listed in
     `edges` can reach one of them.
@@ -239,7 +240,7 @@ def reach(chain: Chain) -> Reach:
     transitions = chain.transitions
 
     def settle(node: int) -> int:
-        """Where control that comes to `node` stays: at a choice, at a comparison, or at an end."""
+        """The node where control stays after `node`: at a choice, at a comparison, or at an end."""
         passed: list[int] = []
         while node not in settled and node not in exits and len(transitions.successors(node)) == 1:
             (goal,) = transitions.successors(node)

@@ -49,8 +49,9 @@ Balls = Mapping[int, Ball]
 
 
 class AffineBound(NamedTuple):
-    """`form` >= 0 or, with the slot of a real or int output, one side of its ball: form - sign·center + radius >= 0,
-    where the form is the output (`sign` 1) or its negative (-1).
+    """The condition `form` >= 0 or, with the slot of a real or int output, one side of its ball.
+
+    The side is form - sign·center + radius >= 0, where the form is the output (`sign` 1) or its negative (-1).
     """
 
     form: Affine
@@ -74,10 +75,10 @@ class ComponentTemplate:
     bounds: tuple[_BoundTemplate, ...]
 
     def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
-        """The event at these inputs and balls; its constraints are normalized as `Event` asks, and its noises centered:
-        inputs that differ by what no comparison tells, as by a shift of all queries, give equal events.
+        """The event at these inputs and balls, with normalized constraints and centered noises.
 
-        No constraint is strict: those on integers are closed already, and to continuous noises it makes no difference.
+        Inputs that differ by something that no comparison sees, such as a shift of all queries, give equal events. No
+        constraint is strict: constraints on integers are closed already, and continuous noises have the same measure.
         """
         constraints: list[Halfspace] = []
         for bound in self.bounds:
@@ -97,8 +98,9 @@ class ComponentTemplate:
 
 @frozen
 class _BoundTemplate:
-    """`slack` is what is left of the inputs and the constant over centered noises; `fixed` the half-space over these
-    where it does not depend on inputs or balls.
+    """A bound over centered noises: `slack` is the part that depends on inputs, and the constant.
+
+    `fixed` is the half-space where it does not depend on inputs or balls.
     """
 
     coefficients: Terms
@@ -158,7 +160,7 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
 
 
 def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:
-    """That one noise, which the state does not know, falls into an interval."""
+    """The component in which one noise that the state does not mention falls into an interval."""
     noise = NoiseVar(member, -1, "", None, weight.law, weight.rate, Affine.number(weight.mean))
     form = Affine.noise(member)
     sides = [] if weight.low is None else [form - Affine.number(weight.low)]
@@ -216,8 +218,9 @@ class EventTemplate:
 
 
 def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
-    """The sides that balls of real and int outputs have: 1 where an output must not be far below det's, -1 where it
-    must not be far above.
+    """The sides of the balls of real and int outputs.
+
+    1 means that an output must not be far below det's, and -1 that it must not be far above.
     """
     match None if program.metric is None else program.metric.output:
         case "above":
@@ -231,10 +234,9 @@ def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
 def template(
     program: CoreProgram, exit_state: ExitState, balls: Iterable[int] = (), intervals: Iterable[NoiseWeight] = ()
 ) -> EventTemplate:
-    """The template for an exit when the real and int outputs `balls` are to lie in balls, and other noise falls into
-    the `intervals`.
+    """The template for an exit when the outputs `balls` are in balls and other noise falls into the `intervals`.
 
-    An output that was never assigned lies in no ball.
+    An output that was never assigned is in no ball.
     """
     possible = True
     points: list[AffineBound] = []

@@ -188,7 +188,7 @@ class Rows:
 
 
 class NoiseUniter:
-    """Unites the states of one chain as it grows."""
+    """A uniter of states of one chain that differ in noises, as the chain grows."""
 
     def __init__(self, flow: Flow, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
         self._flow = flow
@@ -232,8 +232,11 @@ class NoiseUniter:
 
 @frozen
 class _Region:
-    """What a state knows in some coordinates; `given` is about inputs, or true of the noises from the start. The `row`
-    is of both.
+    """The constraints of a state in some coordinates.
+
+    `given` are about inputs, or true of the noises from the start.
+
+    The `row` has all of them.
     """
 
     constraints: Sequence[Constraint]
@@ -241,7 +244,7 @@ class _Region:
     row: _Row
 
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Its own constraints, without given ones, that are differences with one of these ends."""
+        """The constraints of the state, without given ones, that are differences with one of these ends."""
         if not self.given:
             return self.row.differences(side, ends)
         return [item for item in self.constraints if (bound := item.bound) is not None and bound[side] in ends]
@@ -385,7 +388,7 @@ def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[l
 
 
 class GuardUniter:
-    """Unites the states of one chain as it grows."""
+    """A uniter of states of one chain that differ in guards, as the chain grows."""
 
     def __init__(self, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
         self._leaves = leaves
@@ -465,7 +468,7 @@ class _Member:
         return [item for item in self._guards.items if (bound := item.bound) is None or bound[0] in uppers]
 
     def implied(self, items: Iterable[Constraint]) -> list[Constraint]:
-        """Those that every point of the region satisfies; exact where all are differences."""
+        """The members of `items` that every point of the region satisfies; exact where all are differences."""
         result: list[Constraint] = []
         for item in items:
             bound = item.bound
@@ -488,8 +491,11 @@ _MOST_SKIPPED = 8
 
 @frozen
 class InputsAmong:
-    """The inputs with these `finite` values (of every DOM and bool input) that satisfy the `guards`; there must be
-    some. `along` one of them, only its own path is followed.
+    """The inputs with these `finite` values (of every DOM and bool input) that satisfy the `guards`.
+
+    There must be one.
+
+    With `along`, one of these inputs, only its path is followed.
     """
 
     finite: Mapping[int, Value]
@@ -509,15 +515,14 @@ def explore(
 ) -> Chain:
     """The chain for `inputs` (a value for every DOM and bool input), or for some among them.
 
-    With `wanted`, values of DOM and bool outputs, the exits are just those that have these values: a state is cut as
-    soon as an output differs that nothing can give its wanted value any more. The exits give the `observed` outputs:
-    all of them by default, with `wanted` its own and the real and int ones. Paths that differ in nothing that matters
-    later are united, unless `display` asks for every state as the paper shows it, or the program makes choices: then
-    paths have weights (see `reach`). Choices whose weight is not `possible` are left out: such as one that is 0 for
-    every eps. Give a Flow to analyze a program only once.
+    With `wanted`, values of DOM and bool outputs, the exits are those that have these values: a state is cut as soon as
+    an output differs and can no longer become its wanted value. The exits give the observed outputs: all of them by
+    default, with `wanted` the wanted ones and the real and int ones. Paths that differ in nothing that matters later
+    are united, unless every state is requested as the paper shows it, or the program makes choices: then paths have
+    weights. Choices whose weight is 0 for every eps are left out. Give a Flow to analyze a program only once.
 
-    Raises DiagnosticError with the path for what goes wrong in a step and for a loop that some run cannot leave,
-    LimitReached past `limits`.
+    Raises DiagnosticError with the path for a fault in a step and for a loop that some run cannot leave, LimitReached
+    past `limits`.
     """
     flow = program if isinstance(program, Flow) else analyze(program)
     if observed is None:
@@ -622,8 +627,9 @@ class _Explorer:
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
 
     def _tell_all(self) -> None:
-        """Explore again with every state, so that a trap is reported with all that it reads and writes; where there are
-        too many states, with those explored so far.
+        """Explore again with every state, so that a trap is reported with all that it reads and writes.
+
+        Where there are too many states, the report has those explored so far.
         """
         if self.skips:
             whole = _Explorer(self.flow, self.inputs, self.wanted, self.observed, self.limits, False, self.possible)
@@ -663,9 +669,7 @@ class _Explorer:
             self._connect(node, self._arrived(state.label, after), (edge,))
 
     def _arrived(self, label: int, after: State) -> int:
-        """The node of `after`, the state after the instruction at `label`, or of the state that it is bound to become
-        where nothing is to be told apart on the way.
-        """
+        """The node of `after`, the state after the instruction at `label`, or of the next state that must be kept."""
         for left in range(_MOST_SKIPPED if self.skips else 0, -1, -1):
             goal = after.label
             dying = (self.live[label] | self.flow.writes[label]) & ~self.live[goal]
@@ -737,7 +741,7 @@ class _Explorer:
         return result
 
     def _replace(self, group: list[int], state: State) -> int:
-        """Puts one state in place of all those of the group."""
+        """Put one state in place of all states of the group."""
         whole = self._add(state)
         for node in group:
             for source in list(self.transitions.predecessors(node)):

@@ -63,15 +63,17 @@ from dipc.text.program import CoreProgram
 
 @frozen
 class Flow:
-    """Everything about a program that does not depend on its inputs.
+    """The properties of a program that do not depend on its inputs.
 
-    `landing[l]` is where control that goes to label l stays: jumps are followed, and every exit is the one label
-    `exit_label` = len(instructions). `successors`, `may_assign` (at l or later) and `joins` are by label, the exit's
-    included; `forward` says that every step leads to a greater label, so that states can be taken in label order;
-    `chooses` that some instruction makes a finite random choice, `draws` that some instruction draws a noise.
-    `bounds_noises` that some noise has a least value. `reassigned` are the slots that are assigned forms; a state at a
-    label of `determined` has one successor. A draw at a label of `places` chooses one of the intervals that these leave
-    (`with_finite_noise`), and is none of the `draws`.
+    - `landing[l]` is the label where control stays after it comes to label l: jumps are followed, and every exit is the
+      one label `exit_label` = len(instructions).
+    - `successors`, `may_assign` (at l or later) and `joins` are by label, the exit's included.
+    - `forward`: every step leads to a greater label, so that states can be taken in label order.
+    - `chooses`: an instruction makes a finite random choice. `draws`: an instruction draws a noise.
+    - `bounds_noises`: a noise has a least value.
+    - `reassigned` are the slots that are assigned forms. A state at a label of `determined` has one successor.
+    - A draw at a label of `places` chooses one of the intervals between them (`with_finite_noise`), and is not one of
+      the `draws`.
     """
 
     program: CoreProgram
@@ -104,7 +106,7 @@ class Flow:
         return noise
 
     def supports(self, noises: Iterable[NoiseVar]) -> ConstraintSet:
-        """What is known of noises from the start: see `nonnegative`."""
+        """The constraints that hold for the noises from the start: see `nonnegative`."""
         return nonnegative(noises) if self.bounds_noises else NOTHING_KNOWN
 
     def is_whole(self, form: Affine) -> bool:
@@ -116,8 +118,10 @@ class Flow:
 
     @property
     def may_have_runs(self) -> bool:
-        """Whether no finite input, choice, output that is no constant, or loop that is not unrolled stands against
-        looking at all runs at once (see `chain/series.py`).
+        """Whether all runs can be explored at once (see `chain/series.py`).
+
+        The program must have no finite input or choice, no output that is not constant, and no loop that is not
+        unrolled.
         """
         slots, program = self.program.slots, self.program
         if not self.forward or self.chooses or any(slots[slot].is_symbolic for slot in program.outputs):
@@ -139,7 +143,7 @@ class Flow:
         return initial_state(self.entry, tuple(values))
 
     def live(self, observed: Iterable[int]) -> tuple[int, ...]:
-        """By label, the slots that a later instruction may read, or that are `observed` at the exit."""
+        """The slots by label that a later instruction may read, or that are `observed` at the exit."""
         return _backwards(
             self.successors,
             slot_set(observed),
@@ -147,8 +151,9 @@ class Flow:
         )
 
     def may_give(self, wanted: Mapping[int, Value]) -> tuple[int, ...]:
-        """By label, the slots that an instruction at l or later may assign their wanted value: all of `may_assign`
-        except for what is assigned other constants.
+        """The slots by label that an instruction at the label or later may assign their wanted value.
+
+        These are all of `may_assign` except for slots that are assigned other constants.
         """
         others = {
             label: 1 << instruction.target.slots[0]
@@ -292,7 +297,7 @@ def _joins(entry: int, successors: tuple[tuple[int, ...], ...]) -> frozenset[int
 
 
 def _versions(instructions: tuple[Instruction, ...]) -> dict[int, dict[int, int]]:
-    """By the label of a draw and the slot drawn into: its number among the draws of that slot, if there are several."""
+    """The number of a draw among the draws of its slot, by label and slot, if there are several."""
     draws: dict[int, list[int]] = {}
     for label, instruction in enumerate(instructions):
         if isinstance(instruction, SampleNoise):
@@ -313,7 +318,7 @@ _MOST_VALUES = 8
 
 
 def trapped_fault(flow: Flow, states: Mapping[int, State], trap: frozenset[int]) -> Fault:
-    """What to say about a trap: the outermost `while` in it, and the values that keep it going."""
+    """The fault for a trap: the outermost `while` in it, and the values that keep it running."""
     program = flow.program
     labels = {states[node].label for node in trap}
     heads = sorted(labels & program.loops.keys())
@@ -395,7 +400,7 @@ def without_finite_noise(flow: Flow) -> Flow:
 def intervals(
     draw: SampleNoise, mean: Fraction, places: tuple[Fraction, ...]
 ) -> Iterator[tuple[Fraction, NoiseWeight]]:
-    """Some number of each interval between the places, and the weight of that; for a mean, which is a number."""
+    """A number of each interval between the places, with the interval's weight; the mean must be a number."""
     for low, high, number in _cells(draw.law, places):
         yield number, NoiseWeight(draw.law, draw.rate, mean, low, high)
 
@@ -443,8 +448,9 @@ def _only_compared(flow: Flow, slot: int) -> bool:
 
 
 def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
-    """All that the noise drawn at a label may be compared with, increasing; where it is an integer the least integers
-    above all that comparisons may tell apart. None where that is too much.
+    """The values that the noise drawn at a label may be compared with, increasing; None where there are too many.
+
+    For an integer noise these are the least integers above all values that comparisons may distinguish.
     """
     draw = flow.program.instructions[label]
     assert isinstance(draw, SampleNoise)
@@ -475,8 +481,9 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
 
 
 def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
-    """The integers from which on c·(x - place) ~ 0 is another truth value than just before, for a positive c or, where
-    the left side is not `rising`, a negative one.
+    """The integers from which on the truth value of c·(x - place) ~ 0 differs from that just before.
+
+    c is positive or, where the left side does not rise, negative.
     """
     first, after = Fraction(ceil(value)), Fraction(floor(value) + 1)
     match op:

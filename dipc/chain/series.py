@@ -56,8 +56,10 @@ Outputs = Mapping[int, Value]
 
 @frozen
 class Series:
-    """The runs to one answer: of each segment one of the paths. Segments of one path without constraints are left out;
-    one has no paths where no run gives the answer. `noises` are all that the constraints mention.
+    """The runs to one answer: one path of each segment.
+
+    Segments of one path without constraints are left out; a segment without paths means that no run gives the answer.
+    `noises` are all noises in the constraints.
     """
 
     outputs: Outputs
@@ -66,16 +68,19 @@ class Series:
 
 
 def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
-    """The answers that a program may give, each with its runs; None where it has no `runs` of at most so many states,
-    or segments with many paths.
+    """The answers that a program may give, each with its runs.
+
+    None where the program has no `runs` of at most `most_states` states, or has segments with many paths.
     """
     graph = runs(flow, most_states)
     return None if graph is None else graph.series()
 
 
 def runs(flow: Flow, most_states: int) -> RunSet | None:
-    """All runs of a program; None where it has finite inputs or choices, answers that are no constants, faults on some
-    path, noises whose means depend on the path, loops that are not unrolled, or more states than this.
+    """All runs of a program; None where there are more than `most_states` states, or a run is not of the right kind.
+
+    A program of the wrong kind has finite inputs or choices, answers that are not constant, faults on some path, noises
+    whose means depend on the path, or loops that are not unrolled.
     """
     if not flow.may_have_runs:
         return None
@@ -93,8 +98,10 @@ class _NoSeries(Exception):
 
 @dataclass(slots=True)
 class RunSet:
-    """The states by place and values, numbered in the order of their labels, with the steps that lead to each, and how
-    many paths do. `ends` are those after the program, each with another answer: the values of the outputs.
+    """The states of all runs by place and values, numbered in the order of their labels.
+
+    Each state has the steps that lead to it and the number of its paths. `ends` are the states after the program, by
+    answer.
     """
 
     flow: Flow
@@ -112,7 +119,7 @@ class RunSet:
 
     @property
     def number(self) -> int:
-        """How many runs there are."""
+        """The number of runs."""
         return sum([self.counts[end] for end in self.ends])
 
     def series(self) -> tuple[Series, ...] | None:
@@ -180,8 +187,9 @@ class RunSet:
         return ends
 
     def towards(self, end: int) -> Series | None:
-        """The runs to one exit, by how many paths lead to each state and from there to it; None where a segment has
-        many.
+        """The runs to one exit, from the numbers of paths to and from each state.
+
+        None where a segment has many paths.
         """
         outputs, counts = self.outputs(end), self.counts
         onwards = {end: 1}
@@ -216,7 +224,7 @@ class RunSet:
         return Series(outputs, tuple([self.noises[noise] for noise in sorted(mentioned)]), tuple(segments))
 
     def among(self, end: int, kept: Callable[[Path], bool], most: int) -> list[list[Constraint]] | None:
-        """What the runs to one exit know all of whose steps are kept; None for more than so many."""
+        """The constraints of each run to one exit whose steps are all kept; None for more than `most` runs."""
         counts = {0: 1}
         steps: dict[int, list[tuple[int, Path]]] = {}
         for node in range(1, end + 1):
@@ -275,9 +283,12 @@ class RunSet:
 
 
 def united(paths: list[Path]) -> tuple[Path, ...]:
-    """Paths, of which at most one holds of any noises and inputs, without those that never hold, and with one in the
-    place of two that part at one comparison and then know the same: one of the result holds if and only if one of the
-    paths does, but for noises of probability 0.
+    """Paths that hold if and only if one of `paths` does, up to noises of probability 0.
+
+    At most one of `paths` may hold.
+
+    Paths that never hold are left out. Two paths that part at one comparison and then have the same constraints become
+    one.
     """
     if len(paths) < 2:
         return tuple(paths)
@@ -296,8 +307,10 @@ def united(paths: list[Path]) -> tuple[Path, ...]:
 
 
 def _union(one: Path, other: Path) -> Path | None:
-    """The conjunction that holds where one of two does: for a comparison c of the one and its opposite in the other, R
-    of all others; where the one implies R, and the other does, they are R with c and R with its opposite.
+    """The conjunction that holds where one of two paths does; None if there is none of the known kind.
+
+    Let c be a constraint of the one whose opposite is in the other, and R all other constraints. If each path implies
+    R, the paths are R with c, and R with its opposite.
     """
     for item in one:
         opposite = item.negation

@@ -147,8 +147,9 @@ def combination(terms: Iterable[tuple[Fraction, Affine]], constant: Fraction) ->
 
 
 def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
-    """The form over N = X - mean for each of its noises X: the same coefficients, and in place of its inputs and
-    constant the slack b + D·u + A·mean(u).
+    """The form over N = X - mean for each of its noises X.
+
+    The coefficients are the same; the inputs and the constant become the slack b + D·u + A·mean(u).
     """
     return combination([(_ONE, form), *[(c, means[noise]) for noise, c in form.noises]], _ZERO)
 
@@ -257,8 +258,9 @@ class Constraint:
 
     @cached_property
     def bound(self) -> Difference | None:
-        """The constraint as a bound on the difference of two variables (or of one and ORIGIN); None if it is not
-        one.
+        """The constraint as a bound on the difference of two variables (or of one and ORIGIN).
+
+        None if it is not one.
         """
         upper, lower = difference_ends(terms_of(self.form))
         if upper is None or lower is None:
@@ -609,7 +611,7 @@ class Fault(Exception):
 
 
 class Mark(Enum):
-    """What a slot holds when it holds no value."""
+    """The content of a slot that holds no value."""
 
     UNASSIGNED = "unassigned"
     FORGOTTEN = "forgotten"

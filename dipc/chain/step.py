@@ -104,7 +104,7 @@ def target_slot(target: Target, values: Sequence[SlotValue], slots: Sequence[Slo
 
 
 def read(expr: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value | Affine:
-    """What the variable holds; raises Fault like `evaluate`."""
+    """The content of a variable. Raises Fault like `evaluate`."""
     match expr:
         case Read(slot=slot):
             pass

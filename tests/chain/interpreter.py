@@ -30,8 +30,10 @@ ARITHMETIC = {
 
 
 def run(program, inputs, noises, choose=None):
-    """The final values by slot, when the draw at label l is noises[l] off its mean, and a choice between n options
-    takes the option number choose(n, weights), where `weights` are the weights written or, for Exp, the scores.
+    """The final values by slot, when the draw at label l is noises[l] off its mean.
+
+    A choice between n options takes the option number choose(n, weights), with the weights as written or, for Exp, the
+    scores.
     """
     values = {}
     for slot in program.slots:

@@ -1,9 +1,22 @@
 """Programs for the tests, written as nested tuples and flattened to instructions as the syntax room does.
 
-Statements: ("lap", slot, rate, affine), ("dlap", slot, rate, affine), ("expo", slot, rate), ("set", slot, expr),
-("let", slot, affine), ("compare", slot, affine, op), ("exp", slot, rate, {value: score expr}),
-("choose", slot, [(expr, weight)]), ("if", expr, then, otherwise), ("ifcompare", affine, op, then, otherwise),
-("while", expr, body), ("whilecompare", affine, op, body), ("exit",). An affine is (terms, constant), terms being a
+Statements:
+
+- ("lap", slot, rate, affine)
+- ("dlap", slot, rate, affine)
+- ("expo", slot, rate)
+- ("set", slot, expr)
+- ("let", slot, affine)
+- ("compare", slot, affine, op)
+- ("exp", slot, rate, {value: score expr})
+- ("choose", slot, [(expr, weight)])
+- ("if", expr, then, otherwise)
+- ("ifcompare", affine, op, then, otherwise)
+- ("while", expr, body)
+- ("whilecompare", affine, op, body)
+- ("exit",)
+
+An affine is (terms, constant), terms being a
 dict from slot to number or expr; a weight is a natural number or an ast.Expr. Every instruction has its own line of the
 source: line = label + 1.
 """

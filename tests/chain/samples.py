@@ -61,7 +61,7 @@ def walk(chain, noises, inputs, choose):
 
 
 def option(program, edge):
-    """Which of the options with a positive weight a choice took."""
+    """The option with a positive weight that a choice took."""
     if isinstance(edge.weight, ExponentialWeight):
         return edge.weight.index
     weights = [weight for _, weight in program.instructions[edge.label].arms if weight.value]
@@ -75,8 +75,9 @@ def tape(seed):
 
 
 def samples(program, seed, dom_inputs, count=SAMPLES):
-    """How far noises are off their means, by label, all different and near small multiples of 1/2 (so that every order
-    comes up), with inputs.
+    """Offsets of noises from their means, by label, with inputs.
+
+    The offsets are all different and near small multiples of 1/2, so that every order occurs.
     """
     generator = random.Random(seed)
     draws = {

@@ -209,7 +209,7 @@ def test_a_row_made_from_another_one_is_as_if_made_at_once(pool, data):
 
 @given(st.lists(differences(), max_size=9), st.sampled_from([-1, 0, 2, 4]))
 def test_the_greatest_bounds_are_those_of_all_walks(facts, start):
-    """Against walks of so many steps as there are variables, one by one."""
+    """The bounds agree with those of all walks with as many steps as variables."""
     edges = [fact.bound for fact in facts]
     best = {start: (0, 0)}
     for _ in range(7):

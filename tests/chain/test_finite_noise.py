@@ -86,7 +86,7 @@ def test_many_give_the_same_probabilities(seed: int, monkeypatch: pytest.MonkeyP
 
 
 def test_independent_tests_are_not_multiplied_out() -> None:
-    """Where one path leads to an answer, what each noise falls into is a factor of its own."""
+    """If one path leads to an answer, the interval of each noise is a separate factor."""
     lines = [f"x <- Lap(eps/{i}, {i}/7); o[{i}] <- x >= 0;" for i in range(1, 31)]
     program = dipc.load("program p;\noutput o[1..30] : bool;\nvar x : real;\n" + "\n".join(lines))
     report = dipc.check(program, [{"o": (True,) * 30}], beta="30*exp(-eps/500)/2", eps="[1, 2]")

@@ -67,8 +67,9 @@ def fair(chain):
 
 
 def enumerated(program, inputs, noises, most=64):
-    """The probability of each assignment of outputs when every option of a choice is as likely as the others, by
-    running the program on all sequences of choices; and what is missing because it takes more than `most` runs.
+    """The probability of each assignment of outputs with equally likely options, from all sequences of choices.
+
+    The second result is the probability that is missing because it takes more than `most` runs.
     """
     found = {}
     pending = [((), F(1))]
@@ -309,7 +310,7 @@ def test_the_same_knowledge_by_different_comparisons_is_one_state():
 
 
 def test_what_only_follows_from_constraints_does_not_make_them_superfluous():
-    """That y = 0 says x >= 0 too, but x >= 0 is known of x alone: it must not be forgotten for being said again."""
+    """The constraint y = 0 implies x >= 0, but x >= 0 must not be dropped when it is stated again."""
     writer = Writer(
         ("x", INT, Role.VAR, None), ("y", INT, Role.VAR, None), ("out", integers(0, 9), Role.OUTPUT, F(0)),
         ("coin", BOOL, Role.OUTPUT, None),
