@@ -17,8 +17,9 @@ from dipc.noise.law import Law
 
 @frozen
 class Noise:
-    """An independent random variable: its mean plus noise of a law of `dipc.noise`, with this rate > 0. The mean of
-    integer noise is an integer.
+    """An independent random variable: its mean plus noise of a law of `dipc.noise` with this rate > 0.
+
+    The mean of integer noise is an integer.
     """
 
     law: Law
@@ -52,7 +53,7 @@ class Event:
 
 @frozen
 class RunStep:
-    """From one node to another where these conditions hold, by place."""
+    """A step from one node to another, taken where its conditions hold; these are given by index."""
 
     source: int
     goal: int
@@ -61,11 +62,13 @@ class RunStep:
 
 @frozen
 class RunGraph:
-    """Runs to one answer over the product of `noises`: paths from the first node to the last one, numbered along all
-    paths, of which almost surely at most one holds. A path holds where all `conditions` of its steps do. `live` is by
-    node the only noise that steps before it and steps after it both mention, None where there is none.
+    """The runs to one answer over the product of `noises`, as paths of a graph from its first node to its last.
 
-    Its measure is the probability that some path holds; conditions are as the constraints of an `Event`.
+    Nodes are numbered along all paths. A path holds where all `conditions` of its steps do; almost surely at most one
+    path holds. `live` gives for each node the only noise that steps before it and steps after it both mention, None
+    where there is none.
+
+    The measure is the probability that some path holds. Conditions are like the constraints of an `Event`.
     """
 
     noises: tuple[Noise, ...]

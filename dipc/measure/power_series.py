@@ -147,7 +147,7 @@ def antiderivative(terms: SeriesTerms) -> SeriesTerms:
 
 @dataclass(frozen=True)
 class SeriesPiecewise:
-    """As `Piecewise`: `pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]."""
+    """A piecewise function like `Piecewise`: `pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]."""
 
     ring: SeriesRing
     breaks: tuple[int, ...]
@@ -215,8 +215,8 @@ class SeriesPiecewise:
 def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Meter) -> flint.arb_series:
     """The integral over the line of a product of powers of functions, which decays at both ends.
 
-    From one piece to the next few factors change, most of them from a single term, which is divided out: so the whole
-    takes about as many steps as its factors have terms, for each break.
+    Few factors change from one piece to the next, most of them from a single term, which is divided out. So each break
+    takes approximately as many steps as its factors have terms.
     """
     functions = [function.to_power(count, meter) for function, count in factors]
     ring = functions[0].ring

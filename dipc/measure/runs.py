@@ -1,13 +1,15 @@
-"""Runs to one answer as a graph, of which what is compared later is one noise at a time: message passing along it.
+"""The measure of runs to one answer, given as a graph, by message passing of one noise at a time.
 
 **Lemma.** Let the runs be paths of a graph without cycles, whose steps are conjunctions, so that almost surely at most
-one path holds. Let x(v) be the one noise that both a step before the node v and one after it mention, if there is any,
-and F_v(x) the probability, given x(v) = x, that all steps of some path from v to the end hold. A step from u to v
-mentions x(u), x(v) and noises that no step before u and none after v mentions, so that given x(u) and x(v) it does not
-depend on what comes after: F_u is the sum over the steps from u of the integrals of F_v, where the step holds, over all
-its noises but x(u). The measure of all runs together is F at the start. It takes as many integrals as steps, however
-many paths, and fewer where nodes have the same future: however a maximum was found, what is to come depends on its
-value alone. ∎
+one path holds. Let x(v) be the one noise that both a step before the node v and a step after it mention, if there is
+one. Let F_v(x) be the probability, given x(v) = x, that all steps of some path from v to the end hold. Then F_u is the
+sum, over the steps from u to v, of the integrals of F_v where the step holds, over all its noises but x(u).
+
+Proof. A step from u to v mentions x(u), x(v) and noises that no step before u and none after v mentions. Given x(u) and
+x(v), it does not depend on later steps. ∎
+
+The measure of all runs together is F at the start. It takes as many integrals as steps, for any number of paths, and
+fewer where nodes have the same future. For example, the future of a maximum depends on its value alone.
 """
 
 from __future__ import annotations
@@ -51,9 +53,7 @@ def run_measure(graph: RunGraph, limits: Limits) -> Closed:
 
 
 def require_measured(graph: RunGraph) -> None:
-    """Raise OutsideFragment where a graph with these noises, these steps or some of them, and any slacks has no
-    measure here.
-    """
+    """Raise OutsideFragment where graphs with these noises and steps cannot be measured here, for any slacks."""
     system = _System.from_graph(graph)
     for step in graph.steps:
         rows = [row for number in step.conditions if (row := system.rows[number]) is not None]
@@ -114,7 +114,10 @@ class _Passing(Generic[_Function]):
         self._numbers: dict[int, Closed] = {}
 
     def measure(self) -> Closed:
-        """Where no noise is live F is a number: functions are passed back from each such node to those before it."""
+        """The measure of the graph, by passing functions back from each node without live noise.
+
+        At such a node F is a number.
+        """
         end = len(self._live) - 1
         reached: dict[int, list[Closed]] = {end: [ExpPoly.ONE]}
         for goal in range(end, 0, -1):
@@ -125,7 +128,7 @@ class _Passing(Generic[_Function]):
         return total(reached.get(0, []))
 
     def _measures_to(self, end: int) -> Mapping[int, Closed]:
-        """By node without live noise the measure of the paths from there to `end` that pass no other such node."""
+        """The measure, by node without live noise, of the paths from there to `end` that pass no other such node."""
         names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}
         for node in range(end - 1, -1, -1):
@@ -171,8 +174,9 @@ class _Passing(Generic[_Function]):
         return self._passed(step, links, names).integral(self._meter)
 
     def _passed(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> _Function:
-        """What the step adds to F, as a function of the noise that is live before it; where none is, one with that
-        integral.
+        """The summand of F for the step, as a function of the noise that is live before it.
+
+        Where no noise is live before it, a function with that integral.
         """
         source, goal = self._live[step.source], self._live[step.goal]
         live: list[int] = [noise for noise in (source, goal) if noise is not None]
@@ -218,8 +222,9 @@ class _Passing(Generic[_Function]):
 
 
 def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[list[int], Mapping[int, int | None]]:
-    """The noises, each after the one above it: the first above all that it is not tied to. Raises OutsideFragment for
-    ties in a cycle.
+    """The noises, each after the noise above it; the first is above all noises that it is not tied to.
+
+    Raises OutsideFragment for ties in a cycle.
     """
     adjacent: dict[int, list[int]] = {noise: [] for noise in noises}
     for i, j in ties:

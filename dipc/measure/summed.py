@@ -78,7 +78,7 @@ class Theta:
         return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """At least the variation beyond |k| = reach."""
+        """An upper bound of the variation beyond |k| = reach."""
         r = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / (8 if wide and not self.fixed else 2)
         r = r if self.fixed else r * flint.arb(to_fmpq(center)) ** 2
         tail = (-r * (reach + 1) ** 2).exp() / (1 - (-r * (2 * reach + 3)).exp())
@@ -115,7 +115,7 @@ class Geometric:
         return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """At least the variation beyond |k| = reach."""
+        """An upper bound of the variation beyond |k| = reach."""
         return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:  # noqa: ARG002
@@ -135,8 +135,9 @@ Limit = tuple[int, int, int]
 
 @frozen
 class Node:
-    """A sum of noises, with what each is multiplied, within its `own` limits; and within `limits` with that of the node
-    `parent`; None: a root.
+    """A sum of noises, with the factor of each, between its `own` limits.
+
+    Together with the node `parent` (None for a root) it is between `limits`.
     """
 
     laws: tuple[tuple[Masses, int], ...]
@@ -152,8 +153,9 @@ class SummedMeasure:
     nodes: tuple[Node, ...]
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
-        enclosed. Raises LimitReached.
+        """The Taylor series in eps at a positive center, to FLINT's length and precision. Raises LimitReached.
+
+        Each coefficient is enclosed.
         """
         wide = flint.ctx.cap > 1 and not self._fixed
         if flint.ctx.cap > 1 and self._fixed:
@@ -228,8 +230,9 @@ def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) ->
 
 
 def summed_measure(event: Event) -> SummedMeasure | None:
-    """The measure of a connected event over integer noises of which one is discrete Gaussian; None where no values
-    are in it. Raises OutsideFragment for what is no forest.
+    """The measure of a connected event over integer noises of which one is discrete Gaussian; None if it is empty.
+
+    Raises OutsideFragment where the event is not a forest.
     """
     try:
         return _tree(event, *_sums(event, united=False))
@@ -243,8 +246,9 @@ _Row = tuple[dict[int, int], int]
 
 
 def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMeasure | None:
-    """The measure of half-spaces over these sums; None where no values satisfy them. Raises OutsideFragment
-    for what is not a tree.
+    """The measure of half-spaces over these sums; None if it is empty.
+
+    Raises OutsideFragment where they are not a tree.
     """
     own: list[set[Limit]] = [set() for _ in sums]
     pairs: dict[tuple[int, int], set[Limit]] = {}
@@ -274,8 +278,9 @@ def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMea
 
 
 def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
-    """All noises, or sums of multiples of those that are in all half-spaces together where they are `united`, and the
-    half-spaces over them, all in integers.
+    """The noises, or sums of multiples of noises, and the half-spaces over them, all in integers.
+
+    Sums are used where `united`: for noises that are in all half-spaces together.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     constants: list[int] = []
@@ -362,8 +367,9 @@ MOST_RATES = 6
 
 @frozen
 class LatticeSum:
-    """The probability that low <= S <= high (None: unbounded) for the sum S of so many discrete Laplace noises around 0
-    of each rate, a multiple of eps; the rates are different.
+    """The probability that low <= S <= high (None: unbounded) for a sum S of discrete Laplace noises around 0.
+
+    The noises are given by their number for each rate, a multiple of eps; the rates are different.
     """
 
     rates: tuple[tuple[Fraction, int], ...]
@@ -371,8 +377,9 @@ class LatticeSum:
     high: int | None
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
-        enclosed, by what is not finite where the precision does not tell two rates apart.
+        """The Taylor series in eps at a positive center, to FLINT's length and precision.
+
+        Each coefficient is enclosed; the enclosure is not finite where the precision does not separate two rates.
         """
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
         powers = [((eps * flint.arb(to_fmpq(-rate))).exp(), count) for rate, count in self.rates]
@@ -382,7 +389,7 @@ class LatticeSum:
 
 
 def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> flint.arb_series:
-    """Pr[S >= least]."""
+    """The probability Pr[S >= least]."""
     one = flint.arb_series([1])
     if least < 1:
         return one - _upper_tail(powers, 1 - least)
@@ -422,8 +429,12 @@ def _times_power(
 
 
 def lattice_sum(event: Event) -> LatticeSum:
-    """The measure of the event as that of one sum, between two numbers. Raises OutsideFragment for others: half-spaces
-    of different forms, multiples of noises, and noises that are no discrete Laplace noises of integer means.
+    """The measure of the event as the measure of one sum between two numbers.
+
+    Raises OutsideFragment for other events.
+
+    Other events have half-spaces of different forms, multiples of noises, or noises that are not discrete Laplace
+    noises with integer means.
     """
     if not event.constraints or not event.constraints[0].coefficients:
         raise OutsideFragment("no sum of noises is bounded")
@@ -467,8 +478,9 @@ def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
 
 
 def watch_rates(event: Event, degree: int = 0) -> None:
-    """Raises LimitReached, before the work, for a sum of so many different rates that its closed form is too long, if
-    it has polynomials of more than this degree in the exponential of their common unit.
+    """Raise LimitReached, before the work, for a sum with so many different rates that its closed form is too long.
+
+    The limit applies where the polynomials in the exponential of the rates' common unit have a degree above `degree`.
     """
     try:
         rates = [rate for rate, _ in lattice_sum(event).rates]
