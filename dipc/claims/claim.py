@@ -148,6 +148,13 @@ class Terms:
     beta: BetaForm
     alpha_text: str
     vacuous: bool
+    #: Whether the row states no output, so that every answer is right.
+    unconstrained: bool = False
+
+
+def without_outputs(terms: Terms) -> Terms:
+    """The `terms` at a row that states no output: nothing is claimed."""
+    return Terms(terms.alpha, terms.gamma, terms.beta, terms.alpha_text, vacuous=True, unconstrained=True)
 
 
 #: A row's cells alpha, beta, gamma and dd.
@@ -177,6 +184,8 @@ class Claim:
     _opened: dict[int, Selected | None] = field(default_factory=dict)
     #: The parts of each beta, by its identity, with functions of the normal distribution; None if it has none.
     _parts: dict[int, NormalParts | None] = field(default_factory=dict)
+    #: The terms of rows without a stated output, by the identity of those that other rows with the same cells have.
+    _unconstrained: dict[int, Terms] = field(default_factory=dict)
 
     def terms(self, row: Row) -> Terms:
         """Return the claim at `row`; raise DiagnosticError if it has no exact meaning there."""
@@ -184,7 +193,12 @@ class Claim:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._compile(row)
-        return known
+        if any(row.outputs):
+            return known
+        unconstrained = self._unconstrained.get(id(known))
+        if unconstrained is None:
+            unconstrained = self._unconstrained[id(known)] = without_outputs(known)
+        return unconstrained
 
     def compiled(self) -> Iterator[tuple[Key, Terms]]:
         """Yield the different claims of the rows seen so far, by the cells they come from.

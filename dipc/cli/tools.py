@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 from click.shell_completion import get_completion_class, shell_complete
@@ -24,10 +25,11 @@ from dipc.cli.output import check_target, later, write_text
 from dipc.cli.terminal import ExitCode, ProgressBar, write
 from dipc.program.program import SEPARATOR, source_at, validate_source
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
-from dipc.verifier.command import NOT_TO_THE_END, read_certificate
+from dipc.verifier.command import EXPECTED_OPTIONS, NOT_TO_THE_END, VERDICTS, read_certificate
 from dipc.verifier.command import verify as checked
 from dipc.verifier.document import read_document
 from dipc.verifier.reading import STEPS, Budget, Exhausted, Rejected, Unreadable
+from dipc.verifier.statement import Expected
 
 _CHECKOUT = Path(dipc.__file__).resolve().parent.parent
 
@@ -37,8 +39,8 @@ _VERIFY_EPILOG = """
 \b
 Examples:
   dipc check sparse.dip table.csv --certificate proof.json
-  dipc verify proof.json
-  dipc verify proof.json --program sparse.dip --table table.csv
+  dipc verify proof.json --program sparse.dip --table table.csv --expect accurate
+  dipc verify proof.json --program sparse.dip --expect accurate --beta "exp(-eps)"
   dipc verify proof.json --coq proof.v && coqc proof.v
 
 \b
@@ -53,11 +55,24 @@ or as one file made by: python -P -m dipc.verifier --export verify.pyz
 The format: dipc/certificate/FORMAT.md, beside the installed package's code.
 
 \b
-Exit codes: 0 accepted, and nothing was taken on trust; 1 rejected; 2 unreadable
-or bad usage; 3 accepted in part (some rows carry no proof, or something was
-taken on trust: the first line says what), or not checked to the end, as it
-takes too much work or memory; 70 internal error.
+The first line is the theorem that was proved. With --expect, or any part of a
+claim, the claim that is expected is the one of the options, else of the claim
+block of --program, else the one proved; it is met if what was proved implies it.
+
+\b
+Exit codes: 0 accepted, nothing was taken on trust, and the claim expected is
+met; 1 rejected, or not met; 2 unreadable, older, or bad usage; 3 accepted in
+part (some rows carry no proof, or something was taken on trust: the first line
+says what), undecided, or not checked to the end, as it takes too much work or
+memory; 70 internal error.
 """
+
+
+def _expected_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
+    """Add the options that say which claim is expected."""
+    for option, words in reversed(EXPECTED_OPTIONS):
+        command = click.option(option, metavar="TEXT", help=f"{words[0].upper()}{words[1:]}.")(command)
+    return command
 
 
 @click.command(epilog=_VERIFY_EPILOG)
@@ -71,7 +86,10 @@ takes too much work or memory; 70 internal error.
 @click.option(
     "--coq", "coq_path", metavar="OUT.v", type=Path, help="Write its inequalities as theorems, which Coq proves anew."
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print the first line only.")
+@click.option("--expect", type=click.Choice(VERDICTS), help="Exit with 1 unless this verdict on the claim follows.")
+@click.option("--inputs", type=click.Choice(["all"]), help="Expect the claim at all inputs of the program.")
+@_expected_options
+@click.option("--quiet", "-q", is_flag=True, help="Print the theorem only, and what is expected unless it is met.")
 def verify(
     certificate_path: Path,
     program_path: Path | None,
@@ -80,6 +98,7 @@ def verify(
     steps: int | None,
     coq_path: Path | None,
     quiet: bool,
+    **claim: Any,
 ) -> ExitCode:
     """Check a certificate of `dipc check` or `dipc privacy`: its program is executed anew and every step derived again,
     or the first wrong one is named."""
@@ -106,7 +125,14 @@ def verify(
                 # The text that is checked is the one whose inequalities are written.
                 text = read_certificate(certificate_path)
                 certificate = text if text.lstrip()[:1] == "{" else certificate
-            accepted = checked(certificate, program=program_path, table=table_path, constants=constants, budget=budget)
+            accepted = checked(
+                certificate,
+                program=program_path,
+                table=table_path,
+                constants=constants,
+                budget=budget,
+                expected=Expected(claim.pop("expect"), claim.pop("inputs") is not None, **claim),
+            )
             if isinstance(certificate, str):
                 theorems = later.theorems.write_theorems(read_document(certificate), budget)
     except Unreadable as error:
@@ -123,13 +149,13 @@ def verify(
         note = f"without --coq it is checked as usual: `dipc verify {certificate_path}`"
         message = f"there are no theorems of `{certificate_path}`: {error}"
         raise DiagnosticError(Diagnostic("E0904", message, notes=(note,))) from None
-    lines = list(accepted.lines())
+    lines = accepted.headline() if quiet else list(accepted.lines())
     if theorems is not None and coq_path is not None:
         # A file that cannot be written is no success: nothing is printed before.
         write_text(coq_path, theorems.text)
         lines[0] += f"; {coq_path}: {theorems.summary}"
-    write(sys.stdout, "\n".join(lines[:1] if quiet else lines) + "\n")
-    return ExitCode.ACCURATE if accepted.complete else ExitCode.UNDECIDED
+    write(sys.stdout, "\n".join(lines) + "\n")
+    return ExitCode(accepted.exit_code)
 
 
 _LSP_EPILOG = """

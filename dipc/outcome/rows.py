@@ -205,10 +205,12 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
     counts = report.counts
     accurate = f"{counts.accurate} accurate"
     if counts.vacuous:
-        near, above = counts.vacuous - counts.above_one, counts.above_one
-        why = [
-            f"{number} vacuously, as {text}" for number, text in ((near, "dd ≤ alpha"), (above, "beta ≥ 1")) if number
-        ]
+        reasons = (
+            (counts.near, "dd ≤ alpha"),
+            (counts.above_one, "beta ≥ 1"),
+            (counts.unconstrained, "no output is stated"),
+        )
+        why = [f"{number} vacuously, as {text}" for number, text in reasons if number]
         accurate += f" ({'; '.join(why)})"
     counted = [accurate]
     if counts.inaccurate:
@@ -221,7 +223,9 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
 def says_something(report: Report) -> Iterator[tuple[str, str]]:
     """Yield the values where the claim is not vacuous, unless these are all."""
     counts = report.counts
-    all_near = counts.vacuous == counts.rows and not counts.above_one
+    if counts.unconstrained == counts.rows:
+        return
+    all_near = counts.near == counts.rows
     says = NO_INPUT if all_near else saying_text(report.sayings, report.eps)
     if says is not None:
         yield NON_VACUOUS, says
@@ -367,6 +371,8 @@ def _closed_form(row: RowResult) -> Iterator[Part]:
 def _vacuously(row: RowResult) -> str:
     if not row.vacuous:
         return ""
+    if row.unconstrained:
+        return " (vacuously, as no output is stated)"
     return f" (vacuously, as {'dd ≤ alpha' if row.says is None else 'beta ≥ 1'})"
 
 

@@ -233,8 +233,8 @@ def without_closed_form(row: RowResult) -> str:
 
 def vacuous_why(counts: Counts) -> str:
     """Return why rows hold vacuously: `dd ≤ α`."""
-    near = counts.vacuous - counts.above_one
-    return "β ≥ 1" if not near else "dd ≤ α" if not counts.above_one else "dd ≤ α or β ≥ 1"
+    why = ((counts.near, "dd ≤ α"), (counts.above_one, "β ≥ 1"), (counts.unconstrained, "no output is stated"))
+    return " or ".join(text for number, text in why if number) or "β ≥ 1"
 
 
 def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:

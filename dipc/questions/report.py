@@ -55,7 +55,8 @@ class RowResult:
     the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
 
     `says` has the values of eps, or of the variable of a class, where beta < 1; None if the claim is not about the
-    input of the row (not dd > alpha). The row is `vacuous` in that case, and if beta is at least 1 everywhere.
+    input of the row (not dd > alpha). The row is `vacuous` in that case, if beta is at least 1 everywhere, and if it is
+    `unconstrained`: no output is stated.
 
     For a class of inputs, `count` is the number of its inputs. For a free gamma, `obligations` has one result for each
     range of gamma, and the row is the one that decides.
@@ -76,6 +77,7 @@ class RowResult:
     count: int | None = None
     obligations: tuple[RowResult, ...] = ()
     says: ClaimScope | None = field(default=None, compare=False, repr=False)
+    unconstrained: bool = False
 
     @property
     def variable(self) -> str:
@@ -126,7 +128,8 @@ class RowResult:
 class Counts:
     """The number of rows of each kind.
 
-    `vacuous` rows are among the accurate ones, and `above_one` of these are vacuous because beta >= 1.
+    `vacuous` rows are among the accurate ones, `above_one` of these are vacuous because beta >= 1, and `unconstrained`
+    of these state no output.
     """
 
     rows: int = 0
@@ -135,6 +138,12 @@ class Counts:
     undecided: int = 0
     vacuous: int = 0
     above_one: int = 0
+    unconstrained: int = 0
+
+    @property
+    def near(self) -> int:
+        """How many rows are vacuous because dd <= alpha."""
+        return self.vacuous - self.above_one - self.unconstrained
 
 
 @frozen
@@ -194,6 +203,7 @@ class RowNames:
             closed_form=None if outcome.probability is None else outcome.probability.restricted_to(self.only_at),
             vacuous=outcome.vacuous,
             says=outcome.says,
+            unconstrained=terms.unconstrained,
             counterexample=settled.counterexample,
             failing=settled.failing,
             reason=settled.reason,
@@ -236,11 +246,12 @@ class DecidedRows(Sequence[RowResult]):
         for place in self._numbers:
             numbers[place] += 1
         by_verdict = dict.fromkeys(Verdict, 0)
-        vacuous = above_one = 0
+        vacuous = above_one = unconstrained = 0
         for number, outcome in zip(numbers, self._outcomes, strict=True):
             by_verdict[outcome.settled.verdict] += number
             vacuous += number if outcome.vacuous else 0
             above_one += number if outcome.vacuous and not outcome.terms.vacuous else 0
+            unconstrained += number if outcome.terms.unconstrained else 0
         return Counts(
             len(self),
             by_verdict[Verdict.ACCURATE],
@@ -248,6 +259,7 @@ class DecidedRows(Sequence[RowResult]):
             by_verdict[Verdict.UNDECIDED],
             vacuous,
             above_one,
+            unconstrained,
         )
 
     @property
@@ -389,6 +401,7 @@ class Report:
             undecided=verdicts.count(Verdict.UNDECIDED),
             vacuous=sum(1 for row in self.rows if row.vacuous),
             above_one=sum(1 for row in self.rows if row.vacuous and row.says is not None),
+            unconstrained=sum(1 for row in self.rows if row.unconstrained),
         )
 
     @property

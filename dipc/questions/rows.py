@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dipc.algebra.limits import Undecided
-from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, gamma_warnings, resolve_claim
+from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, gamma_warnings, resolve_claim, without_outputs
 from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.engine import Engine, Underway, results_in_order
@@ -352,6 +352,8 @@ class FreeGamma(TableSource):
                 terms = replace(terms, vacuous=True)
             else:
                 terms = self.claim.terms_towards(row, *ends, cell, "inf" if ends[0] is None else str(ends[0]))
+            if not any(row.outputs):
+                terms = without_outputs(terms)
             gamma_ranges.append(GammaRange(terms, f"[{low}, {'inf' if high is None else high})"))
         return gamma_ranges
 

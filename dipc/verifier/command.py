@@ -29,6 +29,7 @@ from dipc.verifier.reading import (
     decimal,
     in_step,
 )
+from dipc.verifier.statement import Expected, block_of
 from dipc.verifier.syntax import Constants, read_program
 from dipc.verifier.syntax import names as names_in
 
@@ -45,9 +46,11 @@ def verify(
     table: str | os.PathLike[str] | None = None,
     constants: Mapping[str, Fraction] | None = None,
     budget: Budget | None = None,
+    expected: Expected | None = None,
 ) -> Accepted:
     """Check a certificate, given by its path or as the text itself, and compare it with the files given; `constants`
-    win over those of the program's text.
+    win over those of the program's text. The `answer` of the result says whether a claim that is `expected` is met:
+    parts that it leaves out are those of the claim block of `program`, or else those that were proved.
 
     Raises Rejected, naming the wrong step, Unreadable if it is not a certificate or cannot be read, and Exhausted where
     checking takes more than the budget permits.
@@ -57,11 +60,26 @@ def verify(
     with within_bounds():
         document = read_document(str(certificate) if text else read_certificate(Path(certificate)))
         facts: dict[str, str] = {}
+        block: Mapping[str, str] = {}
         if program is not None:
+            block = claim_block(Path(program), budget)
             facts["program"] = compare_program(document, Path(program))
             facts["constants"] = compare_constants(document, Path(program), constants or {}, budget)
         facts |= {} if table is None else compare_table(document, Path(table))
-        return check_document(document, budget, facts)
+        if expected is not None and expected.is_given:
+            return check_document(document, budget, facts, replace(expected, block=block, own="rows" in facts))
+        return check_document(document, budget, facts).compared_with_block(block, budget)
+
+
+def claim_block(path: Path, budget: Budget) -> dict[str, str]:
+    """The fields of the claim block of a program. Raises Unreadable."""
+    try:
+        text = _read(path, str(path)).removeprefix(_MARK).decode("utf-8")
+        return block_of(read_program(text, budget).claim)
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"{path} is not UTF-8, at byte {error.start}") from None
+    except NotDerived as error:
+        raise Unreadable(f"{path} is not a program that this checker reads: {error.why}") from None
 
 
 def read_certificate(path: Path) -> str:
@@ -150,7 +168,8 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
             cells = {name: cell.strip() for name, cell in zip(header, record, strict=True) if cell.strip()}
             stated = _cells(document, row)
             if "dd" in stated and "dd" not in cells:
-                # The program's `ideal` gave it.
+                if document.table.dd != "ideal":
+                    raise Rejected(f"it states dd, which neither {path} nor the `ideal` of the program gives")
                 del stated["dd"]
                 aside = ", except for dd, which the file does not give"
             for name in cells.keys() | stated.keys():
@@ -203,15 +222,27 @@ NOT_TO_THE_END = "not checked to the end: {}"
 
 ACCEPTED, REJECTED, UNREADABLE, IN_PART = 0, 1, 2, 3
 
+#: Verdicts that may be expected, and options that say of which claim.
+VERDICTS = ("accurate", "inaccurate", "private", "not-private")
+EXPECTED_OPTIONS = (
+    ("--alpha", "expect the claim with this alpha, a number or dd"),
+    ("--beta", "expect the claim with this beta"),
+    ("--gamma", "expect the claim with this gamma"),
+    ("--eps", 'expect the claim for these eps, such as "(0, 1]"'),
+    ("--adjacent", "expect the claim for inputs adjacent so: linf:1, l1:1, hamming:1"),
+    ("--budget", "expect the claim with this budget, such as 2*eps"),
+    ("--delta", "expect the claim with this delta"),
+)
+
 
 def main(arguments: Sequence[str]) -> int:
-    """Check one certificate: 0 accepted, 1 rejected, 2 unreadable or bad usage, 3 accepted in part, or not checked to
-    the end."""
+    """Check one certificate: 0 accepted, and what is expected met; 1 rejected or not met; 2 unreadable or bad usage; 3
+    accepted in part, undecided, or not checked to the end."""
     parser = argparse.ArgumentParser(
         prog="python -m dipc.verifier",
         description="Check a certificate of `dipc check` with nothing but Python's standard library.",
-        epilog="Exit codes: 0 accepted, nothing was taken on trust; 1 rejected; 2 unreadable or bad usage; 3 accepted "
-        "in part, or not checked to the end.",
+        epilog="Exit codes: 0 accepted, nothing was taken on trust, and what is expected is met; 1 rejected, or not "
+        "met; 2 unreadable or bad usage; 3 accepted in part, undecided, or not checked to the end.",
     )
     parser.add_argument("file", type=Path, nargs="?", help="the certificate")
     parser.add_argument("--program", type=Path, help="check that the certificate is about the program in this file")
@@ -230,7 +261,13 @@ def main(arguments: Sequence[str]) -> int:
         default=STEPS,
         help="give up after so many steps, each about a microsecond or a word of memory (%(default)s)",
     )
-    parser.add_argument("--quiet", "-q", action="store_true", help="print the first line only")
+    for option, words in EXPECTED_OPTIONS:
+        parser.add_argument(option, help=words)
+    parser.add_argument("--expect", choices=VERDICTS, help="exit with 1 unless this verdict on the claim follows")
+    parser.add_argument("--inputs", choices=["all"], help="expect the claim at all inputs of the program")
+    parser.add_argument(
+        "--quiet", "-q", action="store_true", help="print the theorem only, and what is expected unless it is met"
+    )
     parser.add_argument("--export", type=Path, metavar="OUT.pyz", help="write the checker as one file that Python runs")
     options = parser.parse_args(arguments)
     if options.export is not None:
@@ -242,8 +279,15 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("-D gives a constant of the --program, such as -D m=4 or -D c=1/3")
     try:
         budget = Budget(options.steps)
+        names = ("alpha", "beta", "gamma", "eps", "adjacent", "budget", "delta")
+        parts = {name: getattr(options, name) for name in names}
         accepted = verify(
-            options.file, program=options.program, table=options.table, constants=constants, budget=budget
+            options.file,
+            program=options.program,
+            table=options.table,
+            constants=constants,
+            budget=budget,
+            expected=Expected(options.expect, options.inputs is not None, **parts),
         )
     except Unreadable as error:
         _complain(f"{options.file} cannot be read: {error.why}")
@@ -252,8 +296,7 @@ def main(arguments: Sequence[str]) -> int:
         return _say([f"rejected: {error}"], REJECTED)
     except Exhausted as error:
         return _say([NOT_TO_THE_END.format(error)], IN_PART)
-    lines = list(accepted.lines())
-    return _say(lines[:1] if options.quiet else lines, ACCEPTED if accepted.complete else IN_PART)
+    return _say(accepted.headline() if options.quiet else list(accepted.lines()), accepted.exit_code)
 
 
 def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:

@@ -18,6 +18,7 @@ from dipc.verifier import reading as read
 from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
 from dipc.verifier.exchange import Product
 from dipc.verifier.functions import ONE
+from dipc.verifier.implication import Follows
 from dipc.verifier.inputs import check_inputs, varying_constants
 from dipc.verifier.obligations import Decided, Positive, check_obligations, read_context
 from dipc.verifier.privacy import PrivacyClaim, adjacency, check_privacy, claim_text, pairs_text
@@ -41,7 +42,18 @@ from dipc.verifier.reading import (
 )
 from dipc.verifier.rows import Rows
 from dipc.verifier.shifts import aligned_exits, alignment_cost, delta_suffices, require_private, shifts_one_noise
-from dipc.verifier.syntax import Program, Variables, read_expression
+from dipc.verifier.statement import (
+    Answer,
+    Both,
+    Expected,
+    OfAllPairs,
+    OfInputs,
+    OfPairs,
+    OfRows,
+    Statement,
+    Subject,
+)
+from dipc.verifier.syntax import Constants, Program, Variables, read_expression
 
 # === outcome ===================================================================================
 
@@ -72,12 +84,50 @@ class Accepted:
     what: str = "row"
     #: Constants of which no value is claimed about alone.
     varying: frozenset[str] = frozenset()
+    #: What was proved, in words and to compare with; the answer about what was expected, if anything was.
+    statement: Statement | None = None
+    expected: Expected | None = None
+    answer: Answer | None = None
+    #: Why the claim of the program's claim block does not follow, where it was compared.
+    differs: str | None = None
 
     def resting_on(self, decided: Sequence[Decided]) -> Accepted:
         """The same with the numbers of these obligations."""
         derived = sum(entry.open is None for entry in decided)
         charted = sum(entry.charted for entry in decided)
         return replace(self, obligations=len(decided), derived_obligations=derived, charted=charted)
+
+    def compared_with(self, expected: Expected, budget: Budget) -> Accepted:
+        """The same with the answer about what is `expected`. Raises Unreadable where that cannot be read."""
+        assert self.statement is not None, "it was checked"
+        try:
+            answer = self.statement.follows(expected, budget)
+        except Exhausted as error:
+            answer = Follows.OPEN, why_it_ends(error)
+        return replace(self, expected=expected, answer=answer)
+
+    def compared_with_block(self, block: Mapping[str, str], budget: Budget) -> Accepted:
+        """The same with why the claim of the program's claim `block` does not follow, if it does not."""
+        if not block or not isinstance(self.statement, OfRows | OfInputs) or self.verdict != "accurate":
+            return self
+        answer, why = self.compared_with(Expected(block=block, own=True), budget).answer or (Follows.YES, "")
+        if answer is Follows.YES:
+            return self
+        stated = ", ".join(f"{name}: {text}" for name, text in block.items())
+        return replace(self, differs=f"the claim block of the program is not what was proved ({stated}): {why}")
+
+    @property
+    def exit_code(self) -> int:
+        """0 accepted, with nothing on trust, and met if something is expected; 1 not met; 3 in part or undecided."""
+        if self.answer is not None and self.answer[0] is Follows.NO:
+            return 1
+        is_open = self.answer is not None and self.answer[0] is Follows.OPEN
+        return 0 if self.complete and self.verdict != "undecided" and not is_open else 3
+
+    def headline(self) -> list[str]:
+        """The theorem, and what was expected where that is not met; `--quiet` prints nothing else."""
+        lines = list(self.lines())
+        return lines[: 2 if self.answer is not None and self.answer[0] is not Follows.YES else 1]
 
     @property
     def complete(self) -> bool:
@@ -88,24 +138,20 @@ class Accepted:
         """The report as lines of text."""
         return map(plain, self._lines())
 
-    def _vacuously(self) -> str:
-        """How many rows claim nothing."""
-        vacuous, rows = self.counts["vacuous"], self.counts["rows"]
-        if not vacuous:
-            return ""
-        return f", {'all' if vacuous == rows else f'{vacuous} of {rows}'} vacuously" if rows > 1 else ", vacuously"
-
     def _lines(self) -> Iterator[str]:
         rows = self.counts["rows"]
+        assert self.statement is not None, "it was checked"
+        theorem = f"{self.statement.kind}: {self.statement.sentence}"
         if self.complete:
-            kind = _plural(self.what)
-            proved = f"all {kind} are proved" if not self.counts["undecided"] else f"the {kind} decided are proved"
-            yield f"accepted: {self.verdict}{self._vacuously()}; {proved}"
+            yield theorem
         else:
             missing = [f"{len(self.open_rows)} of {_count(rows, self.what)} without a proof"] if self.open_rows else []
             trust = [f"on trust: {'; '.join(self.trusted)}"] if self.trusted else []
-            said = f"the certificate says {self.verdict}{self._vacuously()}"
-            yield f"accepted in part: {', '.join([*missing, *trust])}; {said}"
+            yield f"accepted in part: {', '.join([*missing, *trust])}; but for that, {theorem}"
+        if self.answer is not None:
+            answer, why = self.answer
+            words = {Follows.YES: "met", Follows.NO: "not met", Follows.OPEN: "not decided whether it is met"}[answer]
+            yield f"{words}: {self.expected}{f': {why}' if why else ''}"
         given = ", ".join(f"{name} = {value}" for name, value in self.constants)
         yield f"  program      {self.program}{f' with {given}' if given else ''}"
         yield f"  claim        {self.claim}"
@@ -117,6 +163,8 @@ class Accepted:
         yield f"  obligations  {self.obligations}, {derived} derived again{charted}"
         if self.derived is not None:
             yield f"  derivation   {self.derived}"
+        if self.differs is not None:
+            yield f"  differs      {self.differs}"
         for fact in self.facts:
             yield f"  compared     {fact}"
         for number, reason in self.open_rows[:20]:
@@ -286,6 +334,9 @@ _PARTS = {
 _ACCURACY_CLAIM: tuple[str, ...] = ("alpha", "beta", "gamma", "eps")
 _PRIVACY_CLAIM: tuple[str, ...] = ("budget", "delta", "eps")
 
+#: The schemas of older versions, none of which is accepted: what their files mean for the theorem was not total.
+_OLDER = tuple(f"dipc.certificate/{number}" for number in range(1, 4))
+
 #: Parts that a document may have besides.
 _OPTIONAL = {Question.ROWS: ("product",)}
 
@@ -404,6 +455,11 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
     """One that is a `whole`, or a part of another."""
     if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
         raise Unreadable("it is not a certificate of dipc: it has no `schema`")
+    if data["schema"] in _OLDER:
+        raise Unreadable(
+            f"it was made by an older version of dipc: its schema is `{data['schema']}`, but this checker reads "
+            f"`{SCHEMA}`; check again with `--certificate FILE`"
+        )
     if data["schema"] != SCHEMA:
         raise Unreadable(f"its schema is `{data['schema'][:60]}`, but this checker reads `{SCHEMA}`")
     question = data.get("question")
@@ -465,15 +521,18 @@ def digest(rest: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
-def check_document(document: Document, budget: Budget, facts: Mapping[str, str] | None = None) -> Accepted:
+def check_document(
+    document: Document, budget: Budget, facts: Mapping[str, str] | None = None, expected: Expected | None = None
+) -> Accepted:
     """Every step derived again; raises Rejected naming the first that is wrong. `facts` says what was compared before:
-    the `program`, its `constants`, the `rows`."""
+    the `program`, its `constants`, the `rows`. Where something is `expected` the answer says whether it is met."""
     with in_step("answers"):
         budget.answers = Answers(_object(document.data.get("answers", {})))
     try:
-        return checked(document, budget, facts or {})
+        accepted = checked(document, budget, facts or {})
     except WrongAnswer as error:
         raise Rejected(error.why, *error.steps) from None
+    return accepted if expected is None else accepted.compared_with(expected, budget)
 
 
 def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
@@ -496,15 +555,16 @@ def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Acc
         # Reading numbers takes about in proportion to the text.
         budget.spend(document.size // 8)
     tree, machine, intervals = program_in(document, budget)
+    about = _subject(document, tree)
     match document.question:
         case Question.ROWS:
-            accepted = _check_rows(document, tree, machine, budget, compared="dd" in facts)
+            accepted = _check_rows(document, tree, machine, about, budget, compared="dd" in facts)
         case Question.ALL_INPUTS:
-            accepted = _check_inputs(document, tree, budget)
+            accepted = _check_inputs(document, tree, about, budget)
         case Question.PAIRS:
-            accepted = _check_privacy(document, tree, intervals, budget)
+            accepted = _check_privacy(document, tree, intervals, about, budget)
         case _:
-            accepted = _check_aligned(document, tree, machine, intervals, budget)
+            accepted = _check_aligned(document, tree, machine, intervals, about, budget)
     # As they are written: Python does not write every number.
     given = document.data["program"]["constants"]
     return replace(
@@ -516,7 +576,18 @@ def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Acc
     )
 
 
-def _check_rows(document: Document, tree: Program, machine: Machine, budget: Budget, *, compared: bool) -> Accepted:
+def _subject(document: Document, tree: Program) -> Subject:
+    """The program as a sentence names it: its constants in the order of its text, as they are written."""
+    given = document.data["program"]["constants"]
+    declared = [name for item in tree.declarations if isinstance(item, Constants) for name, _ in item.bindings]
+    order = [*(name for name in declared if name in given), *(name for name in given if name not in declared)]
+    source = document.program
+    return Subject(source.name, tuple((name, given[name]) for name in order), source.sha256, source.at)
+
+
+def _check_rows(
+    document: Document, tree: Program, machine: Machine, about: Subject, budget: Budget, *, compared: bool
+) -> Accepted:
     """A document about the rows of a table, which may have been `compared` with one that gives dd."""
     data = document.data
     table = document.table
@@ -540,7 +611,14 @@ def _check_rows(document: Document, tree: Program, machine: Machine, budget: Bud
                 raise Rejected("rows that stand for other inputs cannot have their own claim")
             why = product.require([(row["input"], row["output"]) for row in data["rows"]], theorem, dd=table.dd)
     meant = "" if product is None else f"; {product}"
+    whole = None
+    if product is not None:
+        slots = [machine.slots[slot] for slot in machine.numbered("input")]
+        whole = str(product), product.size, product.is_domain(slots)
     return Accepted(
+        statement=OfRows(
+            about, claim, rows.checked, theorem, data["verdict"], whole, theorem.is_compared_with_ideal, budget
+        ),
         verdict=data["verdict"],
         counts=counts,
         claim=f"{_claim_text(data['claim'], rows.own, counts['rows'])}{meant}",
@@ -555,7 +633,7 @@ def _check_rows(document: Document, tree: Program, machine: Machine, budget: Bud
     ).resting_on(decided)
 
 
-def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted:
+def _check_inputs(document: Document, tree: Program, about: Subject, budget: Budget) -> Accepted:
     """A document about every real and int input."""
     data = document.data
     positive = Positive(data["positive"], budget)
@@ -563,7 +641,20 @@ def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted
     checked.tally.require(data["verdict"], "classes")
     numbers = data["numbers"]
     every = "" if numbers is None else f", for every {numbers['parameter']} >= {numbers['least']}"
+    named = None if numbers is None else (numbers["parameter"], numbers["least"])
+    varying = frozenset(checked.varying)
     return Accepted(
+        statement=OfInputs(
+            about.without(varying),
+            checked.claim,
+            _kinds(tree),
+            named,
+            data["verdict"],
+            checked.tally.counts,
+            checked.witnesses,
+            varying,
+            budget,
+        ),
         verdict=data["verdict"],
         counts=checked.tally.counts,
         claim=f"{_claim_text(data['claim'], {}, 1)}; every {_kinds(tree)} input{every}",
@@ -571,11 +662,13 @@ def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted
         trusted=checked.trusted,
         compared=(WORDS["program"],),
         what="class",
-        varying=frozenset(checked.varying),
+        varying=varying,
     ).resting_on(checked.obligations)
 
 
-def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interval], budget: Budget) -> Accepted:
+def _check_privacy(
+    document: Document, tree: Program, intervals: Sequence[Interval], about: Subject, budget: Budget
+) -> Accepted:
     """A document about the privacy of pairs of inputs."""
     data = document.data
     claim = PrivacyClaim.read(data["claim"])
@@ -584,8 +677,20 @@ def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interv
         theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), document.program.constants, budget)
     context = read_context(data, intervals, Positive(data["positive"], budget))
     decided = check_obligations(data["obligations"], context, budget)
-    counts, missing = check_privacy(data, claim, theorem, context, decided, budget)
+    found = check_privacy(data, claim, theorem, context, decided, budget)
+    counts, missing = found.counts, found.missing
     return Accepted(
+        statement=OfPairs(
+            about,
+            claim,
+            intervals,
+            theorem.machine,
+            data["adjacent"],
+            found.pairs.inputs,
+            found.pairs.ordered,
+            data["verdict"] == "private",
+            found.refuted,
+        ),
         verdict=data["verdict"],
         counts=counts,
         claim=claim_text(data["claim"], pairs_text(data)),
@@ -598,7 +703,12 @@ def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interv
 
 
 def _check_aligned(
-    document: Document, tree: Program, machine: Machine, intervals: Sequence[Interval], budget: Budget
+    document: Document,
+    tree: Program,
+    machine: Machine,
+    intervals: Sequence[Interval],
+    about: Subject,
+    budget: Budget,
 ) -> Accepted:
     """A document about the privacy of every pair of adjacent real inputs, for every number of queries or for one."""
     data = document.data
@@ -647,6 +757,14 @@ def _check_aligned(
     proved = with_delta or (cost is not None and cost <= claim.budget)
     every = "" if numbers is None else f", every {numbers[0]} >= {numbers[1]}"
     return Accepted(
+        statement=OfAllPairs(
+            about.without(frozenset(() if numbers is None else numbers[:1])),
+            claim,
+            intervals,
+            machine,
+            (distance, reach),
+            numbers,
+        ),
         verdict="private",
         counts={"rows": exits, "private": exits if proved else 0, "undecided": 0, "vacuous": 0},
         obligations=exits,
@@ -669,8 +787,11 @@ def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -
     with in_step("the least number"):
         verdict = check_bracket(document.data, data["proved"], data["refuted"])
     shared = {name for name, _ in accepted[0].constants}
+    statements = iter([one.statement for one in accepted])
+    ends = [None if end is None else next(statements) for end in (document.proved, document.refuted)]
     return replace(
         accepted[0],
+        statement=Both(verdict, *ends),
         verdict=verdict,
         obligations=sum(one.obligations for one in accepted),
         derived_obligations=sum(one.derived_obligations for one in accepted),

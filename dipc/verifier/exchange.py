@@ -79,6 +79,16 @@ class Product:
         of = " x ".join(f"{choices}^{count}" if count > 1 else choices for choices, count in values.items())
         return f"all inputs of {of}"
 
+    def is_domain(self, slots: Sequence[Slot]) -> bool:
+        """Whether its values, all different, are as many as the domains of these inputs have."""
+        sizes = [2 if slot.type == "bool" else len(slot.type) if slot.type not in OPEN else None for slot in slots]
+        return sizes == list(map(len, self.values))
+
+    @property
+    def size(self) -> int:
+        """How many inputs it has."""
+        return prod(map(len, self.values))
+
     def require(
         self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]], theorem: Theorem, *, dd: str
     ) -> str | None:

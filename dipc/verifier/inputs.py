@@ -42,6 +42,7 @@ from dipc.verifier.functions import (
     subtract,
 )
 from dipc.verifier.ideal import OPEN, Ideal, is_integral, tightened, whole_inputs
+from dipc.verifier.implication import seen_below_one
 from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, implied, key_of, read_guard
 from dipc.verifier.normal import Enclosed, Probability
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, Tally, check_obligation, read_context, worst
@@ -323,6 +324,18 @@ def _text(value: Value | Affine) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Witness:
+    """An input that refutes a claim about all inputs, its answer and dd, and the obligation for this gamma."""
+
+    theorem: Theorem
+    inputs: Sequence[str]
+    outputs: Sequence[str | None]
+    dd: str
+    gamma: Fraction
+    decided: Decided
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The result about the classes: their verdicts, what was taken on trust, and the constants with several values."""
 
@@ -330,6 +343,8 @@ class Found:
     obligations: Sequence[Decided]
     trusted: tuple[str, ...]
     varying: Set[str]
+    witnesses: Sequence[Witness]
+    claim: Claim
 
 
 def check_inputs(
@@ -346,6 +361,7 @@ def check_inputs(
     tally = Tally()
     singly: dict[int, str] = {}
     trusted: list[str] = []
+    witnesses: list[Witness] = []
     covering = budget.part(ALL_INPUTS)
     parameter, varying = next(varying_constants(data), (None, set()))
     for case_number, item in enumerate(read.items(data["cases"]), start=1):
@@ -368,8 +384,9 @@ def check_inputs(
                 with in_step(f"class {one.number}"):
                     verdict, missing = one.check(entry)
                 shown += one.shown
+                witnesses += one.witnesses
                 own.append(verdict)
-                tally.add(verdict, missing)
+                tally.add(verdict, missing, vacuous=verdict == "accurate" and missing is None and not one.says)
             if not own or (number is not None and number in singly) or (number is None and case_number > 1):
                 raise Rejected("it has no classes, or occurs twice")
             alpha = None if claim.alpha == "dd" else _at_least(claim, theorem, budget)
@@ -389,6 +406,8 @@ def check_inputs(
         decided,
         tuple(dict.fromkeys(trusted)),
         varying | ({parameter} if parameter is not None else set()),
+        witnesses,
+        whole,
     )
 
 
@@ -483,6 +502,15 @@ class _Class:
     number: int
     #: What was shown of it, for the program to be compared with.
     shown: list[Shown] = field(default_factory=list)
+    #: The input that refutes the claim about it.
+    witnesses: list[Witness] = field(default_factory=list)
+    #: The obligations that prove it.
+    proved: list[Decided] = field(default_factory=list)
+
+    @property
+    def says(self) -> bool:
+        """Whether the bound that is proved of it was seen to be above 0 somewhere."""
+        return any(seen_below_one(one.beta, one.intervals, self.budget) for one in self.proved)
 
     def check(self, value: object) -> tuple[str, str | None]:
         """The verdict, and why it is not certified."""
@@ -538,6 +566,7 @@ class _Class:
             inputs, outputs = [given[name] for name in names[0]], [answer.get(name) for name in names[1]]
             self.theorem.check_distance(inputs, outputs, dd, computed=self.theorem.ideal is not None)
             self.theorem.check(inputs, outputs, radius, decided.value)
+            self.witnesses.append(Witness(self.theorem, inputs, outputs, dd, radius, decided))
             return decided.require("inaccurate", beta, self.budget)
 
     def _proved(self, value: object, named: Shown) -> str | None:
@@ -567,6 +596,7 @@ class _Class:
         bounds: Slacks = {}
         for item in slacks:
             add_slack(item, named.halfspaces, whole, wanted, bounds, self.budget)
+        self.proved.extend(obligations)
         values = tuple(decided.value for decided in obligations)
         shown = replace(named, kind=Kind(kind), wanted=wanted, dd=dd, values=values, slacks=bounds, decay=decay)
         self.shown.append(shown)

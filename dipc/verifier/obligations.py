@@ -92,6 +92,8 @@ class Decided:
     verdict: str
     open: str | None
     charted: bool = False
+    #: Of a refuted one the value of the variable at which it was shown to fail.
+    fails_at: Fraction | None = None
 
     def require(self, verdict: str, beta: Beta | None, budget: Budget) -> str | None:
         """The reason why the obligation has no proof, or None. Raises Rejected unless it has this verdict and is about
@@ -268,7 +270,8 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
         raise Rejected("its beta is not known, so nothing can be proved about it")
     arguments, counterexample, chart, sizes, cells = stated
     if counterexample is not None:
-        _check_counterexample(counterexample, probability, beta, context.intervals, budget)
+        eps = _check_counterexample(counterexample, probability, beta, context.intervals, budget)
+        decided = replace(decided, fails_at=eps)
     if isinstance(probability, Enclosed) or isinstance(beta, Enclosed):
         if cells is not None:
             _check_cells_of_stars(cells, slacks(probability, beta, budget), context.intervals, sizes, budget)
@@ -357,8 +360,8 @@ def _require_slack(function: Closed, probability: Closed, beta: Closed, budget: 
 
 def _check_counterexample(
     value: object, probability: Probability, beta: Beta, intervals: Sequence[Interval], budget: Budget
-) -> None:
-    """Check that Pr < 1 - max(arms) at the stated eps, for one argument of the `min`. Raises Rejected."""
+) -> Fraction:
+    """The stated eps, at which Pr < 1 - max(arms) for one argument of the `min`. Raises Rejected."""
     least = arguments_of(beta)
     with in_step("counterexample"):
         argument, eps = read.fields(value, {"argument": among(least), "eps": read.rational})
@@ -366,6 +369,7 @@ def _check_counterexample(
             raise Rejected("its eps is outside the intervals of the claim")
         if not fails_at(probability, least[argument], eps, budget):
             raise Rejected("Pr is not shown to be less than 1 - beta at this eps")
+        return eps  # type: ignore[no-any-return]
 
 
 def fails_at(probability: Probability, arms: Sequence[Probability], eps: Fraction, budget: Budget) -> bool:

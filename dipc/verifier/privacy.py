@@ -69,6 +69,18 @@ class Pairs:
     laws: Sequence[Sequence[int]]
     outputs: int
     ordered: Sequence[tuple[int, int]]
+    inputs: Sequence[tuple[Value, ...]]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result about pairs: how many there are, and the numbers of pairs with an open point, with the reason; of a
+    refutation the probabilities of its outputs at both inputs, and the obligation."""
+
+    counts: dict[str, int]
+    missing: tuple[tuple[int, str], ...]
+    pairs: Pairs
+    refuted: tuple[Probability, Probability, Decided, tuple[int, int]] | None
 
 
 @dataclass(frozen=True)
@@ -104,8 +116,8 @@ def check_privacy(
     context: Context,
     decided: Sequence[Decided],
     budget: Budget,
-) -> tuple[dict[str, int], tuple[tuple[int, str], ...]]:
-    """How many pairs there are, and the numbers of pairs with an open point, with the reason. Raises Rejected."""
+) -> Found:
+    """Check the parts of a document about pairs. Raises Rejected."""
     with in_step("verdict"):
         private = read.one_of("private", "not private")(data["verdict"]) == "private"
     excess, sets, couples = (_obligations(data, name, context) for name in ("excess", "sets", "couples"))
@@ -117,6 +129,7 @@ def check_privacy(
     pairs = _read(data, theorem, context, gamma, budget, whole=private)
     shown = _Shown(claim, context, decided, budget)
     missing: list[tuple[int, str]] = []
+    against = None
     if refuted is None:
         missing += _Sets(couples, excess, sets, context, shown, budget).check(pairs)
     else:
@@ -125,9 +138,11 @@ def check_privacy(
             one, two = ([pairs.laws[u][read.index(output, pairs.laws[u])] for output in refuted.outputs] for u in pair)
         why = shown.of(refuted.obligation, one, two, "inaccurate")
         missing += [] if why is None else [(refuted.pair, why)]
+        obligation = decided[read.index(refuted.obligation, decided)]
+        against = shown.total(one), shown.total(two), obligation, pair
     count = len(pairs.ordered)
     counts = {"rows": count, "private": count if private else 0, "not private": 0 if private else count}
-    return {**counts, "undecided": 0, "vacuous": 0}, tuple(missing)
+    return Found({**counts, "undecided": 0, "vacuous": 0}, tuple(missing), pairs, against)
 
 
 def claim_text(claim: Mapping[str, Any], about: str) -> str:
@@ -300,7 +315,7 @@ def _read(
                     raise Rejected("the probabilities of its outputs do not add up to 1: some are left out")
                 summed.add(key)
             laws.append(numbers)
-    return Pairs(laws, len(answers), _ordered(data, inputs, budget, whole=whole))
+    return Pairs(laws, len(answers), _ordered(data, inputs, budget, whole=whole), inputs)
 
 
 def _require_all_outputs(
@@ -338,12 +353,12 @@ def _ordered(
             distance, reach = adjacency(data["adjacent"])
         budget.spend(len(inputs) ** 2 if whole else len(ordered))
         asked = permutations(range(len(inputs)), 2) if whole else ordered
-        if any(_adjacent(distance, reach, inputs[i], inputs[j]) is not ((i, j) in stated) for i, j in asked):
+        if any(are_adjacent(distance, reach, inputs[i], inputs[j]) is not ((i, j) in stated) for i, j in asked):
             raise Rejected("they are not exactly the adjacent pairs of its inputs", "pairs")
     return ordered
 
 
-def _adjacent(distance: str, radius: Fraction, one: tuple[Value, ...], two: tuple[Value, ...]) -> bool:
+def are_adjacent(distance: str, radius: Fraction, one: tuple[Value, ...], two: tuple[Value, ...]) -> bool:
     """Whether two different inputs are at most so far apart."""
     if distance == "hamming":
         return sum(a != b for a, b in zip(one, two, strict=True)) <= radius

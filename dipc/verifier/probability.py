@@ -338,6 +338,10 @@ OTHER_SUM = "the program gives another sum over Gaussian noises"
 _SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(16))
 
 
+class Differs:
+    """The result of comparing outputs with the ideal where one of them is another value."""
+
+
 @dataclass
 class Theorem:
     """The program of a certificate, and its ideal, or why that means nothing to the checker; None where it has none.
@@ -384,6 +388,11 @@ class Theorem:
                 ideal = why_it_ends(error)
         return Theorem(machine, ideal, whole, whole.part(PROBABILITIES))
 
+    @property
+    def is_compared_with_ideal(self) -> bool:
+        """Whether the answers and distances of all rows are those of the `ideal`."""
+        return isinstance(self.ideal, Ideal) and not self.distances
+
     def require_columns(self, *columns: Sequence[str]) -> None:
         """Check that the columns of a table for inputs and outputs are those of the program. Raises Rejected."""
         for role, stated in zip(("input", "output"), columns, strict=True):
@@ -417,24 +426,36 @@ class Theorem:
         else:
             self.reasons[derived if isinstance(derived, str) else OTHER_SUM] += 1
 
-    def check_distance(self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str, *, computed: bool) -> None:
-        """Check that the answer and dd are those of the ideal, if the program has one. Raises Rejected where dd is said
-        to be `computed` from the ideal and is another.
+    def check_distance(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str | None, *, computed: bool
+    ) -> None:
+        """Compare the stated outputs, and `dd` where it is stated, with the ideal's, if there is one.
+
+        Raises Rejected where dd is said to be `computed` from the ideal and the outputs or dd are not the ideal's.
         """
         if self.ideal is None:
             if computed:
                 raise Rejected("dd is said to come from the `ideal`, but the program has no `ideal`")
             return
-        distance = self._distance(inputs, outputs)
-        if not isinstance(distance, str) and distance == (None if dd == "inf" else read.rational(dd)):
+        distance = self._distance(inputs, outputs, known=dd is not None)
+        if isinstance(distance, Differs):
+            if computed:
+                raise Rejected("an output differs from the answer of the `ideal`")
+            self.distances["the answers differ from those of the `ideal`"] += 1
+        elif isinstance(distance, str):
+            self.distances[distance] += 1
+        elif dd is None or distance == (None if dd == "inf" else read.rational(dd)):
             self.measured += 1
-            return
-        if computed and not isinstance(distance, str):
+        elif computed:
             raise Rejected("dd differs from the `ideal`'s")
-        self.distances[distance if isinstance(distance, str) else "it differs from the answer of the `ideal`"] += 1
+        else:
+            self.distances["dd differs from that of the `ideal`"] += 1
 
-    def _distance(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> Fraction | str | None:
-        """dd of the ideal, None for infinity, or why it is not known."""
+    def _distance(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], *, known: bool
+    ) -> Fraction | str | Differs | None:
+        """The dd of the ideal, None for infinity; why it is not derived; or `Differs` where an output is another one.
+        Where dd is not stated (`known` is false) the outputs alone are compared, and None is returned."""
         if not isinstance(self.ideal, Ideal):
             assert self.ideal is not None, "it was looked at before"
             return self.ideal
@@ -446,8 +467,8 @@ class Theorem:
         try:
             answer = dict(zip(self.machine.numbered("output"), self.ideal.answer([*given.values()]), strict=True))
             if any(value != answer[slot] for slot, value in stated.items()):
-                return "the answers differ from those of the `ideal`"
-            return self.ideal.distance([*given.values()])
+                return Differs()
+            return self.ideal.distance([*given.values()]) if known else None
         except DERIVATION_ENDS as error:
             return why_it_ends(error)
 
@@ -479,6 +500,12 @@ class Theorem:
             if cell is not None
         }
         return given, wanted
+
+    def derived_probability(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction
+    ) -> Probability | str:
+        """The probability of outputs within `gamma` of these, or why it is not derived."""
+        return self._derived(inputs, outputs, gamma)
 
     def _derived(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction) -> Probability | str:
         given, wanted = self.read(inputs, outputs)

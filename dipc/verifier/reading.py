@@ -163,7 +163,7 @@ class Budget:
 # === JSON ======================================================================================
 
 #: The version of the format.
-SCHEMA = "dipc.certificate/3"
+SCHEMA = "dipc.certificate/4"
 
 
 class Question(StrEnum):

@@ -10,6 +10,7 @@ from fractions import Fraction
 from dipc.verifier import reading as read
 from dipc.verifier.claims import Beta, Claim, same_beta
 from dipc.verifier.functions import ONE
+from dipc.verifier.implication import seen_below_one
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Tally, end, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.reading import Budget, Rejected, in_step
@@ -63,9 +64,38 @@ class Cells:
     dd: str | None
     own: Mapping[str, str]
 
+    @property
+    def states_nothing(self) -> bool:
+        """Whether no output is stated, so that every answer is right."""
+        return all(output is None for output in self.outputs)
+
 
 #: The verdict, whether nothing is claimed, and why it is not certified.
 _Verdict = tuple[str, bool, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was shown for one gamma, from which on (`to`, exclusive, or None without an end): Pr >= 1 - beta.
+
+    `decided` is the obligation that shows it, None where nothing is claimed or nothing was shown.
+    """
+
+    gamma: Fraction
+    to: Fraction | None
+    beta: Beta | None
+    decided: Decided | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as it was checked: its cells, its verdict, whether it is vacuous, and what was shown of each gamma."""
+
+    cells: Cells
+    verdict: str
+    vacuous: bool
+    missing: str | None
+    shown: tuple[Shown, ...]
 
 
 @dataclass
@@ -86,18 +116,39 @@ class Rows:
     tally: Tally = field(default_factory=Tally)
     #: How many have an alpha, beta or gamma of their own.
     own: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("alpha", "beta", "gamma"), 0))
+    #: The rows in their order.
+    checked: list[Row] = field(default_factory=list)
+    #: By the identity of an obligation whether its beta was seen to be below 1.
+    _says: dict[int, bool] = field(default_factory=dict)
     #: Pairs of a claim and the beta of a row that are equal.
     _equal: set[tuple[int, int]] = field(default_factory=set)
+
+    #: What was shown of the row that is being checked.
+    _shown: list[Shown] = field(default_factory=list)
 
     def check(self, value: object, budget: Budget) -> None:
         """All rows, numbered from 1."""
         for number, item in enumerate(read.items(value), start=1):
             with in_step(f"row {number}"):
                 budget.spend(20)
+                self._shown = []
                 cells, (verdict, vacuous, missing) = self._row(number, item, budget)
+                if verdict == "accurate" and not vacuous and missing is None:
+                    vacuous = not any(self._says_something(shown.decided, budget) for shown in self._shown)
             for name in cells.own:
                 self.own[name] += 1
+            self.checked.append(Row(cells, verdict, vacuous, missing, tuple(self._shown)))
             self.tally.add(verdict, missing, vacuous=vacuous)
+
+    def _says_something(self, decided: Decided | None, budget: Budget) -> bool:
+        """Whether the beta of an obligation was seen to be below 1 at some eps of the claim."""
+        if decided is None:
+            return False
+        known = self._says.get(id(decided))
+        if known is None:
+            known = decided.value != ({}, ONE) and seen_below_one(decided.beta, decided.intervals, budget)
+            self._says[id(decided)] = known
+        return known
 
     def _row(self, number: int, value: object, budget: Budget) -> tuple[Cells, _Verdict]:
         if isinstance(value, dict) and "ranges" in value:
@@ -118,7 +169,7 @@ class Rows:
             self._require_same(terms[2], read_result.beta, budget)
             self._equal.add((id(terms), read_result.beta))
         is_far = dd is None or dd == "inf" or alpha is None
-        vacuous = not is_far and self.claim.is_near(cells.own, read.rational(dd), alpha)
+        vacuous = cells.states_nothing or (not is_far and self.claim.is_near(cells.own, read.rational(dd), alpha))
         return cells, self._result(cells, read_result, gamma, vacuous)
 
     def _cells(
@@ -134,8 +185,9 @@ class Rows:
             raise Rejected("the rows are not numbered one after the other from 1")
         if (len(inputs), len(outputs)) != (self.inputs, self.outputs):
             raise Rejected("it does not have one value for each input and output")
-        if dd is not None:
-            self.theorem.check_distance(inputs, outputs, dd, computed=self.computed)
+        if dd is None and self.computed:
+            raise Rejected("dd is said to come from the `ideal`, but the row does not have it")
+        self.theorem.check_distance(inputs, outputs, dd, computed=self.computed)
         return Cells(inputs, outputs, dd, own or {})
 
     def _ranges(
@@ -157,11 +209,12 @@ class Rows:
                 stated = Result(*result)
                 if position is None or (to is not None and to <= position):
                     raise Rejected("it must end after the one before")
-                greatest, least, vacuous = self.claim.range(cells.own, cells.dd, (position, to), budget)
+                greatest, least, near = self.claim.range(cells.own, cells.dd, (position, to), budget)
+                vacuous = near or cells.states_nothing
                 if alpha != greatest:
                     raise Rejected("alpha differs from the claim")
                 self._require_same(least, stated.beta, budget)
-                _, _, why = self._result(cells, stated, position, vacuous)
+                _, _, why = self._result(cells, stated, position, vacuous, to)
                 if least is not None and not vacuous and not self.claim.never_grows(cells.own, budget):
                     doubts.add(GROWTH)
                 if stated.verdict == "inaccurate":
@@ -179,8 +232,10 @@ class Rows:
             raise Rejected(f"the verdicts of its ranges give {together} together")
         return verdict, all_vacuous, missing
 
-    def _result(self, cells: Cells, stated: Result, gamma: Fraction, vacuous: bool) -> _Verdict:
-        """The verdict on a row with these cells, or on one of its ranges of gamma."""
+    def _result(
+        self, cells: Cells, stated: Result, gamma: Fraction, vacuous: bool, to: Fraction | None = None
+    ) -> _Verdict:
+        """The verdict on a row with these cells, or on the range of gamma that ends at `to`."""
         verdict = stated.verdict
         if (stated.vacuous or False) is not vacuous:
             raise Rejected(f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise")
@@ -189,17 +244,19 @@ class Rows:
             self.theorem.check(cells.inputs, cells.outputs, gamma, value)
         if (stated.reason is not None) != (verdict == "undecided"):
             raise Rejected("it must give a reason if it is undecided, and only then")
+        number = stated.obligation
+        decided = None if number is None else self.decided[read.index(number, self.decided)]
+        self._shown.append(Shown(gamma, to, self.context.betas[read.index(stated.beta, self.context.betas)], decided))
         if vacuous:
-            if verdict != "accurate" or stated.obligation is not None:
+            if verdict != "accurate" or decided is not None:
                 raise Rejected("it holds vacuously, so it must be accurate and have no obligation")
             return verdict, True, None
-        if stated.obligation is None:
+        if decided is None:
             if (stated.open is None) is (verdict != "undecided"):
                 raise Rejected(f"it is {verdict}, but has no obligation")
             return verdict, False, stated.open
         if stated.open is not None:
             raise Rejected("it has an obligation but says that it has none")
-        decided = self.decided[read.index(stated.obligation, self.decided)]
         if decided.beta is not self.context.betas[stated.beta]:
             raise Rejected("its obligation is about a different beta")
         # No probability is less than 0, so what 0 is enough for holds whatever it is.

@@ -211,7 +211,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program; `metric` are the fields of its metric block. With `at` it is read at that eps alone."""
+    """A program; `metric` are the fields of its metric block, `claim` those of its claim block as text. With `at` it
+    is read at that eps alone."""
 
     name: str
     declarations: tuple[Declaration, ...]
@@ -219,6 +220,7 @@ class Program:
     ideal: Ideal | None
     metric: tuple[Field, ...]
     at: Fraction | None = None
+    claim: tuple[tuple[str, str], ...] = ()
 
 
 def nodes(tree: object) -> Iterator[Any]:
@@ -373,6 +375,7 @@ class _Reader:
         ideal: Ideal | None = None
         noiseless = False
         metric: tuple[Field, ...] = ()
+        claim: tuple[tuple[str, str], ...] = ()
         once: set[str] = set()
         while True:
             kind = self._kind
@@ -395,7 +398,7 @@ class _Reader:
                     declared.append(self._variables())
                 case "claim":
                     self._at += 1
-                    self._claim()
+                    claim = self._claim()
                 case "metric":
                     self._at += 1
                     metric = self._metric()
@@ -413,7 +416,7 @@ class _Reader:
         if noiseless:
             own = (each for each in declared if isinstance(each, Variables) and each.role == "var")
             ideal = Ideal(tuple(own), _noiseless(body))
-        return Program(name, tuple(declared), body, ideal, metric)
+        return Program(name, tuple(declared), body, ideal, metric, claim=claim)
 
     def _constant(self) -> tuple[str, Expr]:
         name = self._name()
@@ -460,16 +463,25 @@ class _Reader:
         self._expect("]")
         return name, (low, high)
 
-    def _claim(self) -> None:
-        """A claim, which is skipped: that of the certificate counts."""
+    def _claim(self) -> tuple[tuple[str, str], ...]:
+        """The fields of a claim block as text. They are no part of the theorem: the claim of the certificate counts."""
         self._expect("{")
+        fields: list[tuple[str, str]] = []
+        words: list[str] = []
         depth = 1
         while depth:
             if not self._kind:
                 raise self._wrong("`}`")
             depth += (self._kind == "{") - (self._kind == "}")
+            if not depth or (depth == 1 and self._kind == ";"):
+                if words[1:2] == [":"]:
+                    fields.append((words[0], " ".join(words[2:])))
+                words = []
+            else:
+                words.append(self._tokens[self._at].text)
             self._at += 1
         self._take(";")
+        return tuple(fields)
 
     def _metric(self) -> tuple[Field, ...]:
         self._expect("{")

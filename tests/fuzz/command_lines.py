@@ -123,7 +123,7 @@ FILES = {
     "fixed.dip": FIXED,
     "rates.dip": RATES,
     "claims.toml": CLAIMS,
-    "certificate.json": '{"schema": "dipc.certificate/3"}',
+    "certificate.json": '{"schema": "dipc.certificate/4"}',
     "notes.txt": "these are no numbers",
     **TABLES,
 }

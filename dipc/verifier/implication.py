@@ -1,0 +1,348 @@
+"""Whether one claim follows from another: bounds compared on intervals of eps by the sign lemmas of `signs.py`.
+
+Nothing is stated as evidence here: what is not decided by cells that are halved is `OPEN`, which is no proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from enum import StrEnum
+from fractions import Fraction
+
+from dipc.verifier.claims import (
+    DISTANCE,
+    Beta,
+    Claim,
+    Form,
+    Interval,
+    NotOneForm,
+    Value,
+    arguments_of,
+    evaluate_least,
+    linear,
+    mentions,
+    never_grows,
+    parsed,
+    same_beta,
+)
+from dipc.verifier.classes import in_product
+from dipc.verifier.functions import ONE, Closed, Ring, add_closed, positive_everywhere, times
+from dipc.verifier.normal import Enclosed, Probability, same
+from dipc.verifier.obligations import fails_at
+from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected
+from dipc.verifier.signs import Curve, prove_at_infinity, prove_near_zero, prove_sign
+
+
+class Follows(StrEnum):
+    """Whether a claim follows from what was proved; `OPEN` where that is not decided."""
+
+    YES = "yes"
+    NO = "no"
+    OPEN = "open"
+
+
+#: How often a cell of eps is halved, and the accuracy in bits with which a sign is looked for there.
+_HALVINGS, _BITS = 14, 48
+
+#: The probability 0, and the bound that it satisfies.
+NOTHING: Closed = ({}, ONE)
+CERTAIN: Closed = (ONE, ONE)
+
+_POSITIVE = Interval(Fraction(0), None, lower_closed=False, upper_closed=False)
+
+
+def together(answers: Iterator[Follows]) -> Follows:
+    """The answer about a conjunction; the rest of `answers` is not computed once one is NO."""
+    result = Follows.YES
+    for answer in answers:
+        if answer is Follows.NO:
+            return answer
+        result = result if answer is Follows.YES else answer
+    return result
+
+
+# === intervals =================================================================================
+
+
+def united(intervals: Sequence[Interval]) -> list[Interval]:
+    """The increasing `intervals` with those united that have no gap between them."""
+    result: list[Interval] = []
+    for interval in intervals:
+        last = result[-1] if result else None
+        if last is not None and last.upper == interval.lower and (last.upper_closed or interval.lower_closed):
+            result[-1] = replace(last, upper=interval.upper, upper_closed=interval.upper_closed)
+        else:
+            result.append(interval)
+    return result
+
+
+def is_within(asked: Sequence[Interval], proved: Sequence[Interval]) -> bool:
+    """Whether every eps of the intervals `asked` is in those `proved`."""
+    whole = united(proved)
+    return all(any(_contains(outer, inner) for outer in whole) for inner in asked)
+
+
+def _contains(outer: Interval, inner: Interval) -> bool:
+    low = inner.lower > outer.lower or (inner.lower == outer.lower and outer.lower_closed >= inner.lower_closed)
+    if outer.upper is None:
+        return low
+    if inner.upper is None:
+        return False
+    return low and (
+        inner.upper < outer.upper or (inner.upper == outer.upper and outer.upper_closed >= inner.upper_closed)
+    )
+
+
+def samples(intervals: Sequence[Interval]) -> Iterator[Fraction]:
+    """Some rational eps of the intervals, next to both ends and between them."""
+    for interval in intervals:
+        low, high = interval.lower, interval.upper
+        if high is None:
+            yield from (low + Fraction(2) ** power for power in (0, 3, 6, 10, 14, 20, 30, -2, -6, -12, -20))
+        elif low == high:
+            yield low
+        else:
+            yield from (low + (high - low) * Fraction(step, 8) for step in (4, 7, 1, 6, 2))
+            yield from (low + (high - low) / 2**20, high - (high - low) / 2**20)
+        if interval.lower_closed:
+            yield low
+        if interval.upper_closed and high is not None:
+            yield high
+
+
+def seen_below_one(beta: Beta | None, intervals: Sequence[Interval], budget: Budget) -> bool:
+    """Whether beta < 1 was seen at some eps of the intervals. Where it was not, a bound 1 - beta counts as vacuous."""
+    return beta is not None and any(
+        fails_at(NOTHING, arms, eps, budget) for eps in samples(intervals) for arms in arguments_of(beta)
+    )
+
+
+# === bounds ====================================================================================
+
+
+def is_at_least(asked: Beta | None, proved: Beta | None, intervals: Sequence[Interval], budget: Budget) -> Follows:
+    """Whether Pr >= 1 - asked follows from Pr >= 1 - proved on the intervals: asked >= min(1, proved) there."""
+    if asked is None or proved is None:
+        return Follows.OPEN
+    if same_beta(asked, proved, budget):
+        return Follows.YES
+    try:
+        if any(_is_less(asked, proved, eps, budget) for eps in samples(intervals)):
+            return Follows.NO
+        return together(_cells(asked, proved, interval, budget) for interval in intervals)
+    except DERIVATION_ENDS:
+        return Follows.OPEN
+
+
+def _is_less(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
+    """Whether asked < min(1, proved) at this eps: that is exact but for sums over normal noise."""
+    return any(
+        fails_at(NOTHING, arms, eps, budget)
+        and all(
+            any(all(_is_below(arm, other, eps, budget) for arm in arms) for other in others)
+            for others in arguments_of(proved)
+        )
+        for arms in arguments_of(asked)
+    )
+
+
+def _is_below(one: Probability, other: Probability, eps: Fraction, budget: Budget) -> bool:
+    """Whether one < other at this eps."""
+    if isinstance(one, Enclosed) or isinstance(other, Enclosed):
+        from dipc.verifier.normal import Sum
+
+        rest = Sum.of(other, budget).opposite(budget).value
+        return fails_at(one, (rest,), eps, budget)
+    return fails_at(one, (_less(CERTAIN, other, budget),), eps, budget)
+
+
+def _less(one: Closed, other: Closed, budget: Budget) -> Closed:
+    return add_closed(one, (times(other[0], -1), other[1]), budget)
+
+
+def _cells(asked: Beta, proved: Beta, interval: Interval, budget: Budget) -> Follows:
+    """Whether asked >= min(1, proved) is shown on the interval, cell by cell."""
+    if interval.is_point:
+        return Follows.YES  # it was looked at, exactly unless normal noise is in it
+    waiting: list[tuple[Fraction, Fraction | None, int]] = [(interval.lower, interval.upper, 0)]
+    while waiting:
+        low, high, halved = waiting.pop()
+        if all(_arms_suffice(arms, proved, (low, high), budget) for arms in arguments_of(asked)):
+            continue
+        if halved >= _HALVINGS:
+            return Follows.OPEN
+        if high is None:
+            middle = 4 * low or Fraction(1)
+        else:
+            middle = (low + high) / 2 if low else high / 4
+        if _is_less(asked, proved, middle, budget):
+            return Follows.NO
+        waiting += [(low, middle, halved + 1), (middle, high, halved + 1)]
+    return Follows.YES
+
+
+def _arms_suffice(
+    arms: Sequence[Probability], proved: Beta, cell: tuple[Fraction, Fraction | None], budget: Budget
+) -> bool:
+    """Whether one of the arms is seen to be at least 1, or at least one argument of the `min` that is proved."""
+    bounds: list[Sequence[Probability]] = [(CERTAIN,), *arguments_of(proved)]
+    return any(all(_is_never_less(arm, bound, cell, budget) for bound in bounds_) for arm in arms for bounds_ in bounds)
+
+
+def _is_never_less(
+    one: Probability, other: Probability, cell: tuple[Fraction, Fraction | None], budget: Budget
+) -> bool:
+    if isinstance(one, Enclosed) or isinstance(other, Enclosed):
+        return same(one, other, budget)
+    above, below = _less(one, other, budget)
+    if below != ONE and not positive_everywhere(below, budget):
+        return False
+    return is_nonnegative_on(above, cell, budget)
+
+
+def is_nonnegative_on(function: Ring, cell: tuple[Fraction, Fraction | None], budget: Budget) -> bool:
+    """True only if the function is at least 0 between the ends of the cell. False says nothing."""
+    if not function or all(c > 0 for c in function.values()) or positive_everywhere(function, budget):
+        return True
+    low, high = cell
+    curve = Curve.of(function, budget)
+    with suppress(Rejected):
+        if high is None:
+            if low:
+                prove_at_infinity(curve, low * curve.scale, 1, budget)
+                return True
+        elif low:
+            prove_sign(curve, low * curve.scale, high * curve.scale, 1, _BITS, budget)
+            return True
+        else:
+            return any(_positive_next_to_zero(curve, order, high, budget) for order in range(4))
+    return False
+
+
+def _positive_next_to_zero(curve: Curve, order: int, high: Fraction, budget: Budget) -> bool:
+    try:
+        prove_near_zero(curve, order, high * curve.scale, 1, budget)
+    except Rejected:
+        return False
+    return True
+
+
+# === claims about every input ======================================================================
+
+
+def claim_follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction], budget: Budget) -> Follows:
+    """Whether a claim about every real and int input follows from another about all of them.
+
+    `open_constants` are the constants that stand for every value from the given one on.
+    """
+    if not is_within(asked.intervals, proved.intervals):
+        return Follows.NO
+    try:
+        return _follows(asked, proved, open_constants, budget)
+    except (NotOneForm, *DERIVATION_ENDS):
+        return Follows.OPEN
+
+
+def _alike(one: str | None, other: str | None, budget: Budget) -> bool:
+    return one == other or (one is not None and other is not None and parsed(one, budget) == parsed(other, budget))
+
+
+def _follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction], budget: Budget) -> Follows:
+    texts = [(str(one.alpha or "0"), str(one.beta), str(one.gamma or "0")) for one in (asked, proved)]
+    if all(_alike(mine, its, budget) for mine, its in zip(*texts, strict=True)):
+        return Follows.YES
+    (alpha, beta, gamma), (own_alpha, own_beta, own_gamma) = texts
+    constants = {name: Form.number(value) for name, value in proved.constants.items()}
+    constants |= {name: Form.unknown(name, least) for name, least in open_constants.items()}
+    if gamma == "free" and own_gamma != "free":
+        return Follows.NO
+    is_free = own_gamma == "free"
+    far = Form.unknown(DISTANCE)
+    if own_alpha != "dd" and alpha == "dd" and evaluate_number(own_alpha, constants, budget) != 0:
+        return Follows.NO
+    if alpha == "dd":
+        names = {**constants, "alpha": far, "dd": far}
+        own_names = names
+    else:
+        least = evaluate_number(alpha, constants, budget)
+        names = {**constants, "alpha": Form.number(least)}
+        if own_alpha == "dd":
+            distances = ["alpha", "dd"]
+            if not never_grows(own_beta, distances, proved.constants, budget) or mentions(own_gamma, "alpha"):
+                return Follows.OPEN
+            own_names = {**names, "dd": Form.number(least)}
+        else:
+            own_least = evaluate_number(own_alpha, constants, budget)
+            starts_there = proved.is_near({}, own_least, own_least) and not asked.is_near({}, least, least)
+            if least < own_least or (least == own_least and starts_there):
+                return Follows.NO
+            own_names = {**constants, "alpha": Form.number(own_least)}
+    if is_free and gamma == "free":
+        names = {**names, "gamma": Form.unknown("gamma")}
+        own_names = {**own_names, "gamma": Form.unknown("gamma")}
+    else:
+        base, rate = linear(gamma, names, asked.one_eps, budget)
+        own_base, own_rate = (base, rate) if is_free else linear(own_gamma, own_names, proved.one_eps, budget)
+        if base < own_base or rate < own_rate:
+            return Follows.NO
+        names = {**names, "gamma": Form.unknown(DISTANCE, base, rate) if rate else Form.number(base)}
+        own_names = {
+            **own_names,
+            "gamma": Form.unknown(DISTANCE, own_base, own_rate) if own_rate else Form.number(own_base),
+        }
+    values = evaluate_least(beta, names, budget), evaluate_least(own_beta, own_names, budget)
+    if values[0] == values[1]:
+        return Follows.YES
+    for finished, intervals in ((Form.limit, asked.intervals), (in_product, (_POSITIVE,))):
+        flat = finished is not Form.limit or all(_is_flat(value) for value in values)
+        betas = [_finished(value, finished) if flat else None for value in values]
+        if None not in betas:
+            return is_at_least(betas[0], betas[1], intervals, budget)
+    return _at_some_distances((beta, names), (own_beta, own_names), asked.intervals, budget)
+
+
+def evaluate_number(expression: str, names: Mapping[str, Form], budget: Budget) -> Fraction:
+    """The number that an expression without eps is. Raises NotOneForm for others."""
+    value = evaluate_least(expression, names, budget)
+    number = value[0][0].constant() if len(value) == len(value[0]) == 1 else None
+    if number is None:
+        raise NotOneForm
+    return number
+
+
+def _is_flat(value: Value) -> bool:
+    return not any(growth for forms in value for form in forms for growth in form.numerator)
+
+
+def _finished(value: Value, finished: Callable[[Form], Closed | None]) -> Beta | None:
+    arms = tuple(tuple(finished(form) for form in forms) for forms in value)
+    known = tuple(tuple(arm for arm in forms if arm is not None) for forms in arms)
+    return known if list(map(len, known)) == list(map(len, arms)) else None
+
+
+def _at_some_distances(
+    asked: tuple[str, Mapping[str, Form]],
+    proved: tuple[str, Mapping[str, Form]],
+    intervals: Sequence[Interval],
+    budget: Budget,
+) -> Follows:
+    """NO where at some distance the bound that is asked is seen to be less than the one that is proved."""
+    for distance in (Fraction(1), Fraction(8), Fraction(64), Fraction(1, 8)):
+        betas = []
+        for expression, names in (asked, proved):
+            fixed = {name: _at(form, distance) for name, form in names.items()}
+            betas.append(_finished(evaluate_least(expression, fixed, budget), Form.limit))
+        if is_at_least(betas[0], betas[1], intervals, budget) is Follows.NO:
+            return Follows.NO
+    return Follows.OPEN
+
+
+def _at(form: Form, distance: Fraction) -> Form:
+    """The form with this number for each unknown that it is base + rate times."""
+    total = Fraction(0)
+    for growth, ring in form.numerator.items():
+        (c,) = ring.values()
+        total += c * distance ** len(growth)
+    return Form.number(total)

@@ -1,0 +1,753 @@
+"""What a check has proved, in one sentence, and whether a claim that is expected follows from it.
+
+The sentence is made of what was checked, never of a certificate's own words. Whatever a certificate leaves out makes it
+say less: rows that are not listed, outputs left empty, adjacency that is not stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import prod
+from typing import Any, Protocol
+
+from dipc.verifier.claims import Claim, Interval, NotOneForm, arguments_of
+from dipc.verifier.claims import read_intervals as read_stated_intervals
+from dipc.verifier.functions import Closed, closed_text
+from dipc.verifier.implication import (
+    CERTAIN,
+    Follows,
+    claim_follows,
+    is_at_least,
+    is_within,
+    seen_below_one,
+)
+from dipc.verifier.inputs import Witness
+from dipc.verifier.normal import Probability, Sum
+from dipc.verifier.obligations import Decided, fails_at
+from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent
+from dipc.verifier.probability import Theorem, cell_value
+from dipc.verifier.program import Machine, Slot, Value
+from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected, Unreadable, decimal, why_it_ends
+from dipc.verifier.rows import Row
+from dipc.verifier.syntax import Apply, read_expression
+
+#: The answer about an expectation, with the reason where it is not YES.
+Answer = tuple[Follows, str]
+
+#: Digits of the digest of a program that a sentence shows.
+_DIGEST = 16
+
+#: Different values of a column of the rows' own that a sentence shows.
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The program that a statement is about, with the constants that have one value in it."""
+
+    name: str
+    constants: tuple[tuple[str, str], ...]
+    sha256: str
+    at: Fraction | None
+
+    def without(self, names: frozenset[str]) -> Subject:
+        """The same without constants that are left open."""
+        return replace(self, constants=tuple(each for each in self.constants if each[0] not in names))
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name} = {value}" for name, value in self.constants)
+        at = "" if self.at is None else f", read at eps = {self.at}"
+        return f"{self.name} ({f'{given}; ' if given else ''}sha256 {self.sha256[:_DIGEST]}{at})"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The claim that a reader expects. Parts that are None are those of the program's claim block, `block`, or else
+    those that were proved. With `own` the rows are those of the reader's table, and so are their columns."""
+
+    verdict: str | None = None
+    all_inputs: bool = False
+    alpha: str | None = None
+    beta: str | None = None
+    gamma: str | None = None
+    eps: str | None = None
+    adjacent: str | None = None
+    budget: str | None = None
+    delta: str | None = None
+    block: Mapping[str, str] = field(default_factory=dict)
+    own: bool = False
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything is expected."""
+        parts = (self.alpha, self.beta, self.gamma, self.eps, self.adjacent, self.budget, self.delta)
+        return self.verdict is not None or self.all_inputs or any(part is not None for part in parts)
+
+    def __str__(self) -> str:
+        names = ("alpha", "beta", "gamma", "eps", "adjacent", "budget", "delta")
+        stated = [
+            f"{name} = {value}"
+            for name in names
+            if (value := getattr(self, name) or (self.block.get(name) if name in _OF_ACCURACY else None)) is not None
+        ]
+        words = [self.verdict or "what was proved", *(["at all inputs"] if self.all_inputs else [])]
+        return " ".join(words) + (f", {', '.join(stated)}" if stated else "")
+
+    def intervals(self, proved: Sequence[Interval]) -> tuple[Interval, ...]:
+        """The eps asked about. Raises Unreadable where they are not intervals of rational numbers."""
+        text = self.eps if self.eps is not None else self.block.get("eps")
+        return tuple(proved) if text is None else read_intervals(text)
+
+    def claim(self, proved: Claim, *, distance: str | None) -> Claim:
+        """The claim asked about accuracy. `distance` is alpha where a claim block has a beta and no alpha."""
+        defaults: dict[str, Any] = {"alpha": distance, "beta": proved.beta, "gamma": None}
+
+        def part(name: str) -> str | None:
+            given: str | None = getattr(self, name)
+            if given is None:
+                given = self.block.get(name)
+            if given is None:
+                given = defaults[name] if "beta" in self.block else getattr(proved, name)
+            return given
+
+        return Claim(part("alpha"), part("beta"), part("gamma"), self.intervals(proved.intervals), proved.constants)
+
+    def own_cells(self, own: Mapping[str, str]) -> dict[str, str]:
+        """The cells of a row's own that are asked about: those of a compared table, or of parts that nobody gives."""
+        return {
+            name: cell
+            for name, cell in own.items()
+            if getattr(self, name) is None and (self.own or name not in self.block)
+        }
+
+
+_OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
+
+
+def read_intervals(text: str) -> tuple[Interval, ...]:
+    """Intervals such as `(0, 1/2], [2, inf)`, or one number. Raises Unreadable."""
+    plain = text.replace(" ", "").replace("∞", "inf").replace("∪", ",")
+    parts: list[str] = []
+    while plain:
+        if plain[0] in "([":
+            end = min((place for sign in ")]" if (place := plain.find(sign)) >= 0), default=-1)
+            if end < 0:
+                break
+            low, _, high = plain[1:end].partition(",")
+            try:
+                ends = [side if side == "inf" else str(decimal(side)) for side in (low, high)]
+            except ValueError:
+                break
+            parts.append(f"{plain[0]}{ends[0]}, {ends[1]}{plain[end]}")
+            plain = plain[end + 1 :].removeprefix(",")
+        else:
+            try:
+                value = decimal(plain)
+            except ValueError:
+                break
+            parts.append(f"[{value}, {value}]")
+            plain = ""
+    if plain:
+        raise Unreadable(f"the eps asked about, `{text[:60]}`, cannot be read: an end is not a rational number")
+    try:
+        return read_stated_intervals(parts)
+    except Rejected as error:
+        raise Unreadable(f"the eps asked about, `{text[:60]}`, cannot be read: {error.why}") from None
+
+
+class Statement(Protocol):
+    """What was proved of one program."""
+
+    @property
+    def kind(self) -> str:
+        """`proved`, `refuted` or `undecided`."""
+
+    @property
+    def sentence(self) -> str:
+        """The theorem in words."""
+
+    def follows(self, expected: Expected, budget: Budget) -> Answer:
+        """Whether what is expected follows."""
+
+
+def eps_text(intervals: Sequence[Interval]) -> str:
+    """The eps of a theorem in words."""
+    if len(intervals) == 1 and intervals[0].is_point:
+        return f"at eps = {intervals[0].lower}"
+    return f"for every eps in {' or '.join(map(str, intervals))}"
+
+
+def _less_than_one(beta: str, budget: Budget) -> str:
+    """`1 - beta`, with parentheses around a beta that is a sum."""
+    try:
+        tree = read_expression(beta, budget)
+    except DERIVATION_ENDS:
+        return f"1 - ({beta})"
+    return f"1 - ({beta})" if isinstance(tree, Apply) and tree.op in ("+", "-", "neg") else f"1 - {beta}"
+
+
+def _claimed(claim: Claim, rows: Sequence[Row], budget: Budget) -> str:
+    """The probability, alpha and gamma that are claimed, with the rows' own values of each."""
+    words: list[str] = []
+    for name in ("beta", "alpha", "gamma"):
+        own = [row.cells.own[name] for row in rows if name in row.cells.own]
+        stated = getattr(claim, name)
+        has_distance = any(row.cells.dd is not None for row in rows)
+        if name == "alpha" and stated is None and has_distance:
+            stated = "dd"
+        if own and len(own) == len(rows):
+            stated = None
+        elif name == "beta":
+            words.append(f"with probability >= {_less_than_one(str(stated), budget)}")
+        elif stated is not None and (name, stated) != ("gamma", "0"):
+            words.append(f"{name} = {'every gamma' if stated == 'free' else stated}")
+        if own:
+            different = list(dict.fromkeys(own))
+            texts = ", ".join(different[:_SHOWN]) + (", ..." if len(different) > _SHOWN else "")
+            count = "each row's" if len(own) == len(rows) else f"{len(own)} rows'"
+            if name == "beta" and not words:
+                words.append("with probability >= 1 - beta")
+            words.append(f"{count} own {name} being {texts}")
+    return ", ".join(words)
+
+
+def _values(slots: Sequence[Slot], cells: Sequence[str], known: dict[tuple[int, str], Value]) -> tuple[Value, ...]:
+    """The values of cells, by the number of their slot."""
+    for number, (slot, cell) in enumerate(zip(slots, cells, strict=True)):
+        if (number, cell) not in known:
+            known[number, cell] = cell_value(slot, cell)
+    return tuple(known[number, cell] for number, cell in enumerate(cells))
+
+
+def _slots(machine: Machine, role: str) -> list[Slot]:
+    return [machine.slots[slot] for slot in machine.numbered(role)]
+
+
+def domain_size(machine: Machine) -> int | None:
+    """How many inputs the program has, None where some are real or int."""
+    sizes = [
+        2 if slot.type == "bool" else len(slot.type) if isinstance(slot.type, frozenset) else None
+        for slot in _slots(machine, "input")
+    ]
+    known = [size for size in sizes if size is not None]
+    return prod(known) if len(known) == len(sizes) else None
+
+
+def _point(machine: Machine, cells: Sequence[str]) -> str:
+    names = [slot.name for slot in _slots(machine, "input")]
+    return ", ".join(f"{name} = {cell}" for name, cell in zip(names, cells, strict=True)) or "its only input"
+
+
+# === rows ======================================================================================
+
+
+@dataclass(frozen=True)
+class OfRows:
+    """What was proved about the rows of a table."""
+
+    subject: Subject
+    claim: Claim
+    rows: Sequence[Row]
+    theorem: Theorem
+    verdict: str
+    #: How many inputs the rows stand for, where they are more than themselves, and whether these are all.
+    product: tuple[str, int, bool] | None
+    computed: bool
+    budget: Budget
+
+    @property
+    def kind(self) -> str:
+        """`proved`, `refuted` or `undecided`."""
+        return {"accurate": "proved", "inaccurate": "refuted"}.get(self.verdict, "undecided")
+
+    def _inputs(self, *, whole: bool) -> int:
+        """How many different inputs the rows have; with `whole` only rows that state all outputs count."""
+        slots = _slots(self.theorem.machine, "input")
+        known: dict[tuple[int, str], Value] = {}
+        rows = (row for row in self.rows if not whole or None not in row.cells.outputs)
+        return len({_values(slots, row.cells.inputs, known) for row in rows})
+
+    @property
+    def _covers_domain(self) -> bool:
+        """Whether all inputs of the program have a row that states all outputs."""
+        if self.product is not None:
+            return self.product[2] and all(None not in row.cells.outputs for row in self.rows)
+        size = domain_size(self.theorem.machine)
+        return size is not None and size <= len(self.rows) and self._inputs(whole=True) == size
+
+    @property
+    def _where(self) -> str:
+        count = len(self.rows)
+        if self.product is not None:
+            text, number, _ = self.product
+            where = f"at all {number} inputs of the domain" if self._covers_domain else f"at {text}"
+            where += f", by {count} rows"
+        elif self._covers_domain:
+            where = f"at all {domain_size(self.theorem.machine)} inputs of the domain"
+            where += "" if self._inputs(whole=True) == count else f", in {count} rows"
+        else:
+            size = domain_size(self.theorem.machine)
+            where = f"at {count} listed input{'' if count == 1 else 's'}"
+            if size is not None:
+                where += f" ({self._inputs(whole=False)} of the {size} of the domain)"
+        return where
+
+    def _notes(self) -> list[str]:
+        """How much is vacuous, undecided, left empty, or as the table has it."""
+        notes = []
+        vacuous = sum(row.vacuous for row in self.rows)
+        if vacuous:
+            notes.append("all vacuously" if vacuous == len(self.rows) else f"{vacuous} vacuously")
+        undecided = sum(row.verdict == "undecided" for row in self.rows)
+        if undecided:
+            notes.append(f"{undecided} of {len(self.rows)} undecided")
+        empty = sum(output is None for row in self.rows for output in row.cells.outputs)
+        if empty:
+            notes.append(f"{empty} of {sum(len(row.cells.outputs) for row in self.rows)} outputs unconstrained")
+        has_distance = any(row.cells.dd is not None for row in self.rows)
+        if not self.computed and self.theorem.ideal is not None:
+            distances = " and distances" if has_distance else ""
+            notes.append(f"answers{distances} as in the table, not compared with the ideal")
+        elif not self.computed and has_distance:
+            notes.append("distances as in the table")
+        return notes
+
+    @property
+    def sentence(self) -> str:
+        """The theorem in words."""
+        right = "is right" if self.computed else "gives the listed answers"
+        notes = self._notes()
+        after = f" ({'; '.join(notes)})" if notes else ""
+        claimed = _claimed(self.claim, self.rows, self.budget)
+        eps = eps_text(self.claim.intervals)
+        if self.verdict == "inaccurate":
+            denied = "is not always right" if self.computed else "does not always give the listed answers"
+            at = ""
+            row = next((row for row in self.rows if row.verdict == "inaccurate" and row.missing is None), None)
+            if row is not None:
+                failing = [s.decided.fails_at for s in row.shown if s.decided and s.decided.fails_at is not None]
+                at = f", at {_point(self.theorem.machine, row.cells.inputs)}, eps = {failing[0]}" if failing else ""
+            count = sum(row.verdict == "inaccurate" for row in self.rows)
+            return f"{self.subject} {denied} {claimed}{at}; refuted at {count} of {len(self.rows)} listed inputs{after}"
+        if self.verdict == "undecided" and all(row.verdict == "undecided" for row in self.rows):
+            return f"nothing is proved of {self.subject} {self._where}"
+        return f"{self.subject} {right} {claimed}, {self._where}{after}, {eps}"
+
+    def follows(self, expected: Expected, budget: Budget) -> Answer:
+        """Whether what is expected follows."""
+        has_distance = self.theorem.ideal is not None or any(row.cells.dd is not None for row in self.rows)
+        asked = expected.claim(self.claim, distance="dd" if has_distance else None)
+        wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
+        if expected.adjacent or expected.budget or expected.delta or wanted not in ("accurate", "inaccurate"):
+            return Follows.NO, "it is about accuracy"
+        if wanted == "inaccurate":
+            if self.verdict != "inaccurate":
+                return (Follows.OPEN if self.verdict == "undecided" else Follows.NO), "nothing is refuted"
+            return self._refutes(asked, expected, budget)
+        if self.verdict != "accurate":
+            return (Follows.OPEN if self.verdict == "undecided" else Follows.NO), f"it is {self.verdict}"
+        if expected.all_inputs and not self._covers_domain:
+            return Follows.NO, f"its rows are not shown to be all inputs of the program: it is {self._where}"
+        if not is_within(asked.intervals, self.claim.intervals):
+            return Follows.NO, "it is about other eps"
+        result, why, says = Follows.YES, "", False
+        known: dict[tuple[object, ...], tuple[Follows, str, bool]] = {}
+        for number, row in enumerate(self.rows, start=1):
+            own = expected.own_cells(row.cells.own)
+            stated = tuple((id(one.decided), id(one.beta), one.gamma, one.to) for one in row.shown)
+            is_empty = all(cell is None for cell in row.cells.outputs)
+            key = (tuple(sorted(own.items())), row.cells.dd, is_empty, stated, tuple(row.cells.own.items()))
+            if key not in known:
+                known[key] = self._row(row, asked, own, budget)
+            answer, reason, said = known[key]
+            says = says or said
+            if answer is not Follows.YES and result is not Follows.NO:
+                result, why = answer, f"row {number}: {reason}"
+        if result is Follows.YES and not says:
+            return Follows.NO, "every row is vacuous"
+        return result, why
+
+    def _row(self, row: Row, asked: Claim, own: Mapping[str, str], budget: Budget) -> tuple[Follows, str, bool]:
+        """Whether the claim asked follows at a row, why not, and whether it says anything there."""
+        if all(output is None for output in row.cells.outputs):
+            return Follows.YES, "", False
+        dd = row.cells.dd
+        if asked.gamma == "free" and "gamma" not in own:
+            same = (asked.alpha, asked.beta, self.claim.gamma) == (self.claim.alpha, self.claim.beta, "free")
+            is_own = dict(own) == dict(row.cells.own)
+            says = not row.vacuous
+            return (Follows.YES if same and is_own else Follows.OPEN), "gamma is left open in another claim", says
+        try:
+            alpha, gamma, beta = asked.terms(own, dd, budget)
+        except (NotOneForm, *DERIVATION_ENDS) as error:
+            why = why_it_ends(error) if not isinstance(error, NotOneForm) else "its alpha is not a number"
+            return Follows.OPEN, why, False
+        if dd not in (None, "inf") and alpha is not None and asked.is_near(own, Fraction(str(dd)), alpha):
+            return Follows.YES, "", False
+        says = seen_below_one(beta, asked.intervals, budget)
+        shown = [one for one in row.shown if one.gamma <= gamma and one.decided is not None]
+        if not shown:
+            answer = is_at_least(beta, ((CERTAIN,),), asked.intervals, budget)
+            near = not any(one.gamma <= gamma for one in row.shown)
+            return answer, "gamma is less than the one proved" if near else "nothing is proved there", says
+        best = max(shown, key=lambda one: one.gamma)
+        answer = is_at_least(beta, best.beta, asked.intervals, budget)
+        why = "beta is less than the one proved" if answer is Follows.NO else "the two betas could not be compared"
+        return answer, why, says
+
+    def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
+        """Whether an input at which something is refuted violates the claim asked."""
+        for row in self.rows:
+            if row.verdict != "inaccurate" or row.missing is not None:
+                continue
+            own = expected.own_cells(row.cells.own)
+            for one in row.shown:
+                if one.decided is not None and one.decided.fails_at is not None and violates(
+                    self.theorem, (row.cells.inputs, row.cells.outputs, row.cells.dd), asked, own,
+                    (one.gamma, one.decided), budget,
+                ):  # fmt: skip
+                    return Follows.YES, ""
+        return Follows.NO, "no input that was refuted violates the claim asked"
+
+
+def violates(
+    theorem: Theorem,
+    row: tuple[Sequence[str], Sequence[str | None], str | None],
+    asked: Claim,
+    own: Mapping[str, str],
+    refuted: tuple[Fraction, Decided],
+    budget: Budget,
+) -> bool:
+    """Whether the claim asked fails at a row with these inputs, outputs and dd, at the eps where the obligation about
+    this gamma was refuted."""
+    inputs, outputs, dd = row
+    radius, decided = refuted
+    eps = decided.fails_at
+    if eps is None or decided.open is not None or not any(eps in interval for interval in asked.intervals):
+        return False
+    try:
+        alpha, gamma, beta = asked.terms(own, dd, budget)
+        if dd not in (None, "inf") and alpha is not None and asked.is_near(own, Fraction(str(dd)), alpha):
+            return False
+        value: Probability | str = decided.value
+        if gamma > radius:
+            value = theorem.derived_probability(inputs, outputs, gamma)
+        if beta is None or isinstance(value, str):
+            return False
+        return any(fails_at(value, arms, eps, budget) for arms in arguments_of(beta))
+    except (NotOneForm, *DERIVATION_ENDS):
+        return False
+
+
+# === every input ===================================================================================
+
+
+@dataclass(frozen=True)
+class OfInputs:
+    """What was proved about every real and int input, and, with a `parameter`, every number from the `least` on."""
+
+    subject: Subject
+    claim: Claim
+    kinds: str
+    parameter: tuple[str, str] | None
+    verdict: str
+    counts: Mapping[str, int]
+    witnesses: Sequence[Witness]
+    varying: frozenset[str]
+    budget: Budget
+
+    @property
+    def kind(self) -> str:
+        """`proved`, `refuted` or `undecided`."""
+        return {"accurate": "proved", "inaccurate": "refuted"}.get(self.verdict, "undecided")
+
+    @property
+    def sentence(self) -> str:
+        """The theorem in words."""
+        every = "" if self.parameter is None else f", for every {self.parameter[0]} >= {self.parameter[1]}"
+        claimed, eps = _claimed(self.claim, (), self.budget), eps_text(self.claim.intervals)
+        if self.verdict == "inaccurate":
+            at = ""
+            if self.witnesses:
+                one = self.witnesses[0]
+                at = f", at {_point(one.theorem.machine, one.inputs)}, eps = {one.decided.fails_at}"
+            return f"{self.subject} is not always right {claimed}{at}"
+        count, vacuous = self.counts["rows"], self.counts["vacuous"]
+        notes = []
+        if vacuous:
+            notes.append("vacuously" if vacuous == count else f"{vacuous} of {count} classes vacuously")
+        if self.counts["undecided"]:
+            notes.append(f"{self.counts['undecided']} of {count} classes undecided")
+        after = f" ({'; '.join(notes)})" if notes else ""
+        if self.counts["undecided"] == count:
+            return f"nothing is proved of {self.subject} at every {self.kinds} input{every}"
+        return f"{self.subject} is right {claimed}, at every {self.kinds} input{every}{after}, {eps}"
+
+    def follows(self, expected: Expected, budget: Budget) -> Answer:
+        """Whether what is expected follows."""
+        asked = expected.claim(self.claim, distance="dd")
+        wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
+        if expected.adjacent or expected.budget or expected.delta or wanted not in ("accurate", "inaccurate"):
+            return Follows.NO, "it is about accuracy"
+        if self.verdict == "undecided":
+            return Follows.OPEN, "it is undecided"
+        if wanted == "inaccurate":
+            refuting = (
+                violates(one.theorem, (one.inputs, one.outputs, one.dd), asked, {}, (one.gamma, one.decided), budget)
+                for one in self.witnesses
+                if asked.gamma != "free"
+            )
+            same = asked == self.claim and any(one.decided.open is None for one in self.witnesses)
+            if self.verdict == "inaccurate" and (same or any(refuting)):
+                return Follows.YES, ""
+            return Follows.NO, "no input that was refuted violates the claim asked"
+        if self.verdict != "accurate":
+            return Follows.NO, f"it is {self.verdict}"
+        if self.counts["vacuous"] == self.counts["rows"]:
+            return Follows.NO, "it holds vacuously"
+        opened = {} if self.parameter is None else {self.parameter[0]: Fraction(self.parameter[1])}
+        steady = {name: value for name, value in self.claim.constants.items() if name not in self.varying}
+        proved = replace(self.claim, constants=steady)
+        answer = claim_follows(replace(asked, constants=steady), proved, opened, budget)
+        why = {Follows.NO: "the claim asked is stronger", Follows.OPEN: "the two claims could not be compared"}
+        return answer, why.get(answer, "")
+
+
+# === privacy ===================================================================================
+
+
+def _private(subject: Subject, budget: str, delta: str, *, holds: bool) -> str:
+    return f"{subject} is {'' if holds else 'not '}({budget}*eps, {delta})-private"
+
+
+def _privacy_asked(expected: Expected, claim: PrivacyClaim, budget: Budget) -> tuple[Fraction, Closed]:
+    """The budget, as a multiple of eps, and delta that are asked. Raises Unreadable."""
+    from dipc.verifier.claims import evaluate
+    from dipc.verifier.functions import divided
+
+    factor, delta = claim.budget, claim.delta
+    try:
+        if expected.budget is not None:
+            form = evaluate(expected.budget, {}, budget)
+            ring = form.numerator.get((), {})
+            quotient = divided(ring, form.denominator, budget)
+            if form.numerator.keys() - {()} or quotient is None or quotient.keys() - {(1, Fraction(0))}:
+                raise Unreadable(f"the budget asked about, `{expected.budget[:60]}`, is not a multiple of eps")
+            factor = quotient.get((1, Fraction(0)), Fraction(0))
+        if expected.delta is not None:
+            form = evaluate(expected.delta, {}, budget)
+            delta = (dict(form.numerator.get((), {})), form.denominator)
+    except (NotOneForm, *DERIVATION_ENDS) as error:
+        why = "it has no closed form" if isinstance(error, NotOneForm) else why_it_ends(error)
+        raise Unreadable(f"the budget or delta asked about cannot be read: {why}") from None
+    return factor, delta
+
+
+def _privacy_follows(expected: Expected, claim: PrivacyClaim, intervals: Sequence[Interval], budget: Budget) -> Answer:
+    """Whether budget, delta and eps that are asked follow from those proved."""
+    factor, delta = _privacy_asked(expected, claim, budget)
+    asked = expected.intervals(intervals) if expected.eps is not None else tuple(intervals)
+    if not is_within(asked, intervals):
+        return Follows.NO, "it is about other eps"
+    if factor < claim.budget:
+        return Follows.NO, f"the budget proved is {claim.budget}*eps"
+    answer = is_at_least(((delta,),), ((claim.delta,),), asked, budget)
+    why = "delta is less than the one proved" if answer is Follows.NO else "the two deltas could not be compared"
+    return answer, "" if answer is Follows.YES else why
+
+
+def _about_accuracy(expected: Expected) -> bool:
+    return expected.verdict in ("accurate", "inaccurate") or any(
+        part is not None for part in (expected.alpha, expected.beta, expected.gamma)
+    )
+
+
+@dataclass(frozen=True)
+class OfPairs:
+    """What was proved about pairs of inputs; of a refutation the one pair with the outputs that refute it."""
+
+    subject: Subject
+    claim: PrivacyClaim
+    intervals: Sequence[Interval]
+    machine: Machine
+    adjacent: str | None
+    inputs: Sequence[tuple[Value, ...]]
+    ordered: Sequence[tuple[int, int]]
+    private: bool
+    #: The probabilities of the outputs that refute it, at both inputs, and the obligation.
+    refuted: tuple[Probability, Probability, Decided, tuple[int, int]] | None
+
+    @property
+    def kind(self) -> str:
+        """`proved` or `refuted`."""
+        return "proved" if self.private else "refuted"
+
+    def _texts(self, place: int) -> str:
+        return _point(self.machine, [str(v).lower() if isinstance(v, bool) else str(v) for v in self.inputs[place]])
+
+    @property
+    def _covers_domain(self) -> bool:
+        return domain_size(self.machine) == len(self.inputs)
+
+    @property
+    def sentence(self) -> str:
+        """The theorem in words."""
+        said = _private(self.subject, str(self.claim.budget), closed_text(self.claim.delta), holds=self.private)
+        by = "not said to be adjacent" if self.adjacent is None else f"adjacent by {self.adjacent}"
+        if self.refuted is not None:
+            i, j = self.refuted[3]
+            return (
+                f"{said}, at the inputs {self._texts(i)} and {self._texts(j)}, {by}, eps = {self.refuted[2].fails_at}"
+            )
+        size = domain_size(self.machine)
+        count = len(self.inputs)
+        if self._covers_domain:
+            of = f"all {count} inputs of the domain"
+        else:
+            of = f"{count} listed inputs" + ("" if size is None else f" (the domain has {size})")
+        which = f"{len(self.ordered)} listed ordered pairs, {by}, of" if self.adjacent is None else (
+            f"all {len(self.ordered)} ordered pairs, {by}, of"
+        )  # fmt: skip
+        return f"{said}, at {which} {of}, {eps_text(self.intervals)}"
+
+    def follows(self, expected: Expected, budget: Budget) -> Answer:
+        """Whether what is expected follows."""
+        if _about_accuracy(expected):
+            return Follows.NO, "it is about privacy"
+        wanted = expected.verdict or ("private" if self.private else "not-private")
+        asked = expected.adjacent if expected.adjacent is not None else self.adjacent
+        if (wanted == "private") is not self.private:
+            return Follows.NO, "it is private" if self.private else "it is not private"
+        if self.refuted is not None:
+            return self._refutes(asked, expected, budget)
+        if expected.all_inputs and not self._covers_domain:
+            return Follows.NO, "its inputs are not all inputs of the program"
+        answer, why = _privacy_follows(expected, self.claim, self.intervals, budget)
+        if answer is Follows.NO:
+            return answer, why
+        if asked is None:
+            return Follows.OPEN, "it does not state which inputs are adjacent: give --adjacent"
+        if asked != self.adjacent:
+            distance, reach = _read_adjacency(asked)
+            stated = set(self.ordered)
+            for i, one in enumerate(self.inputs):
+                for j, other in enumerate(self.inputs):
+                    if i != j and (i, j) not in stated and are_adjacent(distance, reach, one, other):
+                        return (
+                            Follows.NO,
+                            f"{self._texts(i)} and {self._texts(j)} are adjacent, and not among its pairs",
+                        )
+        return answer, why
+
+    def _refutes(self, adjacent: str | None, expected: Expected, budget: Budget) -> Answer:
+        assert self.refuted is not None
+        first, second, decided, (i, j) = self.refuted
+        factor, delta = _privacy_asked(expected, self.claim, budget)
+        asked = expected.intervals(self.intervals) if expected.eps is not None else tuple(self.intervals)
+        eps = decided.fails_at
+        if adjacent is None:
+            return Follows.OPEN, "its two inputs are not said to be adjacent: give --adjacent"
+        distance, reach = _read_adjacency(adjacent)
+        if not are_adjacent(distance, reach, self.inputs[i], self.inputs[j]):
+            return Follows.NO, f"its two inputs are not adjacent by {adjacent}"
+        if eps is None or not any(eps in interval for interval in asked):
+            return Follows.NO, "it is refuted at another eps"
+        allowed = PrivacyClaim(factor, delta).allowed(second, budget)
+        rest = Sum.of(first, budget).opposite(budget).value
+        if fails_at(allowed, (rest,), eps, budget):
+            return Follows.YES, ""
+        return Follows.NO, "the pair that was refuted does not violate the claim asked"
+
+
+def _read_adjacency(text: str) -> tuple[str, Fraction]:
+    try:
+        name, _, radius = text.partition(":")
+        return adjacency(f"{name.strip()}:{decimal(radius.strip())}")
+    except (Rejected, ValueError):
+        raise Unreadable(f"`{text[:40]}` is no adjacency: write linf:1, l1:1 or hamming:1") from None
+
+
+@dataclass(frozen=True)
+class OfAllPairs:
+    """What was proved about all pairs of adjacent real inputs."""
+
+    subject: Subject
+    claim: PrivacyClaim
+    intervals: Sequence[Interval]
+    machine: Machine
+    adjacent: tuple[str, Fraction]
+    parameter: tuple[str, int] | None
+
+    @property
+    def kind(self) -> str:
+        """`proved`."""
+        return "proved"
+
+    @property
+    def sentence(self) -> str:
+        """The theorem in words."""
+        said = _private(self.subject, str(self.claim.budget), closed_text(self.claim.delta), holds=True)
+        every = "" if self.parameter is None else f", for every {self.parameter[0]} >= {self.parameter[1]}"
+        by = f"{self.adjacent[0]}:{self.adjacent[1]}"
+        return f"{said}, at all pairs of real inputs adjacent by {by}{every}, {eps_text(self.intervals)}"
+
+    def follows(self, expected: Expected, budget: Budget) -> Answer:
+        """Whether what is expected follows."""
+        if _about_accuracy(expected):
+            return Follows.NO, "it is about privacy"
+        if expected.verdict == "not-private":
+            return Follows.NO, "it is private"
+        if expected.adjacent is not None and not self._includes(*_read_adjacency(expected.adjacent)):
+            return Follows.NO, f"it is not about all pairs adjacent by {expected.adjacent}"
+        return _privacy_follows(expected, self.claim, self.intervals, budget)
+
+    def _includes(self, distance: str, reach: Fraction) -> bool:
+        """Whether all inputs adjacent by the distance asked are adjacent by the one proved."""
+        own, most = self.adjacent
+        count = len(_slots(self.machine, "input"))
+        if own == distance:
+            return reach <= most
+        known = self.parameter is None
+        match distance, own:
+            case "l1", "linf":
+                return reach <= most
+            case "linf", "l1":
+                return known and count * reach <= most
+            case _, "hamming":
+                return known and count <= most
+        return False
+
+
+@dataclass(frozen=True)
+class Both:
+    """What two certificates prove together: that a number suffices, and that a smaller one does not."""
+
+    bracket: str
+    proved: Statement | None
+    refuted: Statement | None
+
+    @property
+    def kind(self) -> str:
+        """`proved`."""
+        return "proved" if self.proved is not None else "refuted"
+
+    @property
+    def sentence(self) -> str:
+        """The theorems in words."""
+        parts = [f"{one.kind}: {one.sentence}" for one in (self.proved, self.refuted) if one is not None]
+        return f"{self.bracket}; {'; '.join(parts)}"
+
+    def follows(self, expected: Expected, budget: Budget) -> Answer:
+        """Whether what is expected follows from one of the two."""
+        denied = expected.verdict in ("inaccurate", "not-private") or (expected.verdict is None and not self.proved)
+        one = self.refuted if denied else self.proved
+        return (Follows.NO, f"nothing is {'refuted' if denied else 'proved'}") if one is None else one.follows(
+            expected, budget
+        )  # fmt: skip
+
+
+def block_of(fields: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The fields of a claim block that are about accuracy."""
+    return {name: text for name, text in fields if name in _OF_ACCURACY}
