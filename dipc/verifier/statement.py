@@ -12,9 +12,9 @@ from fractions import Fraction
 from math import prod
 from typing import Any, Protocol
 
-from dipc.verifier.claims import Claim, Interval, NotOneForm, arguments_of
+from dipc.verifier.claims import Claim, Interval, NotOneForm, arguments_of, evaluate
 from dipc.verifier.claims import read_intervals as read_stated_intervals
-from dipc.verifier.functions import Closed, closed_text
+from dipc.verifier.functions import Closed, closed_text, divided
 from dipc.verifier.implication import (
     CERTAIN,
     Follows,
@@ -524,9 +524,6 @@ def _private(subject: Subject, budget: str, delta: str, *, holds: bool) -> str:
 
 def _privacy_asked(expected: Expected, claim: PrivacyClaim, budget: Budget) -> tuple[Fraction, Closed]:
     """The budget, as a multiple of eps, and delta that are asked. Raises Unreadable."""
-    from dipc.verifier.claims import evaluate
-    from dipc.verifier.functions import divided
-
     factor, delta = claim.budget, claim.delta
     try:
         if expected.budget is not None:

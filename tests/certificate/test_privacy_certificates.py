@@ -391,7 +391,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     words = ["privacy", str(path), "--adjacent", "linf:1", "--certificate", str(proof)]
     assert run([*words, "-q"]) == 0
     assert run(["verify", str(proof), "--program", str(path)]) == 0
-    assert "accepted: private; all pairs are proved" in capsys.readouterr().out
+    assert "is (1*eps, 0)-private, at all " in capsys.readouterr().out
     assert run([*words, "--budget", "eps/8", "--delta", "1"]) == 0
     assert run(["verify", str(proof), "-q"]) == 0
     assert run([*words, "--delta-of", "eps/2"]) == 2
