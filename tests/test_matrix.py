@@ -279,4 +279,4 @@ def test_to_solve_for_gamma_where_gamma_is_free_means_nothing(capsys: pytest.Cap
 
 def test_no_eps_is_enough_for_every_distance(capsys: pytest.CaptureFixture[str]) -> None:
     assert int(run(["solve", SPARSE, "--inputs", "all", "--for", "eps", "--beta", "1/10"])) == 2
-    assert "alpha*eps comes as near to 0 as one likes" in capsys.readouterr().err
+    assert "alpha*eps may be arbitrarily near to 0" in capsys.readouterr().err
