@@ -115,8 +115,8 @@ def _distances_of(name: str, *constants: str) -> None:
     generator = random.Random(1)  # noqa: S311 - inputs to measure with, no secret
     for _ in range(_DISTANCE_ROWS):
         vector = [Fraction(generator.randint(-20, 20), 7) for _ in range(6)]
-        if distances.at(vector) != mechanism.ideal(mechanism.constants(given), vector).dd:
-            raise RuntimeError(f"dd of {name} at {vector}: {distances.at(vector)}")
+        if distances.dd(vector) != mechanism.ideal(mechanism.constants(given), vector).dd:
+            raise RuntimeError(f"dd of {name} at {vector}: {distances.dd(vector)}")
 
 
 #: The largest κ of each row of Table 4, in its order.

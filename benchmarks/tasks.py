@@ -401,7 +401,7 @@ def forty_rates() -> Answer:
 
 def _distance(text: str, u: list[Fraction], pairs: list[int], **constants: int) -> Answer:
     """dd of an answer that changes when neighbors by size change places."""
-    found = Distances(Ideal(dipc.load(text, **constants))).at(u)
+    found = Distances(Ideal(dipc.load(text, **constants))).dd(u)
     assert found is not None
     ordered = sorted(u, reverse=True)
     return Answer(found, found, lambda: float(min(ordered[at] - ordered[at + 1] for at in pairs) / 2))
@@ -441,7 +441,7 @@ def half_of_40() -> Answer:
     given = {"m": _ONE * 40, "c": _ONE * 20}
     chance = random.Random(40)  # noqa: S311 - no secret
     u = [Fraction(chance.choice((-1, 1)) * chance.randint(20, 90), 7) for _ in range(40)]
-    found = Distances(Ideal(dipc.load(mechanism.path, **given))).at(u)
+    found = Distances(Ideal(dipc.load(mechanism.path, **given))).dd(u)
     known = mechanism.ideal(mechanism.constants(given), u).dd
     assert found is not None
     assert known is not None

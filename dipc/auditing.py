@@ -27,7 +27,7 @@ from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
-from dipc.program.program import Program, ProgramGiven, within
+from dipc.program.program import Program, ProgramGiven, as_program
 from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.densities import RealOutputs
 from dipc.questions.privacy.laws import Subject
@@ -123,7 +123,7 @@ def audit(
     point, level = exact_eps(eps), exact_confidence(confidence)
     if len(samples) != 2:
         raise ValueError(f"an audit compares two inputs, not {len(samples)}")
-    program = within(program, eps=eps)
+    program = as_program(program, eps=eps)
     core, pool = program.core, CellPool()
     values, observed = [], []
     for given, observations in samples:

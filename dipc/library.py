@@ -260,11 +260,11 @@ def refusal(report: Report) -> str:
     counterexample = first.counterexample
     if counterexample is None:
         others = f" ({counts.undecided} of {count(counts.rows, _word(report.rows))} are undecided)"
-        return f"{report.program} is undecided: {name}, {_where(first)}: {first.reason}{others}"
+        return f"{report.program} is undecided: {name}, {_row_text(first)}: {first.reason}{others}"
     digits = agreement(counterexample.probability, counterexample.required)
     return (
-        f"{report.program} is inaccurate: {name} fails, {_where(first)}: at eps = {rational(counterexample.eps)} the "
-        f"probability is {enclosed_text(*counterexample.probability, digits)}, and 1 - beta = "
+        f"{report.program} is inaccurate: {name} fails, {_row_text(first)}: at eps = {rational(counterexample.eps)} "
+        f"the probability is {enclosed_text(*counterexample.probability, digits)}, and 1 - beta = "
         f"{enclosed_text(*counterexample.required, digits)} is required "
         f"({counts.inaccurate} of {count(counts.rows, _word(report.rows))} fail)"
     )
@@ -348,10 +348,10 @@ def _cells(row: RowResult) -> tuple[str, ...]:
             enclosed_text(*counterexample.required, digits),
         )
     verdict = f"{row.verdict}{', vacuously' if row.vacuous else ''}"
-    return (str(row.row), _where(row), assignment_text(row.output), row.alpha, row.beta, verdict, *numbers)
+    return (str(row.row), _row_text(row), assignment_text(row.output), row.alpha, row.beta, verdict, *numbers)
 
 
-def _where(row: RowResult) -> str:
+def _row_text(row: RowResult) -> str:
     if isinstance(row, ClassResult) and row.note is not None and not row.input:
         return ", ".join(row.note.where) or "all inputs"
     return assignment_text(row.input) if row.input else "no inputs"

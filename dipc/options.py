@@ -281,14 +281,14 @@ class Options:
         return confidence
 
     @property
-    def parts(self) -> dict[str, Any]:
+    def claim_parts(self) -> dict[str, Any]:
         """The given parts of the claims, by name, in the order in which commands name them."""
         values = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "error", "budget", "delta", "eps")}
         return {name: value for name, value in values.items() if value is not None}
 
     def mention(self, name: str) -> bool:
         """Return True if the text of the claim, or of its inputs, mentions a constant."""
-        texts = (*self.parts.values(), self.inputs, self.adjacent)
+        texts = (*self.claim_parts.values(), self.inputs, self.adjacent)
         return any(re.search(rf"\b{name}\b", str(text)) for text in texts if text is not None)
 
     @property

@@ -208,11 +208,11 @@ class Claim:
         yield from self._known.items()
 
     @property
-    def stated(self) -> dict[str, str | None]:
+    def texts(self) -> dict[str, str | None]:
         """alpha, beta and gamma as the claim states them; None for one that a column of the table has for each row."""
-        return {name: None if name in self.table.columns else self.said(name) for name in ("alpha", "beta", "gamma")}
+        return {name: None if name in self.table.columns else self.text_of(name) for name in ("alpha", "beta", "gamma")}
 
-    def said(self, name: str) -> str:
+    def text_of(self, name: str) -> str:
         """Return the text of alpha, beta or gamma, from the options, the claim block, or else the default."""
         given = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}[name]
         if given is not None:
@@ -407,7 +407,9 @@ class Claim:
                 self._column_betas[cell.text] = expression
             return use(expression)
         except DiagnosticError as error:
-            raise DiagnosticError(*(_moved(diagnostic, place, cell.text) for diagnostic in error.diagnostics)) from None
+            raise DiagnosticError(
+                *(_relocate(diagnostic, place, cell.text) for diagnostic in error.diagnostics)
+            ) from None
 
     def _no_dd(self, row: Row) -> Diagnostic:
         if "dd" in self.table.columns:
@@ -515,7 +517,7 @@ def _no_beta(row: Row | None) -> Diagnostic:
     )
 
 
-def _moved(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
+def _relocate(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
     """Return a diagnostic about the text of a cell as one about the table."""
     if diagnostic.excerpt is None:
         return diagnostic

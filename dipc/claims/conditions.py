@@ -87,7 +87,7 @@ class Trend:
 
 def trend(of: ClaimExpression, unknown: str, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Trend:
     """Return how the value of an expression changes with `unknown`; `names` maps all names to numbers or unknowns."""
-    return _Analysis(of, unknown, names, intervals).of(of.tree)
+    return _Analysis(of, unknown, names, intervals).trend(of.tree)
 
 
 @frozen
@@ -97,22 +97,22 @@ class _Analysis:
     names: Mapping[str, Parametric]
     intervals: Sequence[Interval]
 
-    def of(self, node: Expr) -> Trend:
+    def trend(self, node: Expr) -> Trend:
         value = self._value(node)
         if value is not None:
             return self._exact(value)
         match node:
             case Unary(op=UnaryOp.NEGATE, operand=operand):
-                return _negated(self.of(operand))
+                return _negated(self.trend(operand))
             case Binary(op=op, left=left, right=right):
-                return self._binary(op, self.of(left), right)
+                return self._binary(op, self.trend(left), right)
             case Call(function="exp" | "erfc" as function, arguments=(inner,)):
-                trend = self.of(inner) if function == "exp" else _negated(self.of(inner))
+                trend = self.trend(inner) if function == "exp" else _negated(self.trend(inner))
                 return Trend(trend.falls, trend.rises, True, False, True, trend.continuous)
             case Call(function="abs", arguments=(inner,)):
-                return _absolute(self.of(inner))
+                return _absolute(self.trend(inner))
             case Call(function="min" | "max" as function, arguments=arguments):
-                return _selected(function, [self.of(argument) for argument in arguments])
+                return _selected(function, [self.trend(argument) for argument in arguments])
         return Trend(continuous=False)
 
     def _value(self, node: Expr) -> Parametric | None:
@@ -149,7 +149,7 @@ class _Analysis:
     def _binary(self, op: BinaryOp, left: Trend, tree: Expr) -> Trend:
         if op is BinaryOp.POWER:
             return _power(left, tree)
-        right = self.of(tree)
+        right = self.trend(tree)
         match op:
             case BinaryOp.ADD:
                 return _sum(left, right)
@@ -657,11 +657,11 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
     they can be negative, those of both distances exclude the way, and those of eps alone join either part, as numbers
     do. Further ways also leave out summands of one distance that do not scale with eps.
     """
-    result = (_split(beta, names, _Parts(scaling, one_gamma)) for scaling in (False, True))
+    result = (_split(beta, names, _BetaParts(scaling, one_gamma)) for scaling in (False, True))
     return tuple(dict.fromkeys(halves for splits in result for halves in splits))
 
 
-def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _Parts) -> tuple[Halves, ...]:
+def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _BetaParts) -> tuple[Halves, ...]:
     value = None
     # If a divisor contains a distance, split the expression summand by summand.
     with suppress(DiagnosticError):
@@ -681,7 +681,7 @@ def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _Parts
 
 
 @dataclass(slots=True)
-class _Parts:
+class _BetaParts:
     """The summands of beta by the distances that they depend on.
 
     With `scaling`, only functions of distance·eps are kept if the others are nonnegative. `together` means that some

@@ -30,7 +30,7 @@ from dipc.cli.terminal import ExitCode, write_diagnostics
 from dipc.decide.engine import Engine
 from dipc.outcome import rows
 from dipc.outcome.outcome import ExitStatus, Outcome
-from dipc.outcome.words import Asked
+from dipc.outcome.words import UserQuestion
 from dipc.questions.question import answer, error_asked, errors, question_of
 from dipc.questions.report import Interrupted, Report
 from dipc.questions.source import Source
@@ -201,7 +201,7 @@ def accuracy_outcome(
     source: Source,
     engine: Engine,
     report: Report,
-    asked: Asked,
+    asked: UserQuestion,
     closed_form: int | None = None,
     *,
     times: bool = False,
@@ -253,7 +253,7 @@ def _check_directory(given: Mapping[str, Any]) -> ExitCode:
 
 def _no_row(number: int, rows: int, source: Source) -> Diagnostic:
     span = "only row 1" if rows == 1 else f"rows 1 to {rows}"
-    return Diagnostic("E0808", f"there is no row {number}", notes=(f"`{source.about}` has {span}",))
+    return Diagnostic("E0808", f"there is no row {number}", notes=(f"`{source.subject}` has {span}",))
 
 
 def _classes_already() -> Diagnostic:

@@ -38,7 +38,7 @@ from dipc.outcome import solve as solutions
 from dipc.outcome import tighten as factors
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.tighten import Member
-from dipc.outcome.words import Asked
+from dipc.outcome.words import UserQuestion
 from dipc.questions.question import about_errors
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
@@ -109,11 +109,11 @@ def tighten(**given: Any) -> ExitCode:
     return output.deliver(_outcome(answers, asked, ranged=ranged), partial(asked.command, "tighten"))
 
 
-def _outcome(members: list[Member], asked: Asked, *, ranged: bool) -> Outcome:
+def _outcome(members: list[Member], asked: UserQuestion, *, ranged: bool) -> Outcome:
     return factors.family(members, asked) if ranged else factors.outcome(members[0], asked)
 
 
-def _member(asked: Asked, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
+def _member(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
     """What is found for one member; a mistake says, in a family, which member it is about."""
     try:
         return Member(constants, _tightest(asked, work, constants))
@@ -126,7 +126,7 @@ def _member(asked: Asked, work: Work, constants: Mapping[str, Fraction], *, rang
         ) from None
 
 
-def _tightest(asked: Asked, work: Work, constants: Mapping[str, Fraction]) -> Tightest:
+def _tightest(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction]) -> Tightest:
     program = work.program(constants)
     work.progress.stage(f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else ""))
     path = None if asked.table is None else table_path(asked.table, program.constants)

@@ -24,8 +24,8 @@ from dipc.cli.output import Output, check_table, later
 from dipc.cli.terminal import ProgressBar
 from dipc.decide.engine import Engine
 from dipc.options import Options
-from dipc.outcome.words import Asked
-from dipc.program.program import Program, load_source, source_at, within
+from dipc.outcome.words import UserQuestion
+from dipc.program.program import Program, as_program, load_source, source_at
 from dipc.text.ast import Element, Item, Name, Values
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value, show_value
 from dipc.text.declarations import BadValue, NumberReader
@@ -310,17 +310,17 @@ _Option = Callable[[Any], Any]
 _TAKEN = {field.name for field in fields(Options)}
 
 
-def asked_of(given: Mapping[str, Any]) -> Asked:
+def asked_of(given: Mapping[str, Any]) -> UserQuestion:
     """The question that the values of a command's options put. Raises DiagnosticError for those that mean nothing."""
     definitions, for_all = for_all_of(given.get("definitions", ()), given.get("for_all"))
     limits = given.get("limits", ())
     taken = {name: value for name, value in given.items() if name in _TAKEN}
     taken |= {"inputs": given.get("inputs") or None, "for_all": for_all, "limits": parse_limits(limits)}
     taken["keep_proofs"] = any(given.get(name) is not None for name in ("proof", "html"))
-    return Asked(given["program_path"], Options(**taken), given.get("table_path"), definitions, limits)
+    return UserQuestion(given["program_path"], Options(**taken), given.get("table_path"), definitions, limits)
 
 
-def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, Asked]:
+def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, UserQuestion]:
     """Where the answer goes, and what is asked of a program and its table. Raises DiagnosticError for options that mean
     nothing, a program in the place of the table, and a file that would be lost, also one of those that are `read`."""
     output, asked = Output.of(given), asked_of(given)
@@ -332,7 +332,7 @@ def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, Asked]
 class Work:
     """The work on a question: what is said meanwhile, and what is opened, which is closed when the command ends."""
 
-    def __init__(self, asked: Asked, *, quiet: bool = False) -> None:
+    def __init__(self, asked: UserQuestion, *, quiet: bool = False) -> None:
         self._asked = asked
         self.progress = ProgressBar(f"reading {asked.program_path}", silent=quiet)
         self.stack = click.get_current_context().with_resource(ExitStack())
@@ -342,7 +342,7 @@ class Work:
         result = parse_definitions(self._asked.definitions) if constants is None else constants
         options = self._asked.options
         source = source_at(self._asked.program_path)
-        return within(load_source(source, result, options.eps if eps is None else eps), options.limits)
+        return as_program(load_source(source, result, options.eps if eps is None else eps), options.limits)
 
     def engine(self, program: Program) -> Engine:
         """The engine that decides. Raises DiagnosticError (E13xx)."""

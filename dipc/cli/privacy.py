@@ -30,7 +30,7 @@ from dipc.frozen import LazyModule, frozen
 from dipc.options import open_constant
 from dipc.outcome import privacy as answers
 from dipc.outcome.privacy import PrivacyAnswer, PrivacyStatement
-from dipc.outcome.words import Asked
+from dipc.outcome.words import UserQuestion
 from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.laws import LeastDelta
@@ -225,7 +225,7 @@ _PARAMETERS = {
 
 
 def _answer(
-    asked: Asked, adjacent: str, mode: _Mode, work: Work, constants: Mapping[str, Fraction]
+    asked: UserQuestion, adjacent: str, mode: _Mode, work: Work, constants: Mapping[str, Fraction]
 ) -> tuple[PrivacyQuestion | every_number.EveryNumber, PrivacyAnswer, Any]:
     """The question about the program with these constants, what it comes to, and the estimate of a loss."""
     options, eps = asked.options, mode.at
@@ -266,7 +266,7 @@ def _answer(
     return question, question.decide(read_claim(program, options.budget, options.delta, options.eps)), None
 
 
-def _statement(asked: Asked, question: PrivacyQuestion | every_number.EveryNumber) -> PrivacyStatement:
+def _statement(asked: UserQuestion, question: PrivacyQuestion | every_number.EveryNumber) -> PrivacyStatement:
     program = question.program
     numbers = None if isinstance(question, PrivacyQuestion) else question.numbers
     fields = tuple(
@@ -330,7 +330,7 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
     return mode
 
 
-def _check_for_all(asked: Asked, mode: str | None, others: Mapping[str, str | Path | None]) -> None:
+def _check_for_all(asked: UserQuestion, mode: str | None, others: Mapping[str, str | Path | None]) -> None:
     """That what is asked for every value of a constant can be. Raises DiagnosticError."""
     if asked.options.open_constant(asked.options.inputs) is None:
         return

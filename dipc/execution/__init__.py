@@ -31,7 +31,7 @@ from dipc.claims.table import input_cells
 from dipc.noise.law import Law
 from dipc.noise.lazy import Inversion, LazyReal, RandomBits, Threshold
 from dipc.program.nearness import place_notes
-from dipc.program.program import Program, ProgramGiven, within
+from dipc.program.program import Program, ProgramGiven, as_program
 from dipc.text.ast import COMPARED
 from dipc.text.core import IntType, RealType, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing
@@ -212,7 +212,7 @@ class Tree:
 
     def __init__(self, program: Program, inputs: Sequence[Value], eps: Fraction) -> None:
         self._flow = program.flow
-        self._weights = program.choices.settled()
+        self._weights = program.choices.require_weights()
         self._eps = eps
         core = program.core
         self._live = self._flow.live(core.outputs)
@@ -399,7 +399,7 @@ def run(
     """
     if n < 0:
         raise ValueError(f"the number of runs must be at least 0, not {n}")
-    execution = Execution(within(program, eps=eps), input, eps, grid=grid, seed=seed)
+    execution = Execution(as_program(program, eps=eps), input, eps, grid=grid, seed=seed)
     return execution.runs(n)
 
 

@@ -113,7 +113,7 @@ def validate_numbers(program: Program, parameter: str) -> None:
     DefectError (E1907)."""
     for number in OPEN_NUMBERS:
         try:
-            program.given({parameter: Fraction(number)})
+            program.with_constants({parameter: Fraction(number)})
         except DiagnosticError:
             continue  # the program means nothing for so few or so many
 

@@ -36,7 +36,7 @@ from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Probability
 from dipc.options import GivenQuestion, Options, asks_for_all
 from dipc.program.expected_error import Erring
-from dipc.program.program import Program, ProgramGiven, Progress, within
+from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.both_open import question_about_all
 from dipc.questions.every_input import ClassCase
 from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
@@ -141,7 +141,7 @@ def read_question(
     `for_all` extends the question to every value of a constant: its name, or a text such as "m >= 3". Raises
     DiagnosticError for a question that makes no sense.
     """
-    program = within(program, options.limits, options.eps)
+    program = as_program(program, options.limits, options.eps)
     if options.error is not None:
         if options.beta is not None:
             message = "a claim is either about a probability or about an expected error"
@@ -345,7 +345,7 @@ def claims_of(
         if progress is not None and case.number % _PROGRESS_CASES == 0:
             progress(case.number, source.total)
         try:
-            inequalities = case.posed()
+            inequalities = case.steps()
             if best and isinstance(case, ClassCase) and not all(one.why.exact for one in inequalities):
                 inequalities = _best_posed(case, inequalities, engine)
         except Undecided as undecided:
@@ -381,12 +381,12 @@ def _best_posed(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> 
     def needed(proof: Proof) -> Fraction | None:
         missing = _shortfall(proof, engine)
         # A proof in another variable counts only where there is none in this one, or where it holds.
-        return missing if not missing or case.is_comparable(proof.posed) else None
+        return missing if not missing or case.is_comparable(proof.first_step) else None
 
     choice = case.least_needing(needed, Fraction(0))
     if not choice.proofs:
         return first
-    proposed = [one for proof in choice.proofs for one in proof.all_posed]
+    proposed = [one for proof in choice.proofs for one in proof.steps]
     variables = {one.variable for one in proposed}
     if choice.needed != 0 and len(variables) == 1:
         by_eps = variables == {Variable.EPS}

@@ -60,7 +60,7 @@ from dipc.inverse.solve_eps import failures_by_interval, preventing, solve_eps, 
 from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, all_hold, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenQuestion, Options, takes
-from dipc.program.program import Program, ProgramGiven, Progress, one_sided, within
+from dipc.program.program import Program, ProgramGiven, Progress, as_program, one_sided
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import about_errors
@@ -629,7 +629,7 @@ def solve(
     are not positive, and Stopped, with the result up to then, on Ctrl-C.
     """
     options = Options(**given)
-    program = within(program, options.limits, options.eps)
+    program = as_program(program, options.limits, options.eps)
     if " in " in wanted or wanted in program.constants:
         values = solve_constant(program, table, ConstantGrid.parse(wanted, program), options)
         if values.interrupted:
@@ -694,7 +694,7 @@ def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[Written
     try:
         match source, row:
             case EveryInput(), _:
-                posed = next(case for case in source.cases() if case.number == row.row).posed()
+                posed = next(case for case in source.cases() if case.number == row.row).steps()
                 return _written(posed, engine, source.program.core.only_at)
             case AllNumbers(), ClassResult(note=note) if note is not None and note.where:
                 return _for_numbers(source, engine, note)
@@ -707,7 +707,9 @@ def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequenc
     name, _, value = note.where[0].partition(" = ")
     if name == source.parameter and value.isdigit():
         return _written(
-            [one for case in source.at(int(value)).cases() for one in case.posed()], engine, source.program.core.only_at
+            [one for case in source.question_for(int(value)).cases() for one in case.steps()],
+            engine,
+            source.program.core.only_at,
         )
     proof = source.range.proof
     if proof is None or note.numbers is None:
@@ -814,7 +816,7 @@ def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Un
     for bad claims; ValueError for a confidence that is not between 0 and 1.
     """
     options = Options(**given)
-    return release_intervals(within(program, options.limits, options.eps), table, options)
+    return release_intervals(as_program(program, options.limits, options.eps), table, options)
 
 
 def release_intervals(

@@ -208,7 +208,7 @@ class _Decided:
         return self.verdicts.get(value)
 
     def _verdict(self, value: Fraction) -> Verdict:
-        one, options = self._program.given({self._name: value}), self._options
+        one, options = self._program.with_constants({self._name: value}), self._options
         with ExitStack() as stack:
             engine = options.engine(stack, one)
             if options.error is not None:

@@ -442,7 +442,7 @@ class _Peaks:
 
         Raises Undecided.
         """
-        inequalities, unknown = measure_inequalities([(case, one) for one in proof.all_posed], self._engine)
+        inequalities, unknown = measure_inequalities([(case, one) for one in proof.steps], self._engine)
         return None if unknown else self.greatest(inequalities, DIGITS)
 
 
@@ -485,7 +485,7 @@ def _least_needing(
     if choice.needed is None:
         return first
     inequalities, unknown = measure_inequalities(
-        [(case.number, one) for each in choice.proofs for one in each.all_posed], engine
+        [(case.number, one) for each in choice.proofs for one in each.steps], engine
     )
     return first if unknown else list(inequalities)
 
@@ -547,7 +547,7 @@ def _at_small_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> list[
     inequalities: list[Inequality] = []
     for distance in range(1, _MOST_DISTANCES + 1):
         exact, choice = case.least_at_distance(distance, partial(peaks.needed, case.number))
-        posed = [*exact, *(one for proof in choice.proofs for one in proof.all_posed)]
+        posed = [*exact, *(one for proof in choice.proofs for one in proof.steps)]
         measured_ones, unknown = measure_inequalities([(case.number, one) for one in posed], engine)
         if unknown:
             return None

@@ -39,7 +39,7 @@ from dipc.inverse.question import AlphaSolution, EpsSolution, GammaSolution, Sta
 from dipc.inverse.solve import solve_question
 from dipc.options import GivenWork, Options, takes
 from dipc.program.inputs import InputSpec
-from dipc.program.program import Program, ProgramGiven, Progress, within
+from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate
 from dipc.questions.privacy.onwards import LeastCosts
@@ -154,7 +154,7 @@ class Tuned:
             return None
         return max(_ZERO, self.best.objective[1] / self.lower - 1)
 
-    within = former_property("within", "relative_gap")
+    as_program = former_property("within", "relative_gap")
 
     @property
     def proved_within(self) -> Fraction | None:
@@ -223,7 +223,7 @@ def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack
     claims.
     """
     options = Options(**given)
-    return tune_options(within(program, options.limits, options.eps), table, options)
+    return tune_options(as_program(program, options.limits, options.eps), table, options)
 
 
 def tune_options(program: Program, table: TableGiven | None, options: Options) -> Tuned:
@@ -342,7 +342,7 @@ class _Search:
 
     def program_at(self, values: Values) -> Program:
         """The program with these values. Raises DiagnosticError."""
-        return self.program.given({each.name: value for each, value in zip(self.varied, values, strict=True)})
+        return self.program.with_constants({each.name: value for each, value in zip(self.varied, values, strict=True)})
 
     def _evaluated(self, values: Values) -> Evaluation:
         named = {each.name: value for each, value in zip(self.varied, values, strict=True)}

@@ -13,9 +13,8 @@ from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Tone
 from dipc.outcome.rows import accuracy, says_something, shortfall
 from dipc.outcome.words import (
     ABOUT_EVERY_INPUT,
-    Asked,
     Statement,
-    about,
+    UserQuestion,
     assignment_text,
     count,
     disputed_text,
@@ -26,6 +25,7 @@ from dipc.outcome.words import (
     near_outputs,
     s,
     side_text,
+    subject_fields,
     vacuous_text,
     vacuous_why,
     without_closed_form,
@@ -95,7 +95,7 @@ def outcome(
     source: Source,
     engine: Engine,
     report: Report,
-    asked: Asked,
+    asked: UserQuestion,
     forms: tuple[RowResult, Sequence[WrittenForm]] | None = None,
     times: bool = False,
 ) -> Outcome:
@@ -106,7 +106,7 @@ def outcome(
     statement = about_every_input(asked, source.program, source.stated, source.numbers)
 
     def parts() -> Iterator[Part]:
-        yield from _parts(report, statement)
+        yield from _report_parts(report, statement)
         if forms is not None:
             yield GAP
             yield from _written_out(*forms)
@@ -120,7 +120,7 @@ def outcome(
 
 
 def about_every_input(
-    asked: Asked, program: Program, stated: Mapping[str, str | None], numbers: tuple[str, int] | None
+    asked: UserQuestion, program: Program, stated: Mapping[str, str | None], numbers: tuple[str, int] | None
 ) -> Statement:
     """Return the statement about every real input, with alpha, beta and gamma as `stated`.
 
@@ -148,7 +148,7 @@ def about_every_input(
     )
 
 
-def _parts(report: Report, statement: Statement) -> Iterator[Part]:
+def _report_parts(report: Report, statement: Statement) -> Iterator[Part]:
     yield GAP
     yield Fields(_claim(report, statement))
     rows = [row for row in report.rows if isinstance(row, ClassResult)]
@@ -188,7 +188,7 @@ def _quantified(report: Report, statement: Statement) -> str:
 
 
 def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
-    yield from about(statement, report.eps)
+    yield from subject_fields(statement, report.eps)
     yield from says_something(report)
     methods = [row.note.method for row in report.rows if isinstance(row, ClassResult) and row.note is not None]
     counts = [f"{methods.count(method)} {text}" for method, text in _METHODS.items() if method in methods]
@@ -224,7 +224,7 @@ def _cases(rows: Sequence[ClassResult]) -> Iterator[Part]:
     yield Fields([(", ".join(note.where), _METHODS[note.method]) for note in notes])
 
 
-def where(row: RowResult) -> Iterable[tuple[str, str]]:
+def class_fields(row: RowResult) -> Iterable[tuple[str, str]]:
     """Yield the inputs of a class, and the answer there."""
     assert isinstance(row, ClassResult)
     assert row.note is not None
@@ -241,7 +241,7 @@ def _refuted(row: ClassResult) -> Iterator[Part]:
     yield Line(f"class {row.row} fails", Tone.HEAD)
     yield Fields(
         [
-            *where(row),
+            *class_fields(row),
             ("input", assignment_text(row.input)),
             ("alpha", row.alpha),
             *([("gamma", row.gamma)] if row.gamma != "0" else []),
@@ -252,7 +252,7 @@ def _refuted(row: ClassResult) -> Iterator[Part]:
 
 def _undecided(row: ClassResult) -> Iterator[Part]:
     yield Line(f"class {row.row} is undecided", Tone.HEAD)
-    yield Fields([*where(row), ("reason", row.reason or "no reason was given")], label_width=len("probability"))
+    yield Fields([*class_fields(row), ("reason", row.reason or "no reason was given")], label_width=len("probability"))
 
 
 def _proved(row: ClassResult) -> Iterator[Part]:
@@ -260,7 +260,7 @@ def _proved(row: ClassResult) -> Iterator[Part]:
     assert note is not None
     why = "" if not row.vacuous else " vacuously, as " + ("dd ≤ alpha" if row.says is None else "beta ≥ 1")
     yield Line(f"class {row.row} holds{why}", Tone.HEAD)
-    pairs = [*where(row)]
+    pairs = [*class_fields(row)]
     if note.corner and note.exact:
         pairs.append(("hardest at", assignment_text(note.corner)))
     if note.probability is not None and note.beta is not None:
@@ -278,7 +278,7 @@ def _proved(row: ClassResult) -> Iterator[Part]:
 def _written_out(row: RowResult, forms: Sequence[WrittenForm]) -> Iterator[Part]:
     """Yield probabilities in closed form, each lower bound marked as such."""
     yield Line(f"class {row.row} in closed form: {row.verdict}", Tone.HEAD)
-    pairs = list(where(row))
+    pairs = list(class_fields(row))
     for form in forms:
         text = form.text if form.variable == "eps" else re.sub(r"\beps\b", "t", form.text)
         variable = "" if form.variable == "eps" else f", t = {form.variable}"

@@ -90,7 +90,7 @@ class Curve:
     required: tuple[float | None, ...] = ()
 
     @staticmethod
-    def of(word: str, claimed: Inequality, required: str = "1 − β") -> Curve:
+    def from_inequality(word: str, claimed: Inequality, required: str = "1 − β") -> Curve:
         """Return the curve of rows or classes with one obligation."""
         name = numbered(word, claimed.rows, _LISTED)
         names = labels(required, exact=claimed.exact)
@@ -125,7 +125,7 @@ class Curve:
 
     def _points(self, span: Span) -> dict[Fraction, _Sides]:
         """Return both sides at values that are closer together where they bend more."""
-        result = {eps: self._at(eps) for eps in _grid(self.intervals, span, self.failing)}
+        result = {eps: self._sides(eps) for eps in _grid(self.intervals, span, self.failing)}
         grid = sorted(result)
         waiting = list(pairwise(grid))
         while waiting and len(result) < _MOST_POINTS:
@@ -135,13 +135,13 @@ class Curve:
                 middle = _rational(math.sqrt(low * high))
                 if not low < middle < high or not any(middle in interval for interval in self.intervals):
                     continue
-                result[middle] = self._at(middle)
+                result[middle] = self._sides(middle)
                 if any(map(_bends, result[low], result[middle], result[high])):
                     refined += [(low, middle), (middle, high)]
             waiting = refined[: _MOST_POINTS - len(result)]
         return result
 
-    def _at(self, eps: Fraction) -> _Sides:
+    def _sides(self, eps: Fraction) -> _Sides:
         beta = _number(self.beta, eps)
         return _number(self.bound, eps), None if beta is None else 1 - float(self.factor) * beta
 
@@ -218,13 +218,13 @@ def _of_enclosed(source: Source, report: Report, engine: Engine, most: int) -> t
             (case.number, one)
             for case in source.cases()
             if case.number in rows and not rows[case.number].vacuous
-            for one in case.posed()
+            for one in case.steps()
         ],
         engine,
     )
     return _drawn(
         replace(
-            Curve.of("row", one),
+            Curve.from_inequality("row", one),
             failing=rows[one.rows[0]].failing,
             counterexample=rows[one.rows[0]].counterexample,
         )
@@ -236,13 +236,13 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
     posed: list[tuple[int, ProofStep]] = []
     for case in source.cases():
         try:
-            posed.extend((case.number, one) for one in case.posed())
+            posed.extend((case.number, one) for one in case.steps())
         except Undecided:
             continue
         if len(posed) >= most:
             break
     claimed, _ = measure_inequalities(posed, engine)
-    return _drawn(Curve.of("class", one) for one in claimed[:most])
+    return _drawn(Curve.from_inequality("class", one) for one in claimed[:most])
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
@@ -257,7 +257,7 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
     claims = sorted(tightest.claims.distinct, key=lambda one: all(one is not other for other in needed))
     return _drawn(
         replace(
-            Curve.of(tightest.word, one, "1 − f·β"),
+            Curve.from_inequality(tightest.word, one, "1 − f·β"),
             factor=factor,
             needed=[spot.eps for spot in tightest.places if spot.claimed is one and spot.attained],
         )
@@ -279,7 +279,7 @@ def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
         return ()
     return _drawn(
         replace(
-            Curve.of(question.word, one),
+            Curve.from_inequality(question.word, one),
             failing=_failing(one, question.program.limits) if one.exact else (),
             needed=[solution.eps_answer]
             if solution.eps_answer is not None and not {*solution.rows}.isdisjoint(one.rows)
@@ -394,10 +394,10 @@ def _span(intervals: Sequence[Interval], bound: Probability, failing: Sequence[F
     rates, ends = _rates(bound), _turns(failing)
     low = min(Fraction(1, 20) / max(rates), *[end / 4 for end in ends], Fraction(1))
     high = max(min(8 / min(rates), 60 / max(rates)), *[2 * end for end in ends], Fraction(1, 100))
-    return _within(intervals, low, high)
+    return _clip(intervals, low, high)
 
 
-def _within(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
+def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
     """Return the part of a span between the ends of the intervals."""
     first, last = intervals[0], intervals[-1]
     low = max(low, first.lower)
@@ -776,7 +776,7 @@ def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
         rates = [rate for one in tightest.claims.distinct for rate in _rates(one.bound)] or [Fraction(1)]
         peaks = [1 / max(rates), 1 / min(rates)]
     intervals = tightest.claims.intervals
-    return _grid(intervals, _within(intervals, min(peaks) / 60, max(peaks) * 12), points=_POINTS)
+    return _grid(intervals, _clip(intervals, min(peaks) / 60, max(peaks) * 12), points=_POINTS)
 
 
 def _need(one: Inequality, eps: Fraction) -> float | None:

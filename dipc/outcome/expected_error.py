@@ -39,7 +39,7 @@ def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
         line=headline(report),
         standing=standing,
         tone=tone,
-        parts=lambda: _parts(report, None if source is None else source.about),
+        parts=lambda: _report_parts(report, None if source is None else source.subject),
         record=report.as_json,
         rows=lambda: (row.as_json() for row in report.rows),
         table=lambda: ShownTable("Rows", *_table(report), len(report.rows)),
@@ -82,7 +82,7 @@ def headline(report: ErrorReport) -> str:
     return f"E[{report.said}] is at most {enclosed_text(*worst.value)}, in row {worst.row}, {most}"
 
 
-def _parts(report: ErrorReport, about: str | None) -> Iterator[Part]:
+def _report_parts(report: ErrorReport, about: str | None) -> Iterator[Part]:
     yield GAP
     fields = [("program", program_text(report.program, tuple(report.constants.items())))]
     classes = any(row.where is not None for row in report.rows)

@@ -153,10 +153,10 @@ _Term = tuple[int, Fraction, Fraction]
 def latex(form: ClosedForm) -> str:
     r"""Return the function in LaTeX mathematics, in `\varepsilon`."""
     numerator, denominator = form.numerator_and_denominator()
-    above = _joined(_signed(numerator.terms(), form.only_at))
+    above = _join_terms(_signed(numerator.terms(), form.only_at))
     if denominator is None:
         return above
-    return rf"\frac{{{above}}}{{{_joined(_signed(denominator.terms(), form.only_at))}}}"
+    return rf"\frac{{{above}}}{{{_join_terms(_signed(denominator.terms(), form.only_at))}}}"
 
 
 def render(outcome: Outcome) -> str:
@@ -173,8 +173,8 @@ def aligned(equations: Iterable[tuple[str, ClosedForm]]) -> str:
         numerator, denominator = form.numerator_and_denominator()
         terms = _signed(numerator.terms(), form.only_at) if denominator is None else [latex(form)]
         chunks = [terms[position : position + _TERMS_PER_LINE] for position in range(0, len(terms), _TERMS_PER_LINE)]
-        lines.append(f"  {left} &= {_joined(chunks[0])}")
-        lines.extend(rf"    &\quad {_joined(chunk)}" for chunk in chunks[1:])
+        lines.append(f"  {left} &= {_join_terms(chunks[0])}")
+        lines.extend(rf"    &\quad {_join_terms(chunk)}" for chunk in chunks[1:])
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}\n"
 
 
@@ -210,7 +210,7 @@ def _signed(terms: Iterable[_Term], point: Fraction | None) -> list[str]:
     return signed or ["0"]
 
 
-def _joined(terms: Sequence[str]) -> str:
+def _join_terms(terms: Sequence[str]) -> str:
     return " ".join(term if term[0] not in "+-" else f"{term[0]} {term[1:]}" for term in terms)
 
 

@@ -314,7 +314,7 @@ def mathml(form: ClosedForm) -> str:
     numerator, denominator = form.numerator_and_denominator()
     body = _sum(numerator.terms())
     if denominator is not None:
-        body = _over(body, _sum(denominator.terms()))
+        body = _fraction(body, _sum(denominator.terms()))
     return f'<math display="block" alttext="{escape(str(form))}"><mrow>{body}</mrow></math>'
 
 
@@ -347,10 +347,10 @@ def _exponent(q: Fraction) -> str:
 def _number(value: Fraction) -> str:
     if value.denominator == 1:
         return f"<mn>{value.numerator}</mn>"
-    return _over(f"<mn>{value.numerator}</mn>", f"<mn>{value.denominator}</mn>")
+    return _fraction(f"<mn>{value.numerator}</mn>", f"<mn>{value.denominator}</mn>")
 
 
-def _over(above: str, below: str) -> str:
+def _fraction(above: str, below: str) -> str:
     return f"<mfrac><mrow>{above}</mrow><mrow>{below}</mrow></mfrac>"
 
 
@@ -405,7 +405,7 @@ def passed_lines(program: Program, row: RowResult) -> frozenset[int]:
     core, pool = program.core, CellPool()
     finite = _finite(program, core.inputs, input_cells(core, row.input, pool))
     wanted = _finite(program, core.outputs, output_cells(core, row.output, pool))
-    possible = program.choices.settled().possible
+    possible = program.choices.require_weights().possible
     chain = explore(program.flow, finite, wanted, program.limits, observed=list(wanted), possible=possible)
     ends = [
         exit_state.node

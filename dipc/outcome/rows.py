@@ -19,9 +19,8 @@ from dipc.outcome.words import (
     NON_VACUOUS,
     STANDINGS,
     TONES,
-    Asked,
     Statement,
-    about,
+    UserQuestion,
     agreement,
     assignment_text,
     cell_text,
@@ -35,6 +34,7 @@ from dipc.outcome.words import (
     rational,
     s,
     saying_text,
+    subject_fields,
     vacuous_text,
     without_closed_form,
 )
@@ -91,7 +91,7 @@ def outcome(
     source: Source,
     engine: Engine,
     report: Report,
-    asked: Asked,
+    asked: UserQuestion,
     closed_form: int | None = None,
     times: bool = False,
 ) -> Outcome:
@@ -197,7 +197,7 @@ def findings(report: Report) -> Iterator[Part]:
 
 def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
     """Yield the claim, the eps where it is not vacuous, and the number of rows of each kind: labels and texts."""
-    yield from about(statement, report.eps)
+    yield from subject_fields(statement, report.eps)
     theorem = report.theorem
     if theorem is not None:
         yield "decided", str(theorem)
@@ -270,7 +270,7 @@ def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
 
 def _counterexample(row: RowResult) -> Iterator[Part]:
     yield Line(f"{row_name(row)} fails", Tone.HEAD)
-    yield Fields([*_where(row), *shortfall(row, _SHORT)])
+    yield Fields([*_row_fields(row), *shortfall(row, _SHORT)])
 
 
 def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
@@ -302,11 +302,11 @@ def row_text(row: RowResult) -> str:
     """Return one row alone: how it fails, why it is undecided, or its claim if it holds."""
     if row.counterexample is not None:
         return render_parts(_counterexample(row))
-    fields = Fields([*_where(row), *([("reason", row.reason)] if row.reason else [])])
+    fields = Fields([*_row_fields(row), *([("reason", row.reason)] if row.reason else [])])
     return render_parts([Line(f"{row_name(row)} is {row.verdict}", Tone.HEAD), fields])
 
 
-def _where(row: RowResult) -> Iterable[tuple[str, str]]:
+def _row_fields(row: RowResult) -> Iterable[tuple[str, str]]:
     yield "input", assignment_text(row.input)
     if size := class_size(row):
         yield "", size
@@ -365,7 +365,7 @@ def _closed_form(row: RowResult) -> Iterator[Part]:
     probability = row.probability
     if probability is None:
         probability = without_closed_form(row)
-    yield Fields([*_where(row), ("probability", probability), ("beta", row.beta)])
+    yield Fields([*_row_fields(row), ("probability", probability), ("beta", row.beta)])
 
 
 def _vacuously(row: RowResult) -> str:

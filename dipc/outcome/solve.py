@@ -23,15 +23,14 @@ from dipc.inverse.question import (
 from dipc.inverse.solve import Intervals, IntervalSide
 from dipc.inverse.solve_constant import ConstantSolution
 from dipc.inverse.tune import Evaluation, Tuned, Varied
-from dipc.outcome.classes import where
+from dipc.outcome.classes import class_fields
 from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, ShownTable, Tone
 from dipc.outcome.tighten import about_question
 from dipc.outcome.words import (
     NO_INPUT,
     NON_VACUOUS,
-    Asked,
     Statement,
-    about,
+    UserQuestion,
     assignment_text,
     cell_text,
     count,
@@ -43,6 +42,7 @@ from dipc.outcome.words import (
     rational,
     saying_text,
     says_nothing,
+    subject_fields,
 )
 from dipc.program.expected_error import Erring
 from dipc.rules.rule import Variable
@@ -56,14 +56,14 @@ _SHOWN_ROWS = 2
 _MOST_SPANS = 12
 
 
-def outcome(solution: Solution, asked: Asked) -> Outcome:
+def outcome(solution: Solution, asked: UserQuestion) -> Outcome:
     """Return the answer, solved, proved to have no solution, or open."""
     return Outcome(
         program=solution.program,
         line=headline(solution),
         standing=STANDINGS[solution.status],
         tone=STANDINGS[solution.status].tone,
-        parts=lambda: _parts(solution, about_question(asked, solution.question)),
+        parts=lambda: _report_parts(solution, about_question(asked, solution.question)),
         record=solution.as_json,
         warnings=solution.warnings,
         interrupted="interrupted\n" if solution.interrupted else None,
@@ -72,10 +72,10 @@ def outcome(solution: Solution, asked: Asked) -> Outcome:
     )
 
 
-def _parts(solution: Solution, statement: Statement) -> Iterator[Part]:
+def _report_parts(solution: Solution, statement: Statement) -> Iterator[Part]:
     yield GAP
-    yield Fields(about(statement, solution.eps, asked=str(solution.wanted)))
-    details = [*_details(solution), *_saying(solution)]
+    yield Fields(subject_fields(statement, solution.eps, asked=str(solution.wanted)))
+    details = [*_details(solution), *_scope_fields(solution)]
     if details:
         yield GAP
         yield Fields(details)
@@ -112,7 +112,7 @@ def headline(solution: Solution) -> str:
 def _case(solution: Solution, number: int) -> Iterable[tuple[str, str]]:
     row = solution.undecided_row(number)
     if solution.question.table is None:
-        yield from where(row)
+        yield from class_fields(row)
         return
     yield "input", assignment_text(row.input)
     yield "output", assignment_text(row.output) if row.output else "any"
@@ -199,7 +199,7 @@ def _what_rows_do(solution: Solution) -> str:
     }[solution.wanted]
 
 
-def _saying(solution: Solution) -> Iterable[tuple[str, str]]:
+def _scope_fields(solution: Solution) -> Iterable[tuple[str, str]]:
     says = NO_INPUT if solution.claims_nothing and not solution.sayings else saying_text(solution.sayings, solution.eps)
     if says is not None:
         yield NON_VACUOUS, says
@@ -230,10 +230,10 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
             yield "holds with", f"{solution.wanted} = {decimal(high)}"
         case BetaSolution(pieces=pieces) if len(pieces) > 1 or any(p.value or not p.exact for p in pieces):
             for piece in pieces:
-                yield _at(solution, piece), _beta_text(solution, piece)
+                yield _piece_text(solution, piece), _beta_text(solution, piece)
 
 
-def _at(solution: BetaSolution, piece: EnvelopePiece) -> str:
+def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
     """Return the values of the variable of a piece, and of an open constant."""
     name = "eps" if piece.variable is Variable.EPS else "t"
     where = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
@@ -359,7 +359,7 @@ _TITLES = {
 }
 
 
-def interval_outcome(intervals: Intervals, asked: Asked) -> Outcome:
+def interval_outcome(intervals: Intervals, asked: UserQuestion) -> Outcome:
     """Return the answer: intervals, none, or open."""
     standing = STANDINGS[intervals.status]
     first = next(iter(intervals.solutions.values()))
@@ -415,11 +415,11 @@ def _reach(solution: GammaSolution) -> str:
     return rational(solution.value[1]) if solution.exact else decimal(solution.value[1])
 
 
-def _interval_parts(intervals: Intervals, asked: Asked) -> Iterator[Part]:
+def _interval_parts(intervals: Intervals, asked: UserQuestion) -> Iterator[Part]:
     first = next(iter(intervals.solutions.values()))
     options = first.question.options
     claimed = replace(asked, options=replace(asked.options, alpha=options.alpha, beta=options.beta))
-    fields = dict(about(about_question(claimed, first.question), first.eps, asked="gamma"))
+    fields = dict(subject_fields(about_question(claimed, first.question), first.eps, asked="gamma"))
     yield GAP
     yield Fields(
         [

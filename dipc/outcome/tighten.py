@@ -12,14 +12,13 @@ from dipc.claims.claim import claim_expression
 from dipc.frozen import frozen
 from dipc.inverse.question import Question
 from dipc.inverse.tighten import Tightest, TightSpot
-from dipc.outcome.classes import about_every_input, where
+from dipc.outcome.classes import about_every_input, class_fields
 from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, ShownTable, Tone
 from dipc.outcome.words import (
     NO_INPUT,
     NON_VACUOUS,
-    Asked,
     Statement,
-    about,
+    UserQuestion,
     assignment_text,
     cell_text,
     count,
@@ -28,6 +27,7 @@ from dipc.outcome.words import (
     plural,
     saying_text,
     says_nothing,
+    subject_fields,
 )
 from dipc.questions.report import ClassResult, RowResult, warnings_json
 from dipc.rules.class_claim import ClassClaim
@@ -211,21 +211,21 @@ def kappa_text(tightest: Tightest) -> str:
     return f"{_kappa_beta(tightest)} holds, {claimed}/{tightest.kappa + 1} does not"
 
 
-def outcome(member: Member, asked: Asked) -> Outcome:
+def outcome(member: Member, asked: UserQuestion) -> Outcome:
     """Return the answer about one program."""
     tightest = member.tightest
     return replace(
         _outcome((member,), tightest.claims.question.program.name),
         line=headline(tightest),
         tone=_tone(tightest),
-        parts=lambda: _parts(tightest, about_question(asked, tightest.claims.question)),
+        parts=lambda: _report_parts(tightest, about_question(asked, tightest.claims.question)),
         statement=lambda: about_question(asked, tightest.claims.question),
         result=member,
         question=tightest.claims.question,
     )
 
 
-def family(members: Sequence[Member], asked: Asked) -> Outcome:
+def family(members: Sequence[Member], asked: UserQuestion) -> Outcome:
     """Return the answer about a family of programs, named after the last one."""
     question = members[-1].tightest.claims.question
     name = question.program.name
@@ -254,7 +254,7 @@ def _outcome(members: Sequence[Member], name: str) -> Outcome:
     )
 
 
-def about_question(asked: Asked, question: Question) -> Statement:
+def about_question(asked: UserQuestion, question: Question) -> Statement:
     """Return the statement of an inverse question."""
     if question.table is not None:
         return asked.about_rows(question.program, question.table)
@@ -263,13 +263,16 @@ def about_question(asked: Asked, question: Question) -> Statement:
     if claim_expression(question.program.core, "beta", options.beta) is None:
         options = replace(options, beta="0")
     claim = ClassClaim(question.program, options, together=True)
-    return about_every_input(asked, question.program, claim.stated, numbers)
+    return about_every_input(asked, question.program, claim.texts, numbers)
 
 
-def _parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
+def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
     yield GAP
-    fields = [*about(statement, tightest.eps, required="1 - f*beta"), (plural(tightest.word), _counts(tightest))]
-    says = _saying(tightest) if tightest.complete else None
+    fields = [
+        *subject_fields(statement, tightest.eps, required="1 - f*beta"),
+        (plural(tightest.word), _counts(tightest)),
+    ]
+    says = _scope_text(tightest) if tightest.complete else None
     if says is not None:
         fields.append((NON_VACUOUS, says))
     yield Fields(fields)
@@ -299,7 +302,7 @@ def _parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
         yield Fields([("reason", unknown.reason)])
 
 
-def _saying(tightest: Tightest) -> str | None:
+def _scope_text(tightest: Tightest) -> str | None:
     if not tightest.claims.distinct:
         return None if tightest.places else NO_INPUT
     says = saying_text(tightest.sayings, tightest.eps, _kappa_beta(tightest))
@@ -367,7 +370,7 @@ def _place(tightest: Tightest, spot: TightSpot, does: str) -> Iterator[Part]:
         verb = one if len(rows) == 1 else {"needs": "need", "has": "have"}[one]
         heading = f"{numbered(tightest.word, rows)} {' '.join([verb, *rest])}"
     yield Line(heading, Tone.HEAD)
-    yield Fields([*_where(tightest, spot), (_variable(spot), _eps_text(tightest, spot))])
+    yield Fields([*_place_fields(tightest, spot), (_variable(spot), _eps_text(tightest, spot))])
 
 
 def _variable(spot: TightSpot) -> str:
@@ -376,11 +379,11 @@ def _variable(spot: TightSpot) -> str:
     return "eps" if variable is Variable.EPS else f"t = {variable}"
 
 
-def _where(tightest: Tightest, spot: TightSpot) -> Iterable[tuple[str, str]]:
+def _place_fields(tightest: Tightest, spot: TightSpot) -> Iterable[tuple[str, str]]:
     number = spot.claimed.rows[0]
     row = tightest.claims.undecided_row(number)
     if tightest.word != "row":
-        yield from where(row)
+        yield from class_fields(row)
         return
     several = len((tightest.places or tightest.upper_places)[0].claimed.rows) > 1
     yield "input", assignment_text(row.input) + (f" (row {number})" if several else "")

@@ -288,7 +288,7 @@ def saying_text(sayings: Mapping[str, ClaimScope], eps: str, beta: str = "beta")
             nothing = f"nothing where only {variable} counts" if len(sayings) > 1 else f"for no {variable}"
             texts.append(f"{nothing}: {beta} ≥ 1{'' if len(sayings) > 1 else ' everywhere'}")
         elif variable != "eps" or not _is_everything(says.where, eps):
-            text = " ∪ ".join(_where(interval, variable) for interval in says.where)
+            text = " ∪ ".join(_range_text(interval, variable) for interval in says.where)
             texts += [] if text == _EVERYWHERE else [f"for {text}, where {beta} < 1"]
     return "; ".join(texts) or None
 
@@ -307,7 +307,7 @@ def _is_everything(where: Sequence[FailureInterval], eps: str) -> bool:
     return text == eps
 
 
-def _where(failing: FailureInterval, variable: str) -> str:
+def _range_text(failing: FailureInterval, variable: str) -> str:
     start, end = failing.start, failing.end
     low = "" if start.high == 0 else f"{number_text(start)} {'≤' if start.included else '<'} "
     if end.infinite:
@@ -380,7 +380,7 @@ class Statement:
     error: str | None = None
 
 
-def about(
+def subject_fields(
     statement: Statement, eps: str, *, required: str = "1 - beta", asked: str | None = None
 ) -> Iterable[tuple[str, str]]:
     """Yield the fields of a report with its subject.
@@ -432,7 +432,7 @@ def event_text(near: str, side: str, distance: bool) -> str:
 
 
 @frozen
-class Asked:
+class UserQuestion:
     """A question as the user put it: the paths of program and table, the options, and texts.
 
     The texts are the `definitions` of constants and the `limits`.
@@ -451,16 +451,18 @@ class Asked:
         options = [("--inputs", text) for text in inputs]
         options += [] if self.options.for_all is None else [("--for-all", self.options.for_all)]
         options += [("-D", text) for text in self.definitions]
-        options += [(f"--{name_of}", str(text)) for name_of, text in self.options.parts.items()]
+        options += [(f"--{name_of}", str(text)) for name_of, text in self.options.claim_parts.items()]
         options += [("--limit", text) for text in self.limits]
         return (*words, *more, *(word for option in options for word in option))
 
     def about_rows(self, program: Program, table: Table) -> Statement:
         """Return the statement about a table."""
         core = program.core
-        given = self.options.parts
+        given = self.options.claim_parts
         given = given | {"beta": given["error"]} if "error" in given else given
-        alpha, beta, gamma = (_said(name, given.get(name), program, table, given.get("beta")) for name in CLAIM_PARTS)
+        alpha, beta, gamma = (
+            _claim_text(name, given.get(name), program, table, given.get("beta")) for name in CLAIM_PARTS
+        )
         return Statement(
             program=f"{core.name} ({self.program_path})",
             table=table.name,
@@ -472,7 +474,7 @@ class Asked:
             side=side_text(core),
             disputed=disputed_text(core),
             distance=not core.has_product_distance,
-            error=program.said,
+            error=program.expected_quantity,
         )
 
 
@@ -515,7 +517,7 @@ def kinds(core: CoreProgram, slots: Iterable[int]) -> str:
     return " and ".join(word for word, kind in named if any(isinstance(kind_of, kind) for kind_of in types))
 
 
-def _said(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:
+def _claim_text(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:
     """Return the text of the claim part `name`, by the order of precedence; `beta` is the option of that name."""
     if name in table.columns:
         return f"the table's column `{name}`"
@@ -531,6 +533,6 @@ def _said(name: str, option: object, program: Program, table: Table, beta: objec
         where = "computed from the program's ideal" if "dd" in table.computed else "the table's column `dd`"
         if stated in ("dd", "0"):
             return f"dd(u), {where}" if stated == "dd" else ABOUT_EVERY_INPUT
-        equal = "dd" in stated or re.search(r"\balpha\b", _said("beta", beta, program, table))
+        equal = "dd" in stated or re.search(r"\balpha\b", _claim_text("beta", beta, program, table))
         return f"{stated}; nothing is claimed where dd {'<' if equal else '≤'} alpha"
     return stated

@@ -228,7 +228,7 @@ def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
     """Return the closure that computes Σ coefficient · variable + constant."""
     constant = evaluated(expr.constant)
     terms = [(evaluated(coefficient), _reading(variable)) for coefficient, variable in expr.terms]
-    if _is(expr.constant, 0) and len(terms) == 1 and _is(expr.terms[0][0], 1):
+    if _is_constant(expr.constant, 0) and len(terms) == 1 and _is_constant(expr.terms[0][0], 1):
         alone = terms[0][1]
         return lambda values: number(alone(values))
 
@@ -244,17 +244,17 @@ def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
 def _comparison(difference: AffineExpr, op: CompareOp) -> Callable[[_Values], bool]:
     """Return the test difference `op` 0; a difference of two variables, or of one and a value, is compared directly."""
     compared = COMPARED[op]
-    if len(difference.terms) == 2 and _is(difference.constant, 0):
+    if len(difference.terms) == 2 and _is_constant(difference.constant, 0):
         (one, left), (minus, right) = difference.terms
-        if _is(one, 1) and _is(minus, -1):
+        if _is_constant(one, 1) and _is_constant(minus, -1):
             here, there = _reading(left), _reading(right)
             return lambda values: compared(number(here(values)), number(there(values)))
-    if len(difference.terms) == 1 and _is(difference.terms[0][0], 1):
+    if len(difference.terms) == 1 and _is_constant(difference.terms[0][0], 1):
         variable, constant = _reading(difference.terms[0][1]), evaluated(difference.constant)
         return lambda values: compared(number(variable(values)), -number(constant(values)))
     summed, zero = summed_form(difference), Fraction(0)
     return lambda values: compared(summed(values), zero)
 
 
-def _is(expr: DomExpr, number: int) -> bool:
+def _is_constant(expr: DomExpr, number: int) -> bool:
     return isinstance(expr, Const) and isinstance(expr.value, Fraction) and expr.value == number

@@ -550,7 +550,7 @@ def exits(
     They have the values of the `observed` outputs. Raises Undecided past a limit and DiagnosticError for programs that
     fail.
     """
-    weights = choices.settled()
+    weights = choices.require_weights()
     observed = frozenset(observed)
     if flow.places:
         # A few short events stay separate; only many events are worth one product.
@@ -704,7 +704,7 @@ class OutputLaws:
         self._places = [_places(slot) for slot in self.observed]
         self._explored: dict[tuple[Value, ...], tuple[tuple[Answer, Exit], ...]] = {}
 
-    def at(self, inputs: Mapping[int, Value]) -> dict[Answer, Bound]:
+    def probabilities(self, inputs: Mapping[int, Value]) -> dict[Answer, Bound]:
         """Return the probability of each answer that can occur at these values of all inputs, by slot.
 
         All other answers have probability 0. The order is that of the outputs' domains, with unassigned outputs last.

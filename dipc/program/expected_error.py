@@ -45,7 +45,7 @@ class Moment(Enum):
     SQUARE = 2
     SIGNED = 0
 
-    def of(self, gap: Fraction) -> Fraction:
+    def of_gap(self, gap: Fraction) -> Fraction:
         """Return the moment for a known Z."""
         match self:
             case Moment.ABSOLUTE:
@@ -119,7 +119,7 @@ class Erring(Program):
         return Erring(Program(self._own, limits), self.error)
 
     @property
-    def said(self) -> str:
+    def expected_quantity(self) -> str:
         """The expected quantity, in words."""
         index = self.error.place
         name = "output" if index is None else self.outputs[index]
@@ -185,7 +185,7 @@ class ExpectedErrors(Probabilities):
                     continue
                 if distance is None:
                     raise DiagnosticError(_infinite(answer))
-                factor = self._error.moment.of(distance)
+                factor = self._error.moment.of_gap(distance)
                 yield from (_times(share, factor) for share in reached.shares)
 
     def _of_output(self, index: int, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Iterator[Share]:
@@ -222,14 +222,16 @@ class ExpectedErrors(Probabilities):
         gap = value - Affine.number(exact)
         joint = exit_.event.components
         if not gap.noises:
-            factor = moment.of(gap.evaluate(reals))
+            factor = moment.of_gap(gap.evaluate(reals))
             if factor:
                 yield _times(Share(exit_.weight, tuple([component.event(reals, {}) for component in joint])), factor)
             return
         drawn = {noise for noise, _ in gap.noises}
         own = [component for component in joint if not drawn.isdisjoint(component.members)]
         rest = tuple([component.event(reals, {}) for component in joint if component not in own])
-        area = _Area.of(exit_, gap, [(component.members, component.event(reals, {})) for component in own], reals)
+        area = _Area.from_exit(
+            exit_, gap, [(component.members, component.event(reals, {})) for component in own], reals
+        )
         if any(noise.law.whole for noise in area.noises):
             yield _times(Share(_weighted(exit_.weight, area.of_integers(moment)), rest), _ONE)
             return
@@ -250,7 +252,7 @@ class _Area:
     shift: Fraction
 
     @staticmethod
-    def of(
+    def from_exit(
         exit_: Exit, form: Affine, own: Sequence[tuple[tuple[int, ...], Event]], reals: Mapping[int, Fraction]
     ) -> _Area:
         places: dict[int, int] = {}

@@ -39,7 +39,7 @@ from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool, value_of
 from dipc.frozen import LazyModule, frozen
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
-from dipc.program.nearness import Every, Formula, Some, every, opposite, place_notes
+from dipc.program.nearness import AllOf, AnyOf, Formula, all_of, opposite, place_notes
 from dipc.program.program import Program
 from dipc.text.ast import CompareOp
 from dipc.text.core import IntType, Value, show_value
@@ -239,17 +239,17 @@ class Ideal:
         None if the ideal has no `runs`, or if segments have many paths.
         """
         every = None if self.runs is None else self.runs.series()
-        return None if every is None else tuple(map(self._moved_series, every))
+        return None if every is None else tuple(map(self._translate_series, every))
 
     def series_towards(self, answer: Sequence[Value]) -> Series | None:
         """Return the series of one answer, or None as for `series`."""
         end = None if self.runs is None else self.runs.end(tuple(answer))
         towards = None if self.runs is None or end is None else self.runs.towards(end)
-        return None if towards is None else self._moved_series(towards)
+        return None if towards is None else self._translate_series(towards)
 
-    def _moved_series(self, each: Series) -> Series:
+    def _translate_series(self, each: Series) -> Series:
         outputs = {self._to_program_output[slot]: value for slot, value in each.outputs.items()}
-        segments = [tuple([tuple(map(self._moved_constraint, path)) for path in paths]) for paths in each.segments]
+        segments = [tuple([tuple(map(self._translate_constraint, path)) for path in paths]) for paths in each.segments]
         return Series(outputs, (), tuple(segments))
 
     def has_few_regions(self, finite: Mapping[int, Value]) -> bool:
@@ -329,7 +329,7 @@ class Ideal:
         chain = explore(self.flow, InputsAmong(own, tuple(guards), along), wanted, limits)
         whole = frozenset(self.whole_inputs)
         paths = (
-            (tuple(map(self._moved_constraint, irredundant(exit_state.guards.items))), exit_state)
+            (tuple(map(self._translate_constraint, irredundant(exit_state.guards.items))), exit_state)
             for exit_state in chain.exits
         )
         return tuple(
@@ -371,17 +371,17 @@ class Ideal:
             value = wanted.get(own, exit_state.outputs.get(own))
             if value is None:
                 raise DiagnosticError(self._partial(self.core.slots[own].name, finite, guards))
-            answer.append(self._moved(value) if isinstance(value, Affine) else value)
+            answer.append(self._translate(value) if isinstance(value, Affine) else value)
         return Region(guards, tuple(answer))
 
     def _partial(self, output: str, finite: Mapping[int, Value], guards: tuple[Constraint, ...]) -> Diagnostic:
         inside = inner_point(guards, frozenset(self.whole_inputs), self.program.limits.branches) or {}
         return undefined(self.program.core, output, {**finite, **inside})
 
-    def _moved_constraint(self, item: Constraint) -> Constraint:
-        return replace(item, form=self._moved(item.form), difference=self._moved(item.difference))
+    def _translate_constraint(self, item: Constraint) -> Constraint:
+        return replace(item, form=self._translate(item.form), difference=self._translate(item.difference))
 
-    def _moved(self, form: Affine) -> Affine:
+    def _translate(self, form: Affine) -> Affine:
         assert not form.noises, "an ideal draws nothing"
         terms = sorted((self._to_program[slot], coefficient) for slot, coefficient in form.inputs)
         return Affine((), tuple(terms), form.constant)
@@ -460,19 +460,19 @@ class DistanceSearch:
         self._parts += 1
         if self._parts > self._limits.parts:
             raise LimitReached("parts", f"more than {self._limits.parts} convex sets of inputs have another answer")
-        conjuncts = formula.parts if isinstance(formula, Every) else () if formula is True else (formula,)
+        conjuncts = formula.parts if isinstance(formula, AllOf) else () if formula is True else (formula,)
         known = [*guards, *(conjunct for conjunct in conjuncts if isinstance(conjunct, Constraint))]
         least = InputSet(known, self._whole_inputs, self._limits.branches).distance(
             self._norm, self._point, away, below
         )
-        choices = [conjunct for conjunct in conjuncts if isinstance(conjunct, Some | Every)]
+        choices = [conjunct for conjunct in conjuncts if isinstance(conjunct, AnyOf | AllOf)]
         if least is None or not choices:
             return least
         first, *rest = choices
-        alternatives = first.parts if isinstance(first, Some) else (first,)
+        alternatives = first.parts if isinstance(first, AnyOf) else (first,)
         result: Fraction | None = None
         for alternative in sorted(alternatives, key=self._rank):
-            both = Every((*(alternative.parts if isinstance(alternative, Every) else (alternative,)), *rest))
+            both = AllOf((*(alternative.parts if isinstance(alternative, AllOf) else (alternative,)), *rest))
             nearer = self.nearest(known, both, away, below)
             if nearer is not None:
                 result = below = nearer
@@ -485,9 +485,9 @@ class DistanceSearch:
         match alternative:
             case Constraint():
                 return max(-alternative.form.evaluate(self._point), Fraction(0))
-            case Every(formulas):
+            case AllOf(formulas):
                 return max(map(self._rank, formulas))
-            case Some(formulas):
+            case AnyOf(formulas):
                 return min(map(self._rank, formulas))
             case _:
                 return Fraction(0)
@@ -536,8 +536,8 @@ class Distances:
         self._looked = 0
         self._everywhere: Mapping[tuple[Value, ...], Fraction | None] | None = None
 
-    def at(self, inputs: Sequence[Value], answer: Sequence[Value] | None = None) -> Fraction | None:
-        """Return dd(u) for the input u, None for infinity; `answer` is det(u), if that is known."""
+    def dd(self, inputs: Sequence[Value], answer: Sequence[Value] | None = None) -> Fraction | None:
+        """Return the distance to disagreement of the input u, None for infinity; `answer` is det(u), if it is known."""
         answer = tuple(self._ideal.values(inputs) if answer is None else answer)
         own = tuple(inputs[self._position[slot.index]] for slot in self._finite)
         point: dict[int, Fraction] = {}
@@ -558,7 +558,7 @@ class Distances:
                     distance = target.distance(self._norm, point, away, least)
                     least = least if distance is None else distance
                 continue
-            if self._asks_alone(finite) and (near := self._near(finite, answer, point)) is not None:
+            if self._asks_alone(finite) and (near := self._dd_in_box(finite, answer, point)) is not None:
                 total = self._norm.combined([away, near])
                 least = total if least is None else min(least, total)
                 continue
@@ -666,7 +666,7 @@ class Distances:
         self._alone += 1
         return self._alone <= _MOST_ALONE
 
-    def _near(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
+    def _dd_in_box(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
         """Return how far the real and int inputs have to move for another answer, with these finite inputs.
 
         An input nearer than some region with another answer lies in a box around the point. The result is None if no
@@ -731,9 +731,9 @@ class Distances:
             if least is not None and away >= least:
                 break
             there = {**symbolic, **self._by_slot(finite)}
-            near = opposite(metric.apart(here, there))
+            near = opposite(metric.far_condition(here, there))
             for region in self._ideal.regions(self._by_slot(finite)) if near is not False else ():
-                target = every((metric.differ(here, answer, region.answer), near))
+                target = all_of((metric.differ(here, answer, region.answer), near))
                 distance = search.nearest(region.guards, target, away, least)
                 least = least if distance is None else distance
         return least

@@ -226,7 +226,7 @@ def completed(program: Program, table: Table, progress: Progress | None = None) 
             if len(mistakes) >= MISTAKE_LIMIT:
                 break
             continue
-        rows.append(_cells(row, _distance_cell(ideal.pool, distances.at(values, answer))))
+        rows.append(_cells(row, _distance_cell(ideal.pool, distances.dd(values, answer))))
     if mistakes:
         raise DiagnosticError(*mistakes)
     return Table(table.name, rows, table.columns | _DD, table.beta_places, _DD - table.columns)
@@ -239,13 +239,13 @@ def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[
         case FiniteInputs():
             for values in inputs:
                 answer = ideal.values(values)
-                dd = _distance_cell(ideal.pool, distances.at(values, answer))
+                dd = _distance_cell(ideal.pool, distances.dd(values, answer))
                 yield (*map(ideal.pool.cell, (*values, *answer)), None, None, None, dd)
         case ListedInputs(table=listed):
             for row in listed.rows:
                 values = tuple(map(value_of, row.inputs))
                 answer = ideal.values(values)
-                dd = row.dd or _distance_cell(ideal.pool, distances.at(values, answer))
+                dd = row.dd or _distance_cell(ideal.pool, distances.dd(values, answer))
                 yield (*row.inputs, *map(ideal.pool.cell, answer), row.alpha, row.beta, row.gamma, dd)
 
 

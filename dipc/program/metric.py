@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, TypeVar
 from dipc.chain.state import Affine, Answer, Constraint, Terms, as_form, contradict, same_value
 from dipc.frozen import LazyModule
 from dipc.linear.halfspace import ORIGIN, Halfspace, difference_graph, greatest_bounds, sorted_terms
-from dipc.program.nearness import Formula, Whole, compared, every, joined, opposite, output_positions, some
+from dipc.program.nearness import (
+    Formula,
+    Whole,
+    all_of,
+    any_of,
+    compared,
+    formula_conditions,
+    opposite,
+    output_positions,
+)
 from dipc.text.ast import CompareOp
 from dipc.text.core import IntType
 from dipc.text.program import CoreMetric, CoreProgram
@@ -97,7 +106,7 @@ class Metric:
         """Whether no formula affects dd(u): no inputs are infinitely far apart, and only equal answers are the same."""
         return self.core.apart is None and self.core.same is None
 
-    def apart(
+    def far_condition(
         self,
         inputs: Mapping[int, Answer],
         others: Mapping[int, Answer],
@@ -115,7 +124,7 @@ class Metric:
         if among is not None:
             formula = replace(formula, conditions=tuple(formula.conditions[position] for position in sorted(among)))
         values = [(others if place.primed else inputs)[place.slot] for place in formula.places]
-        return some(joined(self._program, formula, values, inputs, whole or self.is_whole))
+        return any_of(formula_conditions(self._program, formula, values, inputs, whole or self.is_whole))
 
     def differ(self, inputs: Mapping[int, Answer], answer: Sequence[Answer], other: Sequence[Answer]) -> Formula:
         """Return the condition under which `other`, det elsewhere, counts as different from `answer`, det here.
@@ -125,13 +134,13 @@ class Metric:
         formula = self.core.same
         if formula is None:
             pairs = zip(self.decisive(answer), self.decisive(other), strict=True)
-            return some(self._unequal(one, two) for one, two in pairs)
+            return any_of(self._unequal(one, two) for one, two in pairs)
         values: list[Answer] = []
         for place in formula.places:
             position = self._outputs.get(place.slot)
             # In the formula, det elsewhere replaces the program's answer.
             values.append(inputs[place.slot] if position is None else (answer if place.primed else other)[position])
-        return opposite(every(joined(self._program, formula, values, inputs, self.is_whole)))
+        return opposite(all_of(formula_conditions(self._program, formula, values, inputs, self.is_whole)))
 
     def is_whole(self, form: Affine) -> bool:
         """Return True if a form is about ints."""

@@ -50,36 +50,36 @@ from dipc.text.program import CoreMetric, CoreProgram, Gap
 
 
 @frozen
-class Every:
+class AllOf:
     """The conjunction of its parts."""
 
     parts: tuple[Formula, ...]
 
 
 @frozen
-class Some:
+class AnyOf:
     """The disjunction of its parts."""
 
     parts: tuple[Formula, ...]
 
 
-Formula = bool | Constraint | Every | Some
+Formula = bool | Constraint | AllOf | AnyOf
 
 #: A test that a form is about ints.
 Whole = Callable[[Affine], bool]
 
 
-def every(formulas: Iterable[Formula]) -> Formula:
+def all_of(formulas: Iterable[Formula]) -> Formula:
     """Return the conjunction of `formulas`; evaluation stops at one that is False."""
-    return _junction(Every, formulas, neutral=True)
+    return _junction(AllOf, formulas, neutral=True)
 
 
-def some(formulas: Iterable[Formula]) -> Formula:
+def any_of(formulas: Iterable[Formula]) -> Formula:
     """Return the disjunction of `formulas`; evaluation stops at one that is True."""
-    return _junction(Some, formulas, neutral=False)
+    return _junction(AnyOf, formulas, neutral=False)
 
 
-def _junction(kind: type[Every | Some], formulas: Iterable[Formula], *, neutral: bool) -> Formula:
+def _junction(kind: type[AllOf | AnyOf], formulas: Iterable[Formula], *, neutral: bool) -> Formula:
     result: list[Formula] = []
     for formula in formulas:
         if formula is (not neutral):
@@ -96,10 +96,10 @@ def opposite(formula: Formula) -> Formula:
             return not formula
         case Constraint():
             return formula.negation
-        case Every(formulas):
-            return some(map(opposite, formulas))
-        case Some(formulas):
-            return every(map(opposite, formulas))
+        case AllOf(formulas):
+            return any_of(map(opposite, formulas))
+        case AnyOf(formulas):
+            return all_of(map(opposite, formulas))
         case _:
             assert_never(formula)
 
@@ -118,7 +118,7 @@ def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
             return ((),) if formula else ()
         case Constraint():
             return ((formula,),)
-        case Every(formulas):
+        case AllOf(formulas):
             constraintses: tuple[tuple[Constraint, ...], ...] = ((),)
             for each in formulas:
                 cases = disjoint(each, most)
@@ -126,9 +126,9 @@ def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
                     raise TooMany
                 constraintses = tuple([(*one, *case) for one in constraintses for case in cases])
             return constraintses
-        case Some(formulas):
+        case AnyOf(formulas):
             one_by_one = [
-                disjoint(every([*map(opposite, formulas[:position]), each]), most)
+                disjoint(all_of([*map(opposite, formulas[:position]), each]), most)
                 for position, each in enumerate(formulas)
             ]
             if sum(map(len, one_by_one)) > most:
@@ -145,7 +145,7 @@ def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
     match op:
         case CompareOp.EQ:
             both = equality(difference, whole(difference))
-            return False if both is None else Every(both)
+            return False if both is None else AllOf(both)
         case CompareOp.NE:
             return opposite(compared(difference, CompareOp.EQ, whole))
         case _:
@@ -163,7 +163,7 @@ def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence
             return compared(evaluate_affine(affine(difference, span), values, slots), op, whole)
         case Junction(op=op, left=left, right=right):
             formulas = (evaluated(condition_in, values, slots, whole) for condition_in in (left, right))
-            return every(formulas) if op is DomOp.AND else some(formulas)
+            return all_of(formulas) if op is DomOp.AND else any_of(formulas)
         case _:
             assert_never(condition)
 
@@ -354,7 +354,7 @@ class Nearness:
         self, formula: syntax.Formula, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
     ) -> bool:
         values = [self._held(place, inputs, output, answer) for place in formula.places]
-        same = every(joined(self._program, formula, values, inputs, lambda _: False))
+        same = all_of(formula_conditions(self._program, formula, values, inputs, lambda _: False))
         assert isinstance(same, bool), "all values are known"
         return same
 
@@ -397,7 +397,7 @@ def output_positions(program: CoreProgram) -> dict[int, int]:
     return {slot: position for position, slot in enumerate(program.outputs)}
 
 
-def joined(
+def formula_conditions(
     program: CoreProgram, formula: syntax.Formula, values: Sequence[Answer], inputs: Mapping[int, Answer], whole: Whole
 ) -> Iterator[Formula]:
     """Yield the conditions of a formula with `values` in its slots, each on demand.

@@ -336,13 +336,13 @@ class NearProbabilities(Probabilities):
         self._accepted: dict[tuple[Cell | None, ...], tuple[tuple[Cell, ...], ...]] = {}
 
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
-        accepted = self._near(inputs, outputs, gamma)
+        accepted = self._near_answers(inputs, outputs, gamma)
         one_by_one = [super(NearProbabilities, self).bound(inputs, answer, gamma) for answer in accepted]
         computed = Bound(tuple([share for bound in one_by_one for share in bound.shares]))
         return self._interned.setdefault(computed, computed)
 
     def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
-        answers = self._near(inputs, outputs, gamma)
+        answers = self._near_answers(inputs, outputs, gamma)
         return tuple([share for answer in answers for share in self._shares(inputs, answer, gamma)])
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
@@ -350,7 +350,7 @@ class NearProbabilities(Probabilities):
         del inputs, outputs
         raise OutsideFragment("the answers that are near enough depend on the input, so they differ within a class")
 
-    def _near(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[tuple[Cell, ...], ...]:
+    def _near_answers(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[tuple[Cell, ...], ...]:
         key = (*inputs, *outputs, gamma)
         known = self._accepted.get(key)
         if known is None:
@@ -393,7 +393,7 @@ class Program:
         return f"<dipc program {self.name}{' with ' + constants if constants else ''}{only_at}>"
 
     @property
-    def said(self) -> str | None:
+    def expected_quantity(self) -> str | None:
         """The expected quantity, in words, for a question about an expected error; else None."""
         return None
 
@@ -421,7 +421,7 @@ class Program:
         """Return the same program with other limits."""
         return Program(self.core, limits)
 
-    def given(self, constants: Mapping[str, Fraction], source: SourceText | None = None) -> Program:
+    def with_constants(self, constants: Mapping[str, Fraction], source: SourceText | None = None) -> Program:
         """Return the program read again with these values of constants, and of constants computed from them.
 
         It is read from `source`, if given. Raises DiagnosticError if it is refused.
@@ -567,7 +567,7 @@ class Program:
         laws = self.laws()
         bounds = BoundMeasurer(self.measurer)
         result: dict[tuple[Value | None, ...], Probability] = {}
-        asked = laws.at(values)
+        asked = laws.probabilities(values)
         for answer, bound in asked.items():
             if progress is not None:
                 progress(len(result), len(asked))
@@ -604,7 +604,7 @@ class Programmed(Protocol):
 ProgramGiven = Program | Programmed | str | os.PathLike[str]
 
 
-def within(program: object, limits: object = None, eps: GivenEps = None) -> Program:
+def as_program(program: object, limits: object = None, eps: GivenEps = None) -> Program:
     """Return the program within these limits, loaded as by `load` if its path or text is given.
 
     Raises TypeError for anything else.

@@ -209,7 +209,7 @@ class Choices:
     weights: Weights
     undecided: Undecided | None = None
 
-    def settled(self) -> Weights:
+    def require_weights(self) -> Weights:
         """Return the weights; raise Undecided unless they are proved to be those of distributions."""
         if self.undecided is not None:
             raise self.undecided.with_traceback(None)

@@ -79,7 +79,7 @@ class EveryDistance(EveryInput):
 class BothOpenCase(ClassCase):
     """The claim about one convex class of inputs, with alpha and gamma open."""
 
-    def posed(self) -> Sequence[ProofStep]:
+    def steps(self) -> Sequence[ProofStep]:
         return self._posed_by_implying(self.convex.refused or _NO_SUM)
 
     def least_needing(self, needed: Needed, enough: Fraction) -> CoveringProofs:
@@ -230,10 +230,10 @@ class OneGammaCase(ClassCase):
         if self.convex.refused is None:
             beta = conditions.below_one(self.claim.beta)
             for halves_of_beta in conditions.halves(beta, self.claim.names(), one_gamma=True):
-                yield from _right_and_near(self.source, self.convex, halves_of_beta, self.claim.stated["gamma"])
+                yield from _right_and_near(self.source, self.convex, halves_of_beta, self.claim.texts["gamma"])
 
-    def _settled(self) -> Asking[ClassResult]:
-        result = yield from super()._settled()
+    def _decide(self) -> Asking[ClassResult]:
+        result = yield from super()._decide()
         if result.verdict is not Verdict.UNDECIDED:
             return result
         for cases in self._in_two():
@@ -277,7 +277,7 @@ def _right_and_near(
 
     right = replace(source.options, alpha="dd", gamma=0, beta=halves_of_beta.alpha)
     near = replace(source.options, alpha=0, gamma=gamma, beta=halves_of_beta.gamma)
-    for exits in _apart(convex.piece.exits):
+    for exits in _exit_sets(convex.piece.exits):
         others = dict.fromkeys(map(_nearness_alone, exits))
         yield [case(right, [*map(_finite_alone, exits)]), *[case(near, [centered]) for centered in others]]
 
@@ -320,7 +320,7 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
 # --- exits to the answer in two parts ---------------------------------------------------------------
 
 
-def _apart(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
+def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
     """Yield sets of exits to the answer: all that share no noises with their outputs, and each exit alone."""
     alone = [centered_exit for centered_exit in exits if not _shares(centered_exit)]
     if len(alone) > 1:

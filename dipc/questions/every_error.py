@@ -46,11 +46,11 @@ def class_rows(source: Source, engine: Engine, point: Fraction, *, claimed: bool
         try:
             yield _row(source, case, engine, point, entry, claimed=claimed)
         except Undecided as undecided:
-            where = _where(source, case)
+            where = _guards_text(source, case)
             yield ErrorRow(case.number, {}, entry.output, None, None, reason=undecided.reason, where=where)
 
 
-def _where(source: EveryInput, case: ClassCase) -> str:
+def _guards_text(source: EveryInput, case: ClassCase) -> str:
     return ", ".join(guard_texts(source.program.core, case.convex.guards, case.convex.inputs.finite)) or "all"
 
 
@@ -79,7 +79,7 @@ def _row(
     forms = errors_of(program, engine, expected, point, signed=equal)
     result = _decided(case, engine, expected(program.error.moment), entry, equal=equal) if claimed else None
     output = answer_texts(program.core, inputs.region)
-    return ErrorRow(case.number, {}, output, *forms, None, result, _where(source, case), equal)
+    return ErrorRow(case.number, {}, output, *forms, None, result, _guards_text(source, case), equal)
 
 
 def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *, equal: bool) -> RowResult:

@@ -126,7 +126,7 @@ class ClassSource(Source):
     """A claim about infinitely many inputs, decided class by class."""
 
     def __init__(self, program: Program, claim: ClassClaim) -> None:
-        super().__init__(program, claim.intervals, claim.stated)
+        super().__init__(program, claim.intervals, claim.texts)
         self.claim = claim
 
     @property
@@ -179,7 +179,7 @@ class EveryInput(ClassSource):
         return EveryInput(self.program, ClassClaim(self.program, options), self)
 
     @property
-    def about(self) -> str:
+    def subject(self) -> str:
         return "all inputs"
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
@@ -309,7 +309,7 @@ class Unsorted:
     number: int
     reason: str
 
-    def posed(self) -> Sequence[ProofStep]:
+    def steps(self) -> Sequence[ProofStep]:
         """Raise Undecided."""
         raise Undecided(self.reason)
 
@@ -348,7 +348,7 @@ class ClassCase:
         """The goal that the claim states for the class. Raises Undecided and DiagnosticError."""
         return stated_goal(self.source.setting, self.convex)
 
-    def posed(self) -> Sequence[ProofStep]:
+    def steps(self) -> Sequence[ProofStep]:
         """Return the obligations of the first rule that applies, those of the probability itself where it is known.
 
         The result is empty if nothing is claimed. Raises Undecided, also if integer distances are open, and
@@ -364,7 +364,7 @@ class ClassCase:
             return (every[-1 if self.source.near is not None else 0],)
         other = next(united_proofs(self.goal), None)
         if other is not None:
-            return other.all_posed
+            return other.steps
         return self._posed_by_implying(self.goal.required.reason or "beta does not depend on distance*eps alone")
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
@@ -387,7 +387,7 @@ class ClassCase:
             # A summand of beta alone can lack a limit.
             with suppress(DiagnosticError):
                 try:
-                    every = [replace(one, why=self.summand) for case in cases for one in case.posed()]
+                    every = [replace(one, why=self.summand) for case in cases for one in case.steps()]
                     return [*every, *(ProofStep(each, Variable.EPS, self.summand) for each in self._at_most_one())]
                 except Undecided as undecided:
                     reason = undecided.reason
@@ -466,7 +466,7 @@ class ClassCase:
         goal = integer_distances.at_distance(self.goal, Fraction(distance))
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
         why = first[0].why if first and goal.empty is None else None
-        if isinstance(why, Exact) and self._distance(why.corner.at(Fraction(distance))) == distance:
+        if isinstance(why, Exact) and self._distance(why.corner.at_alpha(Fraction(distance))) == distance:
             return first, CoveringProofs(None, ())
         return (), least_needing(goal, needed, _ZERO)
 
@@ -487,7 +487,7 @@ class ClassCase:
             alphas, gamma = self._witness_distances(product, None)
             for inputs in self._inputs(alphas, most):
                 if not self._moves or self.source.witnesses.distance(inputs) is not None:
-                    yield from self.source.witnesses.posed(inputs, gamma)
+                    yield from self.source.witnesses.steps(inputs, gamma)
 
     def posed_at_one(self, most: int) -> Iterator[ProofStep]:
         """Yield the claim at some inputs of the class, about the variable of its goal.
@@ -503,7 +503,7 @@ class ClassCase:
             alphas, gamma = ((_ONE,), None) if alpha_open else ((required.distances.alpha_base,), _ONE)
             for inputs in self._inputs(alphas, most):
                 if not alpha_open or self.source.witnesses.distance(inputs) == 1:
-                    for posed in self.source.witnesses.posed(inputs, gamma):
+                    for posed in self.source.witnesses.steps(inputs, gamma):
                         yield replace(posed, variable=required.variable)
 
     def _inputs(self, alphas: Sequence[Fraction], most: int) -> Iterator[Mapping[int, Value]]:
@@ -517,7 +517,7 @@ class ClassCase:
 
     def undecided_row(self) -> ClassResult:
         with suppress(Undecided):
-            stated = None if self.goal.empty is not None else _Shown.of(self.goal)
+            stated = None if self.goal.empty is not None else _Shown.from_goal(self.goal)
             return self._row(Method.NONE, Verdict.UNDECIDED, stated)
         return self._row(Method.NONE, Verdict.UNDECIDED)
 
@@ -525,7 +525,7 @@ class ClassCase:
 
     def settle(self) -> Settling:
         try:
-            result = yield from self._settled()
+            result = yield from self._decide()
         except Undecided as undecided:
             result = self._undecided(undecided.reason)
         result = self._with_sayings(result, self.convex)
@@ -534,7 +534,7 @@ class ClassCase:
             return result
         return replace(result, count=count, rows=tuple([replace(row, count=count) for row in result.rows]))
 
-    def _settled(self) -> Asking[ClassResult]:
+    def _decide(self) -> Asking[ClassResult]:
         """Decide the case by the cheap rules, by inputs that may refute it, by the other rules, and by more inputs."""
         goal = self.goal
         if goal.empty is not None:
@@ -715,7 +715,7 @@ class ClassCase:
 
     def _exactly(self, proof: Proof) -> ProofStep:
         """Return the first step of the proof, with the evidence that its bound is the least probability, if it is."""
-        goal, posed = proof.goal, proof.posed
+        goal, posed = proof.goal, proof.first_step
         lower = goal.lower
         if posed.why is lower.why and lower.attained and lower.corner is not None:
             if goal.holds_corner(self._distance) and goal.is_met(self._distance):
@@ -785,7 +785,7 @@ class ClassCase:
             reason = _unproved_integers("distance" if goal.required.distances.alpha_rate else "gamma", failing)
         else:
             reason = goal.required.reason or first.reason or _unproved(goal.lower)
-        return self._row(Method.NONE, Verdict.UNDECIDED, _Shown.of(goal, first.bound), reason)
+        return self._row(Method.NONE, Verdict.UNDECIDED, _Shown.from_goal(goal, first.bound), reason)
 
     def _certified(self, evidence: ProvedClass | EmptyClass) -> ProvedClass | EmptyClass:
         """Return the evidence, marked as unverified where the `metric` block counts different answers as the same."""
@@ -805,7 +805,7 @@ class ClassCase:
         evidence = ClassEvidence(goal.convex.facets, self._certified(established.evidence))
         if isinstance(established.evidence, EmptyClass):
             return replace(self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex), evidence=evidence)
-        stated = _Shown.of(goal, established.bound)
+        stated = _Shown.from_goal(goal, established.bound)
         inexact = stated.exact and established.is_simple and not goal.holds_corner(self._distance)
         if inexact or (established.rule is not None and not established.is_simple):
             stated = replace(stated, corner=None, exact=False)
@@ -829,7 +829,7 @@ class ClassCase:
             closed_form=row.closed_form,
             counterexample=row.counterexample,
             failing=row.failing,
-            note=self._note(Method.WITNESS, self.convex, _Shown.of(self.goal, first.bound)),
+            note=self._note(Method.WITNESS, self.convex, _Shown.from_goal(self.goal, first.bound)),
             evidence=ClassEvidence(self.convex.facets, witness),
         )
 
@@ -859,7 +859,7 @@ class ClassCase:
         radius = distances.gamma_base + goal.sample * distances.gamma_rate
         return ClassResult(
             self.number,
-            {} if corner is None else input_texts(self._core, {**convex.inputs.finite, **corner.at(goal.alpha)}),
+            {} if corner is None else input_texts(self._core, {**convex.inputs.finite, **corner.at_alpha(goal.alpha)}),
             output,
             str(goal.alpha),
             beta,
@@ -902,7 +902,7 @@ class _Shown:
     exact: bool
 
     @staticmethod
-    def of(goal: Goal, bound: ClosedForm | None = None) -> _Shown:
+    def from_goal(goal: Goal, bound: ClosedForm | None = None) -> _Shown:
         return _Shown(goal, bound, goal.lower.corner, goal.lower.attained)
 
 
@@ -923,7 +923,7 @@ def _failing_at(first: Decision) -> Fraction | None:
 
 def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
     """Return the half-spaces of the class, without edges of other classes, at least alpha away from other answers."""
-    return [*(guard.guard for guard in convex.guards), *(facet.at(alpha) for facet in convex.facets)]
+    return [*(guard.guard for guard in convex.guards), *(facet.at_alpha(alpha) for facet in convex.facets)]
 
 
 def _vacuous(result: ClassResult, method: Method) -> ClassResult:

@@ -180,7 +180,7 @@ def error_report(
     verdict = next((v for v in (Verdict.INACCURATE, Verdict.UNDECIDED) if v in verdicts), Verdict.ACCURATE)
     return ErrorReport(
         program.name,
-        program.said,
+        program.expected_quantity,
         intervals_text(source.intervals),
         point,
         tuple(rows),

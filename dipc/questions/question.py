@@ -16,7 +16,7 @@ from dipc.decide.engine import Engine
 from dipc.frozen import LazyModule, frozen
 from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
-from dipc.program.program import Program, ProgramGiven, Progress, within
+from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
 from dipc.questions.source import Enclosed, Source, results
 from dipc.text.ast import mentions
@@ -51,7 +51,7 @@ def question(
     table, inputs or a claim that cannot be read or make no sense.
     """
     asked = Options(**given)
-    return question_of(within(program, asked.limits), table, asked)
+    return question_of(as_program(program, asked.limits), table, asked)
 
 
 def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
@@ -78,35 +78,37 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
             return Enclosed(first, every_input, texts, why, tuple(others), itself=True)
 
         number = None if opened is None else opened[0]
-        return _between(program, claim, None, about_all, number)
+        return _enclosed_source(program, claim, None, about_all, number)
     if table is not None and asked.classes:
         note = 'give `--inputs` instead, such as `--inputs "q = -1..1"`: the answers then come from the `ideal` block'
         message = "the rows of a table are checked one by one, not in classes"
         raise DiagnosticError(Diagnostic("E1255", message, notes=(note,)))
     if table is not None or program.core.ideal is None:
-        return _about(program, prepared(program, table, inputs, asked.progress), claim)
+        return _row_source(program, prepared(program, table, inputs, asked.progress), claim)
     classes = symmetric_inputs.grouped(program, inputs, asked.classes, as_given=asked.as_given)
     if classes is not None:
-        source = _about(classes.program, classes.table, claim)
+        source = _row_source(classes.program, classes.table, claim)
         source.retell = classes.counted
         return source
-    source = _about(program, prepared(program, None, inputs, asked.progress), claim)
+    source = _row_source(program, prepared(program, None, inputs, asked.progress), claim)
     if symmetric_inputs.is_everything(program, inputs):
         source.retell = symmetric_inputs.with_corollary
     return source
 
 
-def _about(program: Program, table: Table, options: ClaimOptions) -> Source:
+def _row_source(program: Program, table: Table, options: ClaimOptions) -> Source:
     def about_rows(o: ClaimOptions) -> Source:
         if is_free(program.core, o.gamma):
             return rows.FreeGamma(program, table, o)
         claim = resolve_claim(program.core, table, o)
-        return (rows.TableRows if program.said is None else errors_of_rows.ErrorRows)(program, table, claim)
+        return (rows.TableRows if program.expected_quantity is None else errors_of_rows.ErrorRows)(
+            program, table, claim
+        )
 
-    return _between(program, options, table, about_rows)
+    return _enclosed_source(program, options, table, about_rows)
 
 
-def _between(
+def _enclosed_source(
     program: Program,
     options: ClaimOptions,
     table: Table | None,
@@ -161,7 +163,7 @@ def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Lim
 
     Raises DiagnosticError for a program without an `ideal`, and as `check` does.
     """
-    return prepared(within(program, limits), None, inputs)
+    return prepared(as_program(program, limits), None, inputs)
 
 
 def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> InputSpec | None:
@@ -229,7 +231,7 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
     """
     begun = perf_counter()
     options = Options(**given)
-    program = within(program, options.limits, options.eps)
+    program = as_program(program, options.limits, options.eps)
     with ExitStack() as stack:
         engine = options.engine(stack, program)
         try:
@@ -284,7 +286,7 @@ def iter_rows(
     The table and the claim are checked before the first row.
     """
     options = Options(**given, classes=False)
-    program = within(program, options.limits, options.eps)
+    program = as_program(program, options.limits, options.eps)
     source = question_of(program, table, options)
     return results(source.cases(), Engine(program.measurer, program.limits))
 
@@ -337,7 +339,7 @@ def expected_error(
     """
     options = Options(**given)
     with ExitStack() as stack:
-        asked = error_asked(within(program, eps=options.eps), table, options)
+        asked = error_asked(as_program(program, eps=options.eps), table, options)
         engine = options.engine(stack, asked.source.program)
         return errors(asked, engine, options)
 
@@ -367,7 +369,7 @@ def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_row
 
 def error_asked(program: Program, table: TableGiven | None, options: Options) -> ErrorAsked:
     """Return the question about expected errors that the options define. Raises DiagnosticError."""
-    erring, asked = about_errors(within(program, options.limits), options)
+    erring, asked = about_errors(as_program(program, options.limits), options)
     stated = resolve_claim(erring.core, _NO_ROWS, asked.claim).beta
     if stated is None:
         asked = replace(asked, beta="0")

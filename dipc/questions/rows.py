@@ -165,7 +165,7 @@ class _Kind:
     least: dict[object, Fraction] = field(default_factory=dict)
 
     @staticmethod
-    def of(beta: BetaForm, one: Bound) -> _Kind:
+    def from_bound(beta: BetaForm, one: Bound) -> _Kind:
         return _Kind(beta, one, [tuple(sorted([c for _, c in each.coefficients])) for each in _half_spaces(one)])
 
     def add(self, members: Sequence[Sequence[Fraction]]) -> None:
@@ -211,7 +211,7 @@ class LeastBounds:
                 self._alive.append(bound)
                 kind = id(beta), self._shape(bound)
                 if kind not in self._kinds:
-                    self._kinds[kind] = _Kind.of(beta, bound)
+                    self._kinds[kind] = _Kind.from_bound(beta, bound)
                 groups.setdefault(kind, []).append(bound)
         for kind, members in groups.items():
             self._add(self._kinds[kind], members)
@@ -283,7 +283,7 @@ class RowCase:
     def number(self) -> int:
         return self.row.number
 
-    def posed(self) -> Sequence[rules.ProofStep]:
+    def steps(self) -> Sequence[rules.ProofStep]:
         terms = self.source.claim.terms(self.row)
         if terms.vacuous:
             return ()
@@ -326,7 +326,7 @@ class FreeGamma(TableSource):
         self._pool = CellPool()
         self._curve = conditions.gamma_curve(self.claim)
         self.theorem = conditions.theorem_of_every_gamma(self.claim, self._curve)
-        self.stated = self.claim.stated | {"gamma": FREE}
+        self.stated = self.claim.texts | {"gamma": FREE}
 
     def cases(self) -> Iterable[FreeRow]:
         return (FreeRow(self, row) for row in self.table.rows)
@@ -413,7 +413,7 @@ class FreeRow:
     def number(self) -> int:
         return self.row.number
 
-    def posed(self) -> Sequence[rules.ProofStep]:
+    def steps(self) -> Sequence[rules.ProofStep]:
         source = self.source
         return [
             rules.ProofStep(

@@ -45,7 +45,7 @@ class Case(Protocol):
     def number(self) -> int:
         """The number of the case in the report, from 1."""
 
-    def posed(self) -> Sequence[rules.ProofStep]:
+    def steps(self) -> Sequence[rules.ProofStep]:
         """Return the obligations of the case, none if nothing is claimed.
 
         If all hold, so does the claim for the case. Raises Undecided if they are not known.
@@ -94,7 +94,7 @@ class Source(ABC):
         return None
 
     @property
-    def about(self) -> str:
+    def subject(self) -> str:
         """The question in one phrase, as a report names it."""
         return "" if self.table is None else self.table.name
 
@@ -153,7 +153,7 @@ class TableSource(Source):
     table: Table
 
     def __init__(self, program: Program, table: Table, claim: Claim) -> None:
-        super().__init__(program, claim.intervals, claim.stated, table)
+        super().__init__(program, claim.intervals, claim.texts, table)
         self.claim = claim
         self.probabilities = program.probabilities()
         self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
@@ -211,8 +211,8 @@ class Enclosed(Source):
         return self.source.numbers
 
     @property
-    def about(self) -> str:
-        return self.source.about
+    def subject(self) -> str:
+        return self.source.subject
 
     @property
     def work(self) -> WorkDone:
@@ -262,8 +262,8 @@ class _EnclosedCase:
     def number(self) -> int:
         return self.stronger.number
 
-    def posed(self) -> Sequence[rules.ProofStep]:
-        return [replace(one, why=rules.OnlyEnclosed()) for one in self.stronger.posed()]
+    def steps(self) -> Sequence[rules.ProofStep]:
+        return [replace(one, why=rules.OnlyEnclosed()) for one in self.stronger.steps()]
 
     def undecided_row(self) -> RowResult:
         return self.stronger.undecided_row()

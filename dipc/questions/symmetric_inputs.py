@@ -169,7 +169,7 @@ class _Finder:
         return SymmetryClass(member.inputs, answer, dd, member.count, member.blocks)
 
     def _classes(self, finite: Mapping[int, Value], region: ideals.Region) -> Iterator[_Member]:
-        family = self._families.of(region)
+        family = self._families.family(region)
         blocks = self._blocks(finite, region, family)
         for assignment in symmetry.representatives(blocks, region.guards):
             self._trials += 1
@@ -189,7 +189,7 @@ class _Finder:
         # Computed even if it is not used: an error with retyped inputs must be raised here.
         endings = self._endings(finite, region)
         if endings is None or family is None or not self._distances.symmetric:
-            return symmetry.apart(self._positions)
+            return symmetry.singletons(self._positions)
         forms = frozenset((form.inputs, form.constant) for form in region.answer if isinstance(form, Affine))
         guards = symmetry.guards_of(region.guards)
         return symmetry.blocks_of(
@@ -268,7 +268,7 @@ class ClassDistances:
                 return escape(region.guards, point, self._positions)
             if self._norm is Norm.DISCRETE:
                 return None if escape(region.guards, point, self._positions) is None else Fraction(1)
-        return self._general.at(inputs)
+        return self._general.dd(inputs)
 
     def _mixed(self, region: ideals.Region) -> bool:
         """Return True if one comparison has int inputs and others, such as ints with listed domains."""
@@ -292,12 +292,12 @@ def escape(
     least of their distances; redundant guards change nothing. Raises ValueError if one guard mixes int inputs with
     others.
     """
-    distances = [_beyond(guard, inputs, positions) for guard in guards]
+    distances = [_violation_distance(guard, inputs, positions) for guard in guards]
     finite = [radius for radius in distances if radius is not None]
     return min(finite, default=None)
 
 
-def _beyond(
+def _violation_distance(
     guard: Constraint, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
     """Return the distance to where the guard is violated: form < 0, or form <= 0 if the guard is strict."""

@@ -21,7 +21,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.noise import law as noise_law
 from dipc.program.ideal import Ideal, Region
-from dipc.program.nearness import Every, Formula, Some
+from dipc.program.nearness import AllOf, AnyOf, Formula
 from dipc.text.core import IntType, Value
 
 _T = TypeVar("_T")
@@ -297,7 +297,7 @@ class Families:
         self._known: dict[tuple[Value | None, ...], RegionFamily | None] = {}
         self._all = self._everything()
 
-    def of(self, region: Region) -> RegionFamily | None:
+    def family(self, region: Region) -> RegionFamily | None:
         """Return the regions with the answer of `region`: exactly the inputs in these regions have this answer.
 
         The result is None if outputs that are forms over the inputs differ from region to region, so that the regions
@@ -389,7 +389,7 @@ def apartness(ideal: Ideal) -> Apartness | None:
     def whole(form: Affine) -> bool:
         return isinstance(slots[form.inputs[0][0] % shift].type, IntType)
 
-    return Apartness(metric.apart(here, there, whole), shift)
+    return Apartness(metric.far_condition(here, there, whole), shift)
 
 
 def _key(formula: Formula, names: Renaming) -> _Key:
@@ -398,9 +398,9 @@ def _key(formula: Formula, names: Renaming) -> _Key:
             return formula
         case Constraint():
             return renamed_guard(guard_of(formula), names)
-        case Every(formulas):
+        case AllOf(formulas):
             return "every", frozenset(_key(inner, names) for inner in formulas)
-        case Some(formulas):
+        case AnyOf(formulas):
             return "some", frozenset(_key(inner, names) for inner in formulas)
         case _:
             assert_never(formula)
@@ -410,7 +410,7 @@ def _constraints(formula: Formula) -> Iterator[Constraint]:
     match formula:
         case Constraint():
             yield formula
-        case Every(formulas) | Some(formulas):
+        case AllOf(formulas) | AnyOf(formulas):
             for inner in formulas:
                 yield from _constraints(inner)
 
@@ -526,7 +526,7 @@ def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
     return (*taken, *free)
 
 
-def apart(positions: Sequence[Position]) -> tuple[Block, ...]:
+def singletons(positions: Sequence[Position]) -> tuple[Block, ...]:
     """Return every position in a block of its own, so that nothing is exchanged."""
     return tuple(Block((position.slot,), position.values) for position in positions)
 

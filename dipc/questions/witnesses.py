@@ -173,9 +173,10 @@ def most_promising(
         wanted = required.get(claim)
         if wanted is None:
             wanted = required[claim] = [_required(claim, eps) for eps in grid]
-        guesses = [_Guess.of(e, point, claim.gamma) for e in exits]
+        guesses = [_Guess.from_exit(e, point, claim.gamma) for e in exits]
         rest = min(
-            sum(weight[k] * guess.at(float(eps)) for guess, weight in zip(guesses, weights, strict=True)) - wanted[k]
+            sum(weight[k] * guess.probability(float(eps)) for guess, weight in zip(guesses, weights, strict=True))
+            - wanted[k]
             for k, eps in enumerate(grid)
         )
         if rest < _ROUNDING:
@@ -223,17 +224,17 @@ class _Guess:
     possible: bool
 
     @classmethod
-    def of(cls, centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> _Guess:
+    def from_exit(cls, centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> _Guess:
         possible = all(form.evaluate(point) + gamma >= 0 for form in centered.points)
         sides = [pair for component in centered.parts for pair in _directions(component, point, gamma)]
         return cls(tuple(sides), possible)
 
-    def at(self, eps: float) -> float:
+    def probability(self, eps: float) -> float:
         if not self.possible:
             return 0.0
         product = 1.0
         for up, down in self.sides:
-            both = (1.0 if up is None else up.at(eps)) + (1.0 if down is None else down.at(eps))
+            both = (1.0 if up is None else up.probability(eps)) + (1.0 if down is None else down.probability(eps))
             product *= max(0.0, both - 1)
         return product
 
@@ -249,7 +250,7 @@ class _Side:
     scale: float
     side: int
 
-    def at(self, eps: float) -> float:
+    def probability(self, eps: float) -> float:
         far = min(self.slack * eps / self.scale, 700.0)
         match self.side:
             case 1:
@@ -350,14 +351,14 @@ class Witnesses:
         case = self._case(inputs, gamma)
         posed: Sequence[ProofStep] = ()
         with suppress(Undecided):
-            posed = case.posed()
+            posed = case.steps()
         row = yield from case.settle()
         return row, posed[0].obligation if posed else None
 
-    def posed(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[ProofStep]:
+    def steps(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[ProofStep]:
         """Return the obligations of the claim at one input, none if beta is too long there. Raises Undecided."""
         try:
-            return self._case(inputs, gamma).posed()
+            return self._case(inputs, gamma).steps()
         except DiagnosticError as error:
             if _is_too_long(error):
                 return ()
@@ -372,7 +373,7 @@ class Witnesses:
 
     def distance(self, inputs: Mapping[int, Value]) -> Fraction | None:
         """Return dd at an input; None is infinity."""
-        return self._distances.at([inputs[slot] for slot in self._ideal.program.core.inputs])
+        return self._distances.dd([inputs[slot] for slot in self._ideal.program.core.inputs])
 
     def _row(self, inputs: Mapping[int, Value]) -> dict[str, str]:
         core = self._ideal.program.core
@@ -415,13 +416,13 @@ def _candidates(
     region, whole, facets, corner = convex.inputs.region, convex.inputs.whole, convex.facets, lower.corner
     ends: list[dict[int, Fraction]] = []
     for alpha in alphas:
-        proposed = [corner.at(alpha)] if corner is not None else []
+        proposed = [corner.at_alpha(alpha)] if corner is not None else []
         if corner is None:
             for slack in lower.slacks:
                 vertex = least(facets, Moving(slack, _ZERO), slots, alpha)
                 if vertex is not None and any(vertex[slot].denominator != 1 for slot in whole):
                     # The neighbouring integers are tried as well.
-                    within = [*(guard.guard for guard in region.guards), *(facet.at(alpha) for facet in facets)]
+                    within = [*(guard.guard for guard in region.guards), *(facet.at_alpha(alpha) for facet in facets)]
                     integers = least_near(slack, vertex, whole, within)
                     proposed += [] if integers is None else [integers]
                 proposed += [] if vertex is None else [vertex]

@@ -188,7 +188,7 @@ class ExitFinder:
         wanted = dict(zip(self._program.core.outputs, region.answer, strict=True))
         return self._many.are_many(wanted) and self._everything(finite) is None
 
-    def others(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
+    def other_exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
         """Return all exits to other answers than the region's.
 
         The result is None if not all outputs are finite, or there are too many exits.

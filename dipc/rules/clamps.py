@@ -41,7 +41,7 @@ _SIDES = ((), (_ONE,), (-_ONE,), (_ONE, -_ONE))
 
 
 @frozen
-class _Near:
+class _NearEvent:
     """The event S of one output: sign·(a - w) + gamma >= 0 for each of the `signs`."""
 
     off: Affine
@@ -77,7 +77,7 @@ def near_whatever(
     ):
         return None
     others = {slot: value for slot, value in answer.items() if slot not in forms}
-    nearby: list[_Near] = []
+    nearby: list[_NearEvent] = []
     for slot, form in forms.items():
         if form is None:
             return None
@@ -113,18 +113,18 @@ def near_whatever(
     return CenteredExit((), None, (), in_ball, (component,) if halfspaces else ())
 
 
-def _proposed(states: Sequence[ExitState], slot: int, answer: Affine) -> Iterator[_Near]:
+def _proposed(states: Sequence[ExitState], slot: int, answer: Affine) -> Iterator[_NearEvent]:
     every = dict.fromkeys(state.outputs[slot] for state in states)
     forms = [value for value in every if isinstance(value, Affine) and value.noises]
     for signs in _SIDES:
         for form in forms[:_MOST_FORMS]:
-            yield _Near(form - answer, signs)
+            yield _NearEvent(form - answer, signs)
 
 
 def _is_near(
     known: Sequence[tuple[Value | Affine | None, Sequence[Halfspace]]],
     answer: Affine,
-    near: _Near,
+    near: _NearEvent,
     sides: Sequence[int],
 ) -> bool:
     """Return True if the output of each exit is near the answer for all noises of S."""

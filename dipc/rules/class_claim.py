@@ -115,10 +115,10 @@ class ClassClaim:
         self.alpha_text = "dd" if self.at_distance else str(self.alpha_number())
 
     @property
-    def stated(self) -> dict[str, str | None]:
+    def texts(self) -> dict[str, str | None]:
         """alpha, beta and gamma as the claim states them."""
-        gamma = FREE if self.free_gamma else self._claim.said("gamma")
-        return {"alpha": self.alpha_text, "beta": self._claim.said("beta"), "gamma": gamma}
+        gamma = FREE if self.free_gamma else self._claim.text_of("gamma")
+        return {"alpha": self.alpha_text, "beta": self._claim.text_of("beta"), "gamma": gamma}
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -127,7 +127,7 @@ class ClassClaim:
             return ()
         if self.gamma is None:
             return (forgotten(self._claim),) if mentions(self.beta.tree, "gamma") else ()
-        return unused_gamma(self._program, self._program.has_product_distance) if self.stated["gamma"] != "0" else ()
+        return unused_gamma(self._program, self._program.has_product_distance) if self.texts["gamma"] != "0" else ()
 
     @property
     def gamma_moves(self) -> bool:

@@ -27,11 +27,11 @@ def complement(instance: Instance) -> Bounds | None:
     The result is None if these exits are not known, or if a distance is open and a weight depends on eps alone.
     """
     distances = instance.distances
-    if instance.others is None:
+    if instance.other_exits is None:
         return None
     shares: list[Share] = []
     evidence: list[ShareEvidence] = []
-    for centered in instance.possible_others:
+    for centered in instance.possible_other_exits:
         if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
         # A component of integer noise depends on eps alone; without it the event is only more probable.

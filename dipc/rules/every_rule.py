@@ -44,7 +44,7 @@ from dipc.rules.goal import (
 from dipc.rules.halfspaces import Moving
 from dipc.rules.input_classes import InputClass
 from dipc.rules.joint_tails import JOINT_TAILS
-from dipc.rules.least_slacks import LEAST_SLACKS, is_constant, jointly
+from dipc.rules.least_slacks import LEAST_SLACKS, is_constant, joint_evidence
 from dipc.rules.log_concave import CORNERS
 from dipc.rules.rule import Bounds, EmptyClass, Instance, JointEvidence, ProofStep, ProvedClass, Rule, SlackBound
 from dipc.rules.vertices import VERTICES
@@ -69,7 +69,7 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
     """
     inputs, piece = convex.inputs, convex.piece
     gamma = requirement(setting.claim, inputs, setting.metric).distances.gamma_base
-    exits = [_within(centered, gamma, inputs.whole) for centered in piece.exits]
+    exits = [_with_near_outputs(centered, gamma, inputs.whole) for centered in piece.exits]
     finer = pieces(convex.guards, exits, setting.program.limits.pieces)
     known = known_region(setting, inputs, piece)
     moves = convex.has_static_facets
@@ -130,7 +130,7 @@ def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Re
     return replace(inputs.region, guards=(*inputs.region.guards, *piece.guards))
 
 
-def _within(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
+def _with_near_outputs(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
     """Return the exit with the condition that its outputs without noise are within gamma of det's.
 
     The condition is a comparison of inputs, those in `whole` being ints.
@@ -153,7 +153,7 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
 
     If a distance is open and weights depend on eps, those at both ends of the weights.
     """
-    exits = instance.others if rule.of_others else instance.exits
+    exits = instance.other_exits if rule.of_others else instance.exits
     if exits is None:
         return None
     points = ends(exits, limits) if instance.distances.is_open else None
@@ -165,7 +165,7 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
         return None
     every = dict.fromkeys(function for some in functions for function in some)
     tails = any(bounds is not None and isinstance(bounds.why, JointEvidence) and bounds.why.tails for bounds in each)
-    return Bounds(tuple(every), None if tails else jointly(instance))
+    return Bounds(tuple(every), None if tails else joint_evidence(instance))
 
 
 def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values] | None:
@@ -269,7 +269,7 @@ def united_proofs(goal: Goal) -> Iterator[Proof]:
         restated = goal if required is goal.required else goal.requiring(required)
         if required.beta is None or restated.empty is not None:
             continue
-        united = goal.united if restated is goal else goal.united.at(required.distances)
+        united = goal.united if restated is goal else goal.united.at_distances(required.distances)
         certified = is_certified(claim, goal.required, required)
         for rule in UNITED:
             bounds = with_extreme_weights(rule, united, setting.program.limits)

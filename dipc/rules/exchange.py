@@ -62,7 +62,7 @@ def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterato
         other = towards.get(_answer(ideal, own))
         if other is None:
             return None
-        every.append(_Kinds.of(ideal, own, other))
+        every.append(_Kinds.from_series(ideal, own, other))
     if all(kinds.trivial for kinds in every) or sum(kinds.count for kinds in every) > _MOST:
         return None
     return (one for own, kinds in zip(det, every, strict=True) for one in kinds.classes(ideal, own, len(det) == 1))
@@ -82,10 +82,10 @@ class _Kinds:
     widths: tuple[int, ...]
 
     @staticmethod
-    def of(ideal: Ideal, own: Series, other: Series) -> _Kinds:
+    def from_series(ideal: Ideal, own: Series, other: Series) -> _Kinds:
         whole = frozenset(ideal.whole_inputs)
         shared = Counter(slot for paths in own.segments for slot in _inputs(paths))
-        exchanges = _Exchanges.of(other)
+        exchanges = _Exchanges.from_series(other)
         by_shape: dict[object, list[list[int]]] = {}
         for number, paths in enumerate(own.segments):
             inputs = _inputs(paths)
@@ -160,7 +160,7 @@ class _Exchanges:
     held: frozenset[int]
 
     @staticmethod
-    def of(series: Series) -> _Exchanges:
+    def from_series(series: Series) -> _Exchanges:
         noises = {noise.id: noise for noise in series.noises}
         mentioned = [
             dict.fromkeys(noise for path in paths for item in path for noise, _ in item.form.noises)
@@ -205,11 +205,11 @@ def _inputs(paths: Sequence[Path]) -> tuple[int, ...]:
 def _shape(
     paths: Sequence[Path], names: Mapping[int, int], noises: Mapping[int, int], laws: Sequence[object]
 ) -> _Shape:
-    shape = tuple([tuple([_said(item, names, noises) for item in path]) for path in paths])
+    shape = tuple([tuple([_rename_constraint(item, names, noises) for item in path]) for path in paths])
     return shape, tuple(laws)
 
 
-def _said(item: Constraint, names: Mapping[int, int], noises: Mapping[int, int]) -> tuple[object, ...]:
+def _rename_constraint(item: Constraint, names: Mapping[int, int], noises: Mapping[int, int]) -> tuple[object, ...]:
     return _renamed(item.form, names, noises), item.strict, item.whole
 
 

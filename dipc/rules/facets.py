@@ -46,7 +46,7 @@ from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, NotConfirmed, Unbounded, minimum, solution
 from dipc.program.ideal import Ideal, Region
 from dipc.program.metric import Norm
-from dipc.program.nearness import Every, Formula, Some
+from dipc.program.nearness import AllOf, AnyOf, Formula
 from dipc.rules.halfspaces import Moving
 from dipc.rules.input_classes import finite_cases
 from dipc.text import program as syntax
@@ -358,7 +358,7 @@ def facet_metric(ideal: Ideal) -> FacetMetric:
         cases = finite_cases(ideal)
     if not 0 < len(cases) <= _MOST_CASES:
         return FacetMetric(metric.norm, lambda _region, _way: True)
-    every = [_Steps.of(ideal, finite, metric.core.apart) for finite in cases]
+    every = [_Steps.from_ideal(ideal, finite, metric.core.apart) for finite in cases]
     return FacetMetric(
         metric.norm, lambda region, leaving: any(_may_be_apart(steps, region, leaving) for steps in every)
     )
@@ -378,22 +378,22 @@ class _Steps:
     reading: Mapping[int, frozenset[int]]
 
     @staticmethod
-    def of(ideal: Ideal, finite: Mapping[int, Value], apart: syntax.Formula) -> _Steps:
+    def from_ideal(ideal: Ideal, finite: Mapping[int, Value], apart: syntax.Formula) -> _Steps:
         here: dict[int, Answer] = {**finite, **{slot: Affine.input(slot) for slot in ideal.symbolic_inputs}}
         reading: dict[int, set[int]] = {}
         of_itself: set[int] = set()
         for position, condition in enumerate(apart.conditions):
-            if ideal.metric.apart(here, here, _no_ints, [position]) is not False:
+            if ideal.metric.far_condition(here, here, _no_ints, [position]) is not False:
                 of_itself.add(position)
             for slot in slots_in(slots_read(condition)):
                 if apart.places[slot].primed:
                     reading.setdefault(apart.places[slot].slot, set()).add(position)
         return _Steps(ideal, here, frozenset(of_itself), {slot: frozenset(read) for slot, read in reading.items()})
 
-    def apart(self, changed: Mapping[int, Affine]) -> Formula:
+    def far_condition(self, changed: Mapping[int, Affine]) -> Formula:
         """Return the condition under which the input with the values `changed` is infinitely far away."""
         among = self.of_itself.union(*(self.reading.get(slot, ()) for slot in changed))
-        return self.ideal.metric.apart(self.here, {**self.here, **changed}, _no_ints, among)
+        return self.ideal.metric.far_condition(self.here, {**self.here, **changed}, _no_ints, among)
 
 
 def _no_ints(_: Affine) -> bool:
@@ -403,7 +403,9 @@ def _no_ints(_: Affine) -> bool:
 def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
     """Return False only if no input of the region is infinitely far from any input on the way across the facet."""
     depth = Affine.input(len(steps.ideal.program.core.slots))  # s, with a number that is no slot's
-    formula = steps.apart({slot: Affine.input(slot) - depth.scaled(step) for slot, step in leaving.direction.items()})
+    formula = steps.far_condition(
+        {slot: Affine.input(slot) - depth.scaled(step) for slot, step in leaving.direction.items()}
+    )
     beyond = constraint(depth.scaled(leaving.width) - leaving.facet, CompareOp.GT)
     known = [*region.guards, beyond, constraint(depth, CompareOp.GE)]
     try:
@@ -431,12 +433,12 @@ def _disjuncts(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
                 yield ()
         case Constraint():
             yield (formula,)
-        case Some(parts=formulas):
+        case AnyOf(parts=formulas):
             for inner in formulas:
                 yield from _disjuncts(inner)
-        case Every(parts=()):
+        case AllOf(parts=()):
             yield ()
-        case Every(parts=(first, *rest)):
+        case AllOf(parts=(first, *rest)):
             for left in _disjuncts(first):
-                for right in _disjuncts(Every(tuple(rest))):
+                for right in _disjuncts(AllOf(tuple(rest))):
                     yield (*left, *right)

@@ -218,7 +218,7 @@ class Goal:
             setting.slots,
             inputs.whole,
             convex.guards,
-            lambda: setting.exits.others(inputs.finite, inputs.region),
+            lambda: setting.exits.other_exits(inputs.finite, inputs.region),
             find_near=lambda gamma: near_whatever(
                 *setting.exits.ends(inputs.finite, inputs.region), convex.guards, gamma
             ),
@@ -293,7 +293,7 @@ class Goal:
         """
         convex, corner, alpha = self.convex, self.lower.corner, self.alpha
         assert corner is not None
-        point = corner.at(alpha)
+        point = corner.at_alpha(alpha)
         if not all(guard.holds_at(point) for guard in convex.guards):
             return False
         dd = distance(point) if alpha and (convex.inputs.whole or convex.has_static_facets) else None
@@ -315,7 +315,7 @@ class Goal:
             return True
         assert lower.corner is not None
         everything = self.setting.claim.intervals == (Interval.POSITIVE,)
-        return everything and distance(lower.corner.at(self.alpha)) == self.alpha
+        return everything and distance(lower.corner.at_alpha(self.alpha)) == self.alpha
 
     @property
     def is_about_integers(self) -> bool:
@@ -351,12 +351,12 @@ class Proof:
     beyond: str | None = None
 
     @property
-    def posed(self) -> ProofStep:
+    def first_step(self) -> ProofStep:
         """The first obligation, as a step of the proof."""
         return ProofStep(self.obligations[0], self.goal.required.variable, self.why)
 
     @property
-    def all_posed(self) -> tuple[ProofStep, ...]:
+    def steps(self) -> tuple[ProofStep, ...]:
         """All obligations, as steps of the proof."""
         return tuple([ProofStep(each, self.goal.required.variable, self.why) for each in self.obligations])
 
@@ -365,4 +365,4 @@ class Proof:
         """The proved class from which a certificate is written once the obligations are decided."""
         required = self.goal.required
         ceiling = self.goal.ceiling if required.distances.alpha_rate else None
-        return ProvedClass(self.posed, required.dd, ceiling, besides=self.obligations[1:], beyond=self.beyond)
+        return ProvedClass(self.first_step, required.dd, ceiling, besides=self.obligations[1:], beyond=self.beyond)

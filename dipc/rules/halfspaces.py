@@ -31,7 +31,7 @@ class Moving:
     form: Affine
     step: Fraction
 
-    def at(self, alpha: Fraction) -> Halfspace:
+    def at_alpha(self, alpha: Fraction) -> Halfspace:
         """Return the half-space of inputs at one alpha."""
         moved = alpha * self.step if alpha and self.step else _ZERO
         return Halfspace(self.form.inputs, self.form.constant - moved if moved else self.form.constant)
@@ -55,7 +55,7 @@ class ImpliedBound:
     slope: Fraction
     weights: tuple[tuple[int, Fraction], ...]
 
-    def at(self, alpha: Fraction) -> Fraction:
+    def at_alpha(self, alpha: Fraction) -> Fraction:
         return self.base + alpha * self.slope if alpha and self.slope else self.base
 
 
@@ -171,7 +171,7 @@ def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -
 
 def _rank(bound: ImpliedBound, alpha: Fraction | None) -> tuple[bool, Fraction, Fraction]:
     if alpha is not None:
-        return True, bound.at(alpha), _ZERO
+        return True, bound.at_alpha(alpha), _ZERO
     return bound.base >= 0, bound.slope if bound.base >= 0 else bound.base, bound.base
 
 
@@ -235,7 +235,7 @@ class Corner:
     base: Mapping[int, Fraction]
     slope: Mapping[int, Fraction]
 
-    def at(self, alpha: Fraction) -> dict[int, Fraction]:
+    def at_alpha(self, alpha: Fraction) -> dict[int, Fraction]:
         if not alpha:
             return dict(self.base)
         moved = {slot: alpha * rise for slot, rise in self.slope.items() if rise}
@@ -280,7 +280,7 @@ def _corner_eliminated(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
     """Return the solution of the equations of the facets `met` in which free inputs are 0, or None if there is none."""
-    rows = [facets[k].halfspace if alpha is None else facets[k].at(alpha) for k in met]
+    rows = [facets[k].halfspace if alpha is None else facets[k].at_alpha(alpha) for k in met]
     users = Counter(key for row in rows for key, _ in row.coefficients)
     # Each solved input as an affine form of inputs solved later, of free inputs, and of alpha.
     solved: dict[int, tuple[dict[int, Fraction], Fraction]] = {}
@@ -327,7 +327,7 @@ def least(
 
     If the form is not bounded below there, the result is any input behind the facets.
     """
-    match minimum(form.at(_ZERO), [facet.at(alpha) for facet in form_facets], slots):
+    match minimum(form.at_alpha(_ZERO), [facet.at_alpha(alpha) for facet in form_facets], slots):
         case Infeasible():
             return None
         case Least(_, point, _) | Unbounded(point, _):

@@ -29,14 +29,14 @@ from dipc.program.nearness import (
     Nearness,
     NotPieced,
     TooMany,
+    all_of,
+    any_of,
     compared,
     disjoint,
     distance_of_values,
-    every,
     opposite,
     output_positions,
     pieced,
-    some,
 )
 from dipc.program.program import Program
 from dipc.rules.class_claim import ClassClaim
@@ -234,7 +234,7 @@ def _may_agree(left: Region, right: Region) -> bool:
     for a, b in pairs:
         if not isinstance(a, Affine) and not isinstance(b, Affine):
             continue
-        one, other = as_form(a), _moved(as_form(b), beyond)
+        one, other = as_form(a), _shift_slots(as_form(b), beyond)
         if one is not None and other is not None:
             difference = one - other
             equations += equation(difference.inputs, difference.constant)
@@ -242,12 +242,12 @@ def _may_agree(left: Region, right: Region) -> bool:
     there = [
         Halfspace(moved.inputs, moved.constant, g.guard.strict)
         for g in right.guards
-        if (moved := _moved(g.form, beyond)) is not None
+        if (moved := _shift_slots(g.form, beyond)) is not None
     ]
     return not equations or not isinstance(solution([*here, *there, *equations]), Infeasible)
 
 
-def _moved(form: Affine | None, beyond: int) -> Affine | None:
+def _shift_slots(form: Affine | None, beyond: int) -> Affine | None:
     return None if form is None else Affine((), tuple([(slot + beyond, c) for slot, c in form.inputs]), form.constant)
 
 
@@ -294,10 +294,10 @@ class NearAnswers:
         Without `near` they describe the inputs where the output is not near. Raises Undecided and DiagnosticError.
         """
         # An output that was never assigned is not near any answer.
-        wanted = all(value is not None for value in output) and self._near(finite, region, output)
+        wanted = all(value is not None for value in output) and self._nearness(finite, region, output)
         return cases_of(wanted if near else opposite(wanted))
 
-    def _near(self, finite: Mapping[int, Value], region: Region, output: Sequence[object]) -> Formula:
+    def _nearness(self, finite: Mapping[int, Value], region: Region, output: Sequence[object]) -> Formula:
         exact, given = _values(region.answer), _values(output)
         here = self._here(finite)
         metric = self.ideal.metric.core
@@ -305,11 +305,11 @@ class NearAnswers:
         if same is True:
             return True
         if isinstance(metric.output, Gap):
-            return some([same, self._within(metric.output, here, given, region)])
+            return any_of([same, self._gap_condition(metric.output, here, given, region)])
         distance = distance_of_values(metric.output, given, exact)
-        return some([same, distance is not None and distance <= self.gamma])
+        return any_of([same, distance is not None and distance <= self.gamma])
 
-    def _within(self, gap: Gap, here: Mapping[int, Answer], output: Sequence[Value], region: Region) -> Formula:
+    def _gap_condition(self, gap: Gap, here: Mapping[int, Answer], output: Sequence[Value], region: Region) -> Formula:
         """Return the condition under which the distance of answers, a number, is at most gamma."""
         program = self.ideal.program.core
         positions = output_positions(program)
@@ -326,10 +326,10 @@ class NearAnswers:
         negative = (case for form in forms for case in cases_of(self._all_less(form, CompareOp.LT, _ZERO)))
         if any(not contradict([*region.guards, *case]) for case in negative):
             raise Undecided("the distance of answers may be negative")
-        return some(self._all_less(form, CompareOp.LE, self.gamma) for form in forms)
+        return any_of(self._all_less(form, CompareOp.LE, self.gamma) for form in forms)
 
     def _all_less(self, forms: Sequence[Affine], op: CompareOp, value: Fraction) -> Formula:
-        return every(compared(form - Affine.number(value), op, self._is_whole) for form in forms)
+        return all_of(compared(form - Affine.number(value), op, self._is_whole) for form in forms)
 
     def _is_whole(self, form: Affine) -> bool:
         """Return True if the form depends on int inputs alone; unlike a condition, it may mix ints and reals."""

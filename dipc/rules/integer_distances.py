@@ -69,18 +69,18 @@ class _Ratio:
     below: Counter[ExpPoly]
 
     @staticmethod
-    def of(value: Closed) -> _Ratio:
+    def from_closed(value: Closed) -> _Ratio:
         above, below = fraction_of(value)
         return _Ratio(trend_of(above), Counter() if below == 1 else Counter([below]))
 
     def __add__(self, other: _Ratio) -> _Ratio:
         common = self.below | other.below
-        return _Ratio(total([self._over(common), other._over(common)]), common)
+        return _Ratio(total([self._expand(common), other._expand(common)]), common)
 
     def __mul__(self, other: _Ratio) -> _Ratio:
         return _Ratio(times(self.numerator, other.numerator), self.below + other.below)
 
-    def _over(self, below: Counter[ExpPoly]) -> Trend:
+    def _expand(self, below: Counter[ExpPoly]) -> Trend:
         """Return the numerator over the denominator `below`, a multiple of this one."""
         result = self.numerator
         for factor in (below - self.below).elements():
@@ -119,7 +119,7 @@ class FarAway:
         start = 1
         for more in _MORE:
             try:
-                start, ratios = self._settled(rule, start + more, further)
+                start, ratios = self._bounds_from(rule, start + more, further)
             except Undecided:
                 return None
             if not ratios:
@@ -128,7 +128,7 @@ class FarAway:
                 return start
         return None
 
-    def _settled(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
+    def _bounds_from(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
         """Return a start, at least `start`, and the bounds of the rule from there on; no bounds if it does not apply.
 
         Raises Undecided.
@@ -143,7 +143,7 @@ class FarAway:
     def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
         """Return functions, one of which the probability is at least at every distance from `start` on."""
         distances = replace(self.instance.distances, start=start, further=further)
-        bounds = rule(self.instance.at(distances))
+        bounds = rule(self.instance.at_distances(distances))
         return [] if bounds is None else [self._ratio(function, start) for function in bounds.functions]
 
     def _meets(self, ratio: _Ratio, beta: Selected, start: int) -> bool:
@@ -152,7 +152,7 @@ class FarAway:
                 wanted = self._of_beta(beta)
                 if wanted is None:
                     return False
-                rest = ratio + wanted + _Ratio.of(ExpPoly.constant(-_ONE))
+                rest = ratio + wanted + _Ratio.from_closed(ExpPoly.constant(-_ONE))
                 return never_negative(rest.numerator, start, self.claim.intervals)
             case Selection(kind=SelectionKind.MIN, arguments=arguments):
                 return all(self._meets(ratio, each, start) for each in arguments)
@@ -171,12 +171,12 @@ class FarAway:
                 return None
             ((_, degree, rate),) = factors or (("", 0, _ZERO),)
             numerator.append({GrowthTerm(k, degree, -q, -rate): c})
-        return _Ratio(total(numerator), Counter()) * _Ratio.of(over)
+        return _Ratio(total(numerator), Counter()) * _Ratio.from_closed(over)
 
     def _ratio(self, bound: Bound, start: int) -> _Ratio:
-        ratio = _Ratio.of(ExpPoly.constant(bound.constant))
+        ratio = _Ratio.from_closed(ExpPoly.constant(bound.constant))
         for share in bound.shares:
-            each = _Ratio.of(ExpPoly.ONE if share.weight is None else share.weight)
+            each = _Ratio.from_closed(ExpPoly.ONE if share.weight is None else share.weight)
             for event in share.conjunctions:
                 each = each * self._probability(event, start)
             ratio = ratio + each
@@ -186,7 +186,7 @@ class FarAway:
         slopes = [half.coefficient(DISTANCE) for half in moving.constraints]
         event = Event(moving.noises, tuple([half.with_values({DISTANCE: _ZERO}) for half in moving.constraints]))
         if not any(slopes):
-            return _Ratio.of(self.measurer.measure(event))
+            return _Ratio.from_closed(self.measurer.measure(event))
         whole = all(noise.law.whole for noise in event.noises)
         if not whole and len(event.noises) == len(slopes) == 1 and event.noises[0].law.exponential_tails:
             return _tail(event, slopes[0], start)
@@ -406,4 +406,4 @@ def _one_by_one(
 
 def _far_away(goal: Goal, distances: ClaimedDistances) -> FarAway:
     program = goal.setting.program
-    return FarAway(goal.setting.claim, goal.united.at(distances), program.measurer, program.core.only_at)
+    return FarAway(goal.setting.claim, goal.united.at_distances(distances), program.measurer, program.core.only_at)

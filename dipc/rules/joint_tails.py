@@ -20,7 +20,7 @@ from dipc.measure.measure import measure
 from dipc.noise.laws import law_of
 from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
 from dipc.rules.complement import widest
-from dipc.rules.least_slacks import is_constant, jointly, slack_bound
+from dipc.rules.least_slacks import is_constant, joint_evidence, slack_bound
 from dipc.rules.rule import Bounds, Instance, Rule
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -38,7 +38,7 @@ def joint_tails(instance: Instance) -> Bounds | None:
     distances = instance.distances
     shares: list[Share] = []
     totals: list[Affine] = []
-    for centered in instance.possible_others:
+    for centered in instance.possible_other_exits:
         if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
         components = [component for component in centered.parts if component.scales or not distances.is_open]
@@ -57,7 +57,7 @@ def joint_tails(instance: Instance) -> Bounds | None:
         shares.append(Share(-weight, tuple(events)))
     if not totals:
         return None
-    return Bounds((Bound(tuple(shares), _ONE),), jointly(instance, totals, tails=True))
+    return Bounds((Bound(tuple(shares), _ONE),), joint_evidence(instance, totals, tails=True))
 
 
 JOINT_TAILS = Rule("tails of other answers together", joint_tails, of_others=True)

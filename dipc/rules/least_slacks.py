@@ -169,7 +169,7 @@ def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDi
     """
     if distances.alpha is None:
         return False
-    point = corner.at(distances.alpha)
+    point = corner.at_alpha(distances.alpha)
     if any(point[slot].denominator != 1 for slot in whole):
         return False
     return all(s.form.evaluate(point) + s.radius * distances.gamma_base == s.base for s in slacks)
@@ -201,7 +201,7 @@ def slack_of(
     At one alpha, and at integer distances, the bound of a form of `whole` inputs is raised to a value that it can take
     at integers.
     """
-    base = bound.at(distances.alpha_base)
+    base = bound.at_alpha(distances.alpha_base)
     slope = bound.slope * distances.alpha_rate
     counted = distances.start is not None or not distances.alpha_rate
     if counted and form.inputs and all(slot in whole for slot, _ in form.inputs):
@@ -212,7 +212,7 @@ def slack_of(
     return SlackBound(form, radius, bound.weights, base, slope)
 
 
-def jointly(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = False) -> JointEvidence:
+def joint_evidence(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = False) -> JointEvidence:
     """Return the evidence of a bound that no single slack proves: bounds of all slacks, and of the forms `more`."""
     facets, distances = instance.facets, instance.distances
     forms = dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each))

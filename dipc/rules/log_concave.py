@@ -82,11 +82,11 @@ def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) ->
     rank = len(_independent([dict(facet.form.inputs) for facet in moving]))
     if comb(len(moving), rank) > _MOST_FACES:
         return None
-    behind = [facet.at(alpha) for facet in facets]
+    behind = [facet.at_alpha(alpha) for facet in facets]
     points = []
     for chosen in combinations(moving, rank):
         if len(_independent([dict(facet.form.inputs) for facet in chosen])) == rank:
-            met = (equation(facet.form.inputs, facet.at(alpha).constant) for facet in chosen)
+            met = (equation(facet.form.inputs, facet.at_alpha(alpha).constant) for facet in chosen)
             corner = solution([*behind, *(half for both in met for half in both)], slots)
             if not isinstance(corner, Infeasible):
                 points.append(corner)

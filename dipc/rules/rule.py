@@ -286,7 +286,7 @@ class Instance:
     find_near: Callable[[Fraction], centered_exits.CenteredExit | None] = lambda _: None
 
     @cached_property
-    def others(self) -> Sequence[centered_exits.CenteredExit] | None:
+    def other_exits(self) -> Sequence[centered_exits.CenteredExit] | None:
         """All exits to other answers; None if not all outputs are finite or there are too many exits.
 
         Raises Undecided.
@@ -294,9 +294,9 @@ class Instance:
         return self.find_others()
 
     @cached_property
-    def possible_others(self) -> Sequence[centered_exits.CenteredExit]:
+    def possible_other_exits(self) -> Sequence[centered_exits.CenteredExit]:
         """The exits to other answers that inputs of the instance can take; empty if these exits are not known."""
-        return [each for each in self.others or () if not contradict([*self.guards, *each.guards])]
+        return [each for each in self.other_exits or () if not contradict([*self.guards, *each.guards])]
 
     @cached_property
     def forms(self) -> Sequence[Affine]:
@@ -304,7 +304,7 @@ class Instance:
         return list(dict.fromkeys(self._slacks())) if self.slack_forms is None else self.slack_forms()
 
     def _slacks(self) -> Iterator[Affine]:
-        for centered in (*self.exits, *(self.others or ())):
+        for centered in (*self.exits, *(self.other_exits or ())):
             for component in centered.parts:
                 for half in component.halfspaces:
                     if half.slack.inputs and not half.radius:
@@ -314,7 +314,11 @@ class Instance:
         """Return the instance with the exits united that differ in a single comparison."""
 
         def others() -> Sequence[centered_exits.CenteredExit] | None:
-            return None if self.others is None else centered_exits.united(self.possible_others, intervals, limits)
+            return (
+                None
+                if self.other_exits is None
+                else centered_exits.united(self.possible_other_exits, intervals, limits)
+            )
 
         exits = centered_exits.united(self.exits, intervals, limits)
         return replace(self, exits=exits, find_others=others, slack_forms=lambda: self.forms)
@@ -323,14 +327,14 @@ class Instance:
         """Return the instance with the weights of choices replaced by the numbers in `values`."""
 
         def others() -> Sequence[centered_exits.CenteredExit] | None:
-            return None if self.others is None else centered_exits.with_weights(self.others, values)
+            return None if self.other_exits is None else centered_exits.with_weights(self.other_exits, values)
 
         exits = centered_exits.with_weights(self.exits, values)
         return replace(self, exits=exits, find_others=others, slack_forms=lambda: self.forms)
 
-    def at(self, distances: ClaimedDistances) -> Instance:
+    def at_distances(self, distances: ClaimedDistances) -> Instance:
         """Return the instance at other claimed distances."""
-        return replace(self, distances=distances, find_others=lambda: self.others, slack_forms=lambda: self.forms)
+        return replace(self, distances=distances, find_others=lambda: self.other_exits, slack_forms=lambda: self.forms)
 
 
 @frozen

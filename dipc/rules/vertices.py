@@ -15,7 +15,7 @@ from dipc.decide.obligation import Bound, Share
 from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import CenteredExit, Level, NoiseComponent, is_whole, opposite
-from dipc.rules.least_slacks import is_constant, jointly, slack_bound
+from dipc.rules.least_slacks import is_constant, joint_evidence, slack_bound
 from dipc.rules.rule import Bounds, Instance, Rule
 
 #: The most comparisons; a box of more has too many vertices.
@@ -45,7 +45,7 @@ def vertices(instance: Instance) -> Bounds | None:
         functions.append(
             Bound(tuple([Share(centered.weight, events) for centered, events in possible if events is not None]))
         )
-    return Bounds(tuple(dict.fromkeys(functions)), jointly(instance))
+    return Bounds(tuple(dict.fromkeys(functions)), joint_evidence(instance))
 
 
 VERTICES = Rule("the vertices of a box of probabilities", vertices)

@@ -20,7 +20,7 @@ from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.options import takes
-from dipc.program.program import OutputProbability, Program, ProgramGiven, within
+from dipc.program.program import OutputProbability, Program, ProgramGiven, as_program
 from dipc.simulation.runs import LOOP_LIMIT, Event, Progress, Tally, run
 from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import DiagnosticError
@@ -344,7 +344,7 @@ def simulate(
     for floats.
     """
     options = {**_DEFAULTS, **given}
-    program = within(program, eps=eps)
+    program = as_program(program, eps=eps)
     runs = options["runs"]
     point, level = exact_eps(eps), exact_confidence(options["confidence"])
     radius = exact_rational(options["gamma"], "gamma")

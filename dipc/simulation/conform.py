@@ -22,7 +22,7 @@ from dipc.claims.given import BadCell, Cell, CellPool, Column, slot_reader
 from dipc.claims.table import cell_text, input_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
-from dipc.program.program import Program, ProgramGiven, within
+from dipc.program.program import Program, ProgramGiven, as_program
 from dipc.simulation.compare import CONFIDENCE, Agreement, ComparedRow, clopper_pearson
 from dipc.text.core import IntType, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, listing, read_source
@@ -464,7 +464,7 @@ def conform(
     if (counts is None) == (samples is None):
         raise ValueError("give either counts or samples")
     given, counted = (counts, True) if samples is None else (samples, False)
-    program = within(program, eps=eps)
+    program = as_program(program, eps=eps)
     core = program.core
     if is_path(given):
         assert isinstance(given, str | os.PathLike)
@@ -542,17 +542,17 @@ def judge(
 _Terms = tuple[tuple[int, Mapping[str, Fraction], Fraction], ...]
 
 
-def _is(name: str, value: Fraction) -> _Terms:
+def _value_terms(name: str, value: Fraction) -> _Terms:
     """Return the terms of the event that an output has this value."""
     return ((1, {name: value}, Fraction(0)),)
 
 
-def _between(name: str, low: Fraction, high: Fraction) -> _Terms:
+def _range_terms(name: str, low: Fraction, high: Fraction) -> _Terms:
     """Return the terms of the event that an output is between these two, ends included."""
     return ((1, {name: (low + high) / 2}, (high - low) / 2),)
 
 
-def _without(events: Iterable[_Terms]) -> _Terms:
+def _negated_terms(events: Iterable[_Terms]) -> _Terms:
     """Return the terms to add for events that are left out."""
     return tuple([(-factor, output, gamma) for event in events for factor, output, gamma in event])
 
@@ -603,11 +603,11 @@ class _Law:
         """
         tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
         low, high = min(tally), max(tally)
-        each = [_is(name, Fraction(k)) for k in range(low, high + 1)]
+        each = [_value_terms(name, Fraction(k)) for k in range(low, high + 1)]
         for k, terms in zip(range(low, high + 1), each, strict=True):
             share = self.error / 4 * _share(k)
             yield self._event(name, {name: str(k)}, tally.get(k, 0), observed.total, share, self._combination(terms))
-        beyond, share = self._combination(_without(each), 1), self.error / 8 * _share(low) * _share(high)
+        beyond, share = self._combination(_negated_terms(each), 1), self.error / 8 * _share(low) * _share(high)
         yield self._event(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond)
 
     def reals(self, sequence: Sequence[Fraction], name: str) -> Partition:
@@ -616,12 +616,12 @@ class _Law:
         Single values are cells of their own: the most common samples, which a law without atoms does not repeat, and
         the atoms of the law. The other samples are counted, independently of the choice.
         """
-        whole = self._combination(_is(name, sequence[0]))
+        whole = self._combination(_value_terms(name, sequence[0]))
         certain = isinstance(whole, ClosedForm) and whole.value == 1
         if certain or (len(sequence) > 1 and len(set(sequence)) == 1):
             # A value of probability 1 is chosen without a sample; otherwise the first sample chooses, independently.
             counted = sequence if certain else sequence[1:]
-            other = self._combination(_without([_is(name, sequence[0])]), 1)
+            other = self._combination(_negated_terms([_value_terms(name, sequence[0])]), 1)
             cells = [(f"{_short(sequence[0])} exactly", whole), ("another value", other)]
             return self._partition(name, cells, [int(value != sequence[0]) for value in counted])
         chosen, counted = _chosen(sequence)
@@ -632,13 +632,14 @@ class _Law:
             )
         edges = _quantiles(chosen)
         commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
-        atoms = {edge: self._combination(_is(name, edge)) for edge in {*edges, commonest}}
+        atoms = {edge: self._combination(_value_terms(name, edge)) for edge in {*edges, commonest}}
         single = [edge for edge, atom in sorted(atoms.items()) if edge == commonest or not _is_zero(atom)]
         inside = [
-            (*_between(name, low, high), *_without([_is(name, low), _is(name, high)])) for low, high in pairwise(edges)
+            (*_range_terms(name, low, high), *_negated_terms([_value_terms(name, low), _value_terms(name, high)]))
+            for low, high in pairwise(edges)
         ]
         starts = ["(" if low in single else "[" for low in edges]
-        outside = _without([*inside, *(_is(name, value) for value in single)])
+        outside = _negated_terms([*inside, *(_value_terms(name, value) for value in single)])
         cells = self._cells(edges, starts, inside, outside)
         cells += [(f"{_short(value)} exactly", atoms[value]) for value in single]
         return self._partition(name, cells, _labels(edges, single, counted))
@@ -659,8 +660,11 @@ class _Law:
         edges = _quantiles(chosen)
         if len(edges) == 1:
             edges.append(edges[0] + grid)
-        inside = [(*_between(name, low, high), *_without([_is(name, high)])) for low, high in pairwise(edges)]
-        cells = self._cells(edges, "[" * len(edges), inside, _without(inside))
+        inside = [
+            (*_range_terms(name, low, high), *_negated_terms([_value_terms(name, high)]))
+            for low, high in pairwise(edges)
+        ]
+        cells = self._cells(edges, "[" * len(edges), inside, _negated_terms(inside))
         return self._partition(name, cells, _labels(edges, (), counted))
 
     def _combination(self, terms: _Terms, constant: int = 0) -> Probability:

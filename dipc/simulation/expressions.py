@@ -56,7 +56,7 @@ class RunColumn(Generic[T]):
     def __len__(self) -> int:
         return len(self.codes)
 
-    def at(self, positions: Positions | Mask) -> RunColumn[T]:
+    def select(self, positions: Positions | Mask) -> RunColumn[T]:
         """Return the column of the runs at `positions`."""
         return RunColumn(self.values, self.codes[positions])
 
@@ -92,7 +92,7 @@ def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
     return present, order[codes]
 
 
-def joined(columns: Sequence[RunColumn[Any]]) -> RunColumn[tuple[Any, ...]]:
+def zip_columns(columns: Sequence[RunColumn[Any]]) -> RunColumn[tuple[Any, ...]]:
     """Return the column of tuples of the given columns; each value of its table occurs, and only once.
 
     There is at least one column.
@@ -124,7 +124,7 @@ def apply(function: Callable[..., R], *columns: RunColumn[Any]) -> RunColumn[R]:
 
     Raises Undefined if the function raises ArithmeticError.
     """
-    groups = joined(columns)
+    groups = zip_columns(columns)
     table: dict[R, int] = {}
     codes = np.empty(len(groups.values), dtype=np.intp)
     for number, arguments in enumerate(groups.values):
@@ -206,7 +206,7 @@ def counted(value: Number | bool) -> Number:
     return Fraction(value) if isinstance(value, bool) else value
 
 
-def settled(column: RunColumn[Any], runs: Positions) -> RunColumn[Any]:
+def resolve_forms(column: RunColumn[Any], runs: Positions) -> RunColumn[Any]:
     """Return the column of `runs` with forms replaced by their integer values."""
     columns: list[tuple[Positions, RunColumn[Any]]] = []
     for value, positions in split(column):
@@ -214,7 +214,7 @@ def settled(column: RunColumn[Any], runs: Positions) -> RunColumn[Any]:
             present, codes = np.unique(_whole_sum(value, runs[positions]), return_inverse=True)
             columns.append((positions, RunColumn([Fraction(int(each)) for each in present], codes.astype(np.intp))))
         else:
-            columns.append((positions, column.at(positions)))
+            columns.append((positions, column.select(positions)))
     return gathered(columns, len(runs))
 
 
@@ -254,7 +254,7 @@ def minus(left: Number, right: Number) -> Number:
     return plus(left, negated(right))
 
 
-def over(left: Number, right: Number) -> Number:
+def divide(left: Number, right: Number) -> Number:
     """Return left / right, where right is not a form. Raises ZeroDivisionError."""
     assert isinstance(right, Fraction), "a division by a form passed the type check"
     return left / right if isinstance(left, Fraction) else times(1 / right, left)
@@ -556,7 +556,7 @@ class BatchExpressions:
         if not variables:
             yield runs
             return
-        for _, positions in split(joined([self.column(variable, runs) for variable in variables])):
+        for _, positions in split(zip_columns([self.column(variable, runs) for variable in variables])):
             yield runs[positions]
 
     def integer(self, expr: ast.Expr) -> int:
@@ -682,7 +682,7 @@ class BatchExpressions:
                 self._comparison(CompareOp.LE if function == "min" else CompareOp.GE, best, column, runs)
             )
             sides = [(np.flatnonzero(ahead), best), (np.flatnonzero(~ahead), column)]
-            best = gathered(((at, side.at(at)) for at, side in sides if len(at)), len(runs))
+            best = gathered(((at, side.select(at)) for at, side in sides if len(at)), len(runs))
         return best
 
     # --- failures ---
@@ -732,7 +732,7 @@ _ARITHMETIC: dict[BinaryOp, Callable[..., Number]] = {
     BinaryOp.ADD: plus,
     BinaryOp.SUBTRACT: minus,
     BinaryOp.MULTIPLY: times,
-    BinaryOp.DIVIDE: over,
+    BinaryOp.DIVIDE: divide,
     BinaryOp.POWER: _power,
 }
 

@@ -30,13 +30,13 @@ from dipc.simulation.expressions import (
     constant,
     counted,
     declared,
-    joined,
     minus,
     plus,
-    settled,
+    resolve_forms,
     split,
     text,
     truth_mask,
+    zip_columns,
 )
 from dipc.text import ast
 from dipc.text.ast import ARITHMETIC, BinaryOp, CompareOp, UnaryOp, weighing
@@ -276,11 +276,11 @@ class BatchStatements:
         if variable.base is not ast.BaseType.BOOL:
             column = apply(counted, column)
         if variable.finite and any(isinstance(value, SimulatedForm) for value in column.values):
-            column = settled(column, runs)
+            column = resolve_forms(column, runs)
         for offset, positions in split(offsets):
             cell = self._batch.cell(variable, offset)
             try:
-                cell.write(runs[positions], column.at(positions))
+                cell.write(runs[positions], column.select(positions))
             except OutsideDomain as outside:
                 message = f"`{cell.name}` would become {text(outside.value)}, which is outside its domain"
                 run, note = int(runs[positions[outside.position]]), "widen the domain, or guard the assignment"
@@ -332,7 +332,7 @@ class BatchStatements:
                 scores.append(expressions.column(mechanism.score, runs))
         uniform = self._noise.uniform(len(runs))
         codes = np.empty(len(runs), dtype=np.intp)
-        for vector, positions in split(joined(scores)):
+        for vector, positions in split(zip_columns(scores)):
             best = max(vector)
             codes[positions] = _places([exp(_power(rate * (score - best))) for score in vector], uniform[positions])
         return RunColumn(domain.values, codes)
@@ -534,7 +534,7 @@ def _counted(tally: Tally, batch: Batch, scope: SimulatedScope) -> Tally:
     finite = [batch.cell(variable, offset).peek() for _, variable, offset in outputs if variable.finite]
     counts = Counter(tally.counts)
     if finite:
-        values = joined(finite)
+        values = zip_columns(finite)
         numbers = np.bincount(values.codes, minlength=len(values.values)).tolist()
         counts.update(dict(zip(values.values, numbers, strict=True)))
     else:

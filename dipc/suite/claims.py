@@ -29,8 +29,8 @@ from dipc.options import Options, job_count
 from dipc.outcome import classes, privacy, rows
 from dipc.outcome.outcome import GAP, ExitStatus, Fields, Line, Outcome, Part, SuiteCase, SuiteResult, Tone, Verbatim
 from dipc.outcome.outcome import render as render_text
-from dipc.outcome.words import Asked, count
-from dipc.program.program import SEPARATOR, Program, load_source, source_at, within
+from dipc.outcome.words import UserQuestion, count
+from dipc.program.program import SEPARATOR, Program, as_program, load_source, source_at
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
 from dipc.questions.question import answer, question_of
@@ -86,17 +86,17 @@ class ExpectedClaim:
     def command(self) -> tuple[str, ...]:
         """Return the words of the command that asks the same question."""
         if self.adjacent is None:
-            return self.asked.command()
-        return self.asked.command("privacy", "--adjacent", self.adjacent)
+            return self.user_question.command()
+        return self.user_question.command("privacy", "--adjacent", self.adjacent)
 
     @property
-    def asked(self) -> Asked:
+    def user_question(self) -> UserQuestion:
         """The question of the claim, as the user put it."""
         definitions = tuple(f"{name}={value}" for name, value in self.constants.items())
         default = asdict(Limits())
         chosen = {} if self.options.limits is None else asdict(self.options.limits)
         limits = tuple(f"{name}={limit}" for name, limit in chosen.items() if limit != default[name])
-        return Asked(self.program, self.options, self.table, definitions, limits)
+        return UserQuestion(self.program, self.options, self.table, definitions, limits)
 
 
 def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -400,14 +400,14 @@ def counted(tested: Sequence[ClaimResult]) -> dict[SuiteResult, int]:
     return {kind: sum(tested.kind is kind for tested in tested) for kind in SuiteResult}
 
 
-def asked(claim: ExpectedClaim) -> Question:
+def question_for(claim: ExpectedClaim) -> Question:
     """Return the question of a claim about accuracy. Raises DiagnosticError."""
     return question_of(_program(claim), claim.table, claim.options)
 
 
 def _program(claim: ExpectedClaim) -> Program:
     program = load_source(source_at(claim.program), claim.constants, claim.options.eps)
-    return within(program, claim.options.limits)
+    return as_program(program, claim.options.limits)
 
 
 def report_of(source: Question) -> Report:
@@ -432,12 +432,12 @@ def outcome_of(claim: ExpectedClaim, cache: Path | None) -> ClaimResult:
 
 
 def _accuracy(claim: ExpectedClaim, stack: ExitStack, cache: Path | None) -> Outcome:
-    source = asked(claim)
+    source = question_for(claim)
     engine = replace(claim.options, cache=cache).engine(stack, source.program)
     report = answer(source, engine)
     if source.table is None:
-        return classes.outcome(source, engine, report, claim.asked)
-    return rows.outcome(source, engine, report, claim.asked)
+        return classes.outcome(source, engine, report, claim.user_question)
+    return rows.outcome(source, engine, report, claim.user_question)
 
 
 def _privacy(claim: ExpectedClaim, stack: ExitStack, cache: Path | None) -> Outcome:
@@ -447,7 +447,7 @@ def _privacy(claim: ExpectedClaim, stack: ExitStack, cache: Path | None) -> Outc
     question = PrivacyQuestion(program, claim.adjacent, options.inputs, engine)
     report = question.decide(read_claim(program, options.budget, options.delta, options.eps))
     constants = tuple((name, str(value)) for name, value in program.core.constants.items())
-    statement = privacy.PrivacyStatement(str(claim.program), program.name, constants, claim.asked.definitions)
+    statement = privacy.PrivacyStatement(str(claim.program), program.name, constants, claim.user_question.definitions)
     return privacy.outcome(question, report, statement)
 
 
@@ -521,7 +521,7 @@ def outcome(tested: Sequence[ClaimResult]) -> Outcome:
         line=verdict_line(tested),
         standing=_STANDINGS[whole],
         tone=_STANDINGS[whole].tone,
-        parts=lambda: _parts(tested),
+        parts=lambda: _claim_parts(tested),
         record=lambda: {
             "schema": SCHEMA,
             "verdict": str(whole),
@@ -580,7 +580,7 @@ def verdict_line(tested: Sequence[ClaimResult]) -> str:
     return f"{whole}: {claims}, {numbers[SuiteResult.PASSED]} as expected, {', '.join(counts)}"
 
 
-def _parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
+def _claim_parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
     """Yield a line for each claim, and below unexpected results the whole report."""
     width = max(len(word) for word in _WORDS.values())
     for file, group in groupby(tested, key=lambda tested: tested.claim.place.file):

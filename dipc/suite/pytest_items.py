@@ -14,7 +14,7 @@ from dipc.decide.obligation import Verdict
 from dipc.outcome.outcome import SuiteResult
 from dipc.outcome.rows import row_text
 from dipc.questions.report import Report
-from dipc.suite.claims import ExpectedClaim, asked, outcome_of, read_claims, report_of
+from dipc.suite.claims import ExpectedClaim, outcome_of, question_for, read_claims, report_of
 from dipc.text.diagnostic import DiagnosticError, render
 
 
@@ -42,7 +42,7 @@ class ClaimsFile(pytest.File):
             if rows is None:
                 yield ClaimItem.from_parent(self, name=claim.name, claim=claim)
                 continue
-            shared = cache(lambda claim=claim: report_of(asked(claim)))
+            shared = cache(lambda claim=claim: report_of(question_for(claim)))
             for row in range(1, rows + 1):
                 yield RowItem.from_parent(self, name=f"{claim.name}[row {row}]", claim=claim, row=row, report=shared)
 
@@ -62,7 +62,7 @@ def _rows(claim: ExpectedClaim) -> int | None:
     if claim.adjacent is not None or claim.expect is not Verdict.ACCURATE:
         return None
     try:
-        source = asked(claim)
+        source = question_for(claim)
     except DiagnosticError:
         return None
     return None if source.table is None else source.total

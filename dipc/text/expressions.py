@@ -597,11 +597,11 @@ class Fitting:
             self._mismatch(type_, typed, expr, name)
             return None
         result = affine(typed, expr.span)
-        if kind is ValueKind.INT and not self._whole(result, expr, name):
+        if kind is ValueKind.INT and not self._is_integral(result, expr, name):
             return None
         return result
 
-    def _whole(self, value: AffineExpr, expr: ast.Expr, name: str) -> bool:
+    def _is_integral(self, value: AffineExpr, expr: ast.Expr, name: str) -> bool:
         terms = [*(coefficient for coefficient, _ in value.terms), value.constant]
         if all(integral(term, self._elaborator.scope.slots) for term in terms):
             return True

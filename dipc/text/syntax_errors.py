@@ -790,7 +790,7 @@ def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int]
     if position >= len(tokens) or position == 0:
         return None
     if _lacks_semicolon(tokens, position):
-        return [*tokens[:position], _as("SEMICOLON", ";", tokens[position]), *tokens[position:]], _start(
+        return [*tokens[:position], _token_like("SEMICOLON", ";", tokens[position]), *tokens[position:]], _start(
             tokens[position]
         ) + 1
     first, braces = _statement_begins(tokens, position)
@@ -855,7 +855,11 @@ def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple
         end = position - 1  # a body without its `then`
     opened = "IF" if kind == "IF" else "WHILE"
     place = tokens[first]
-    header = [_as(opened, opened.lower(), place), _as("TRUE", "true", place), _as(closing, closing.lower(), place)]
+    header = [
+        _token_like(opened, opened.lower(), place),
+        _token_like("TRUE", "true", place),
+        _token_like(closing, closing.lower(), place),
+    ]
     following = min(end + 1, len(tokens) - 1)
     return [*tokens[:first], *header, *tokens[end + 1 :]], _start(tokens[following])
 
@@ -878,7 +882,7 @@ def _ending(tokens: Sequence[Token], position: int, braces: int) -> int:
     return len(tokens)
 
 
-def _as(kind: str, text: str, place: Token) -> Token:
+def _token_like(kind: str, text: str, place: Token) -> Token:
     from lark import Token
 
     return Token.new_borrow_pos(kind, text, place)

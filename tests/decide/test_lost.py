@@ -67,7 +67,7 @@ def test_lost_work_is_done_again() -> None:
 
 def test_what_always_loses_its_worker_is_undecided_and_is_not_remembered(tmp_path: Path) -> None:
     program, table = heavy_table(9, m=3)
-    (posed,) = list(question(program, table).cases())[4].posed()
+    (posed,) = list(question(program, table).cases())[4].steps()
     losing = Losing(posed.obligation.bound)
     alone = dipc.check(program, table)
     with Cache(tmp_path / "cache", fingerprint()) as cache:

@@ -20,7 +20,7 @@ from dipc.outcome import classes, experiments, formats, html, privacy, rows, run
 from dipc.outcome import program as of_program
 from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Look, Outcome, SuiteResult, Tone, render, render_parts
 from dipc.outcome.privacy import PrivacyStatement
-from dipc.outcome.words import Asked
+from dipc.outcome.words import UserQuestion
 from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import read_claim
@@ -51,7 +51,7 @@ def accuracy(text: str, **options: str) -> Outcome:
     program, given = dipc.load(text), Options(**options)
     source = question_of(program, None, given)
     engine = Engine(program.measurer, program.limits)
-    report, asked = answer(source, engine), Asked(Path("p.dip"), given)
+    report, asked = answer(source, engine), UserQuestion(Path("p.dip"), given)
     if source.table is None:
         return classes.outcome(source, engine, report, asked)
     return rows.outcome(source, engine, report, asked)
@@ -60,12 +60,12 @@ def accuracy(text: str, **options: str) -> Outcome:
 def tightened() -> Outcome:
     program, given = dipc.load(COIN), Options()
     found = tightest(question_about(program, None, given), 10)
-    return tighten.outcome(tighten.Member({}, found), Asked(Path("p.dip"), given))
+    return tighten.outcome(tighten.Member({}, found), UserQuestion(Path("p.dip"), given))
 
 
 def solved() -> Outcome:
     found = dipc.solve(dipc.load(COIN), wanted="eps", beta="1/10")
-    return solve.outcome(found, Asked(Path("p.dip"), Options(beta="1/10")))
+    return solve.outcome(found, UserQuestion(Path("p.dip"), Options(beta="1/10")))
 
 
 def private() -> Outcome:

@@ -16,11 +16,11 @@ from dipc.options import Options
 from dipc.outcome.formats import write_csv, write_json
 from dipc.outcome.outcome import Look, Outcome, render
 from dipc.outcome.tighten import Member, as_json, headline, outcome
-from dipc.outcome.words import Asked, cell_text
+from dipc.outcome.words import UserQuestion, cell_text
 
 LAPLACE = "program l; input q : real; output o : real; o <- Lap(eps, q);"
 CERTAIN = "program p; input q : {0..1}; output o : {0..1}; o <- q;"
-ASKED = Asked(Path("l.dip"), Options(beta="b", gamma=1))
+ASKED = UserQuestion(Path("l.dip"), Options(beta="b", gamma=1))
 
 
 def written(found: Outcome, writer: Callable[[Outcome, TextIO], None]) -> str:

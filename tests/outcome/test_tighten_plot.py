@@ -15,7 +15,7 @@ from dipc.options import Options
 from dipc.outcome import curves as pictures
 from dipc.outcome.curves import check_plot, draw
 from dipc.outcome.tighten import Member, family, outcome
-from dipc.outcome.words import Asked
+from dipc.outcome.words import UserQuestion
 from dipc.text.diagnostic import DiagnosticError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -28,8 +28,8 @@ def member(beta: str = "exp(-eps/2)/(1 - exp(-eps)/3)", **constants: int) -> Mem
     return Member({name: Fraction(value) for name, value in constants.items()}, found)
 
 
-def asked(beta: str) -> Asked:
-    return Asked(Path("l.dip"), Options(beta=beta))
+def asked(beta: str) -> UserQuestion:
+    return UserQuestion(Path("l.dip"), Options(beta=beta))
 
 
 def texts(path: Path) -> str:

@@ -14,7 +14,7 @@ import dipc
 from dipc.cli.main import run
 from dipc.decide.engine import Engine
 from dipc.outcome.privacy import privacy_line
-from dipc.program.program import within
+from dipc.program.program import as_program
 from dipc.questions.every_number.normal_form import LoopText
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate, exponent_of
@@ -35,7 +35,7 @@ FEW = dipc.Limits(cells=300)
 def question(
     text: str, adjacent: str = "linf:1", least: int | None = None, limits: dipc.Limits | None = None, **constants: int
 ) -> EveryNumber:
-    program = within(dipc.load(text, **constants), limits)
+    program = as_program(dipc.load(text, **constants), limits)
     return EveryNumber(program, "m", least, adjacent, Engine(program.measurer, program.limits), None)
 
 

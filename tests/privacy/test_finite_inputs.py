@@ -11,7 +11,7 @@ import dipc
 from dipc.algebra.limits import LimitReached
 from dipc.certificate.privacy import certify_privacy
 from dipc.decide.engine import Engine
-from dipc.program.program import within
+from dipc.program.program import as_program
 from dipc.questions.privacy import check
 from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.check import PrivacyQuestion
@@ -42,7 +42,7 @@ ASKED = [(text, adjacent) for adjacent, texts in PROGRAMS.items() for text in te
 
 
 def asked(text: str, adjacent: str, inputs: str | None, rows: int = 1_000_000) -> PrivacyQuestion:
-    program = within(dipc.load(text), dipc.Limits(rows=rows))
+    program = as_program(dipc.load(text), dipc.Limits(rows=rows))
     return PrivacyQuestion(program, adjacent, inputs, Engine(program.measurer, program.limits, keep_proofs=True))
 
 

@@ -104,4 +104,4 @@ def test_distances_out_in_integers(name: str, norm: Norm) -> None:
         (region,) = ideal.alike({}, answer)
         point = dict(zip(ideal.program.core.inputs, inputs, strict=True))
         expected = min(guard.form.evaluate(point) / norm.steepness(guard.form.inputs) for guard in region.guards)
-        assert distances.at(inputs) == expected
+        assert distances.dd(inputs) == expected

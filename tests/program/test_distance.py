@@ -74,7 +74,7 @@ def test_dd_against_a_grid(tree: Tree, u: tuple[Fraction, Fraction], norm: Norm)
     at = [int(value * scale) for value in u]
     own = answer(tree, u)
     assert answer(small, at) == own
-    found = Distances(Ideal(dipc.load(source(tree, 2))), norm).at(u)
+    found = Distances(Ideal(dipc.load(source(tree, 2))), norm).dd(u)
     steps = [(0, 0), (8, 0), (0, 8), (-8, 0), (0, -8), (8, 8), (-8, -8), (8, -8), (-8, 8)]
     steps += [(8, 16), (16, 8), (-8, -16), (-16, -8)]
     least: int | None = None
@@ -134,7 +134,7 @@ def optimum(tree: Tree, u: Sequence[Fraction], norm: Norm) -> Fraction | None:
     st.sampled_from([Norm.LINF, Norm.L1]),
 )
 def test_dd_against_z3(tree: Tree, u: tuple[Fraction, ...], norm: Norm) -> None:
-    assert Distances(Ideal(dipc.load(source(tree, 3))), norm).at(u) == optimum(tree, u, norm)
+    assert Distances(Ideal(dipc.load(source(tree, 3))), norm).dd(u) == optimum(tree, u, norm)
 
 
 @settings(max_examples=examples(10))
@@ -148,10 +148,10 @@ def test_dd_from_a_box_around_the_input(tree: Tree, u: tuple[Fraction, ...], nor
     """The same as from all regions."""
     point = u if kind == "real" else tuple(F(round(value)) for value in u)
     program = dipc.load(source(tree, 3, kind))
-    expected = Distances(Ideal(program), norm).at(point)
+    expected = Distances(Ideal(program), norm).dd(point)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dipc.program.ideal._FEW_STATES", 0)
-        assert Distances(Ideal(program), norm).at(point) == expected
+        assert Distances(Ideal(program), norm).dd(point) == expected
 
 
 def sorted_gap(u: Sequence[Fraction], places: Sequence[int]) -> Fraction:
@@ -168,9 +168,9 @@ def test_dd_of_the_median_of_nine_and_the_first_two_of_eight(clustered: bool) ->
     if clustered:
         median = [F(x) for x in ("0", "10", "1/100", "10.01", "5", "1/50", "10.02", "0.03", "10.03")]
         first = [F(x) for x in ("5", "0", "0.01", "4", "0", "0.02", "0.03", "0.04")]
-    assert Distances(Ideal(dipc.load(MEDIAN, m=9, k=5))).at(median) == sorted_gap(median, (3, 4))
-    assert Distances(Ideal(dipc.load(FIRST_TWO, m=8))).at(first) == sorted_gap(first, (0, 1))
-    assert Distances(Ideal(dipc.load(FIRST_TWO, m=8))).at([F(0)] * 8) == 0
+    assert Distances(Ideal(dipc.load(MEDIAN, m=9, k=5))).dd(median) == sorted_gap(median, (3, 4))
+    assert Distances(Ideal(dipc.load(FIRST_TWO, m=8))).dd(first) == sorted_gap(first, (0, 1))
+    assert Distances(Ideal(dipc.load(FIRST_TWO, m=8))).dd([F(0)] * 8) == 0
 
 
 @settings(max_examples=examples(5))
@@ -180,7 +180,7 @@ def test_dd_of_the_median_of_nine_and_the_first_two_of_eight(clustered: bool) ->
     st.sampled_from([Norm.LINF, Norm.L1]),
 )
 def test_dd_of_ints_against_all_ints_near(tree: Tree, u: tuple[Fraction, ...], norm: Norm) -> None:
-    found = Distances(Ideal(dipc.load(source(tree, 2, "int"))), norm).at(u)
+    found = Distances(Ideal(dipc.load(source(tree, 2, "int"))), norm).dd(u)
     near = [
         lengths(norm, [abs(a - b) for a, b in zip(u, x, strict=True)])
         for x in itertools.product([F(k) for k in range(-9, 10)], repeat=2)
@@ -217,15 +217,15 @@ def test_dd_and_det_are_those_of_the_benchmarks_tables(name: str, given: dict[st
     for u in tables.grid(range(-1, 2), given["m"]):
         expected = mechanism.ideal(constants, u)
         outputs = ideal.values(u)
-        assert distances.at(u) == expected.dd
+        assert distances.dd(u) == expected.dd
         assert [value for value in expected.outputs if value is not None] == [
             found for found, value in zip(outputs, expected.outputs, strict=True) if value is not None
         ]
 
 
 def test_other_inputs_than_integers() -> None:
-    assert Distances(Ideal(dipc.load(BENCHMARKS / "noisy_max.dip"))).at((F(1, 3), F(1, 2), F(0))) == F(1, 12)
-    assert Distances(Ideal(dipc.load(BENCHMARKS / "sparse.dip", c=3))).at((F(7, 2), F(-1, 9), F(5))) == F(1, 9)
+    assert Distances(Ideal(dipc.load(BENCHMARKS / "noisy_max.dip"))).dd((F(1, 3), F(1, 2), F(0))) == F(1, 12)
+    assert Distances(Ideal(dipc.load(BENCHMARKS / "sparse.dip", c=3))).dd((F(7, 2), F(-1, 9), F(5))) == F(1, 9)
 
 
 def test_many_regions_need_not_be_looked_at() -> None:
@@ -233,7 +233,7 @@ def test_many_regions_need_not_be_looked_at() -> None:
     from dipc.algebra.limits import Limits
 
     program = dipc.load(BENCHMARKS / "sparse.dip", m=40, c=40).with_limits(Limits(states=500))
-    assert Distances(Ideal(program)).at([F(2 * k - 41, 3) for k in range(40)]) == F(1, 3)
+    assert Distances(Ideal(program)).dd([F(2 * k - 41, 3) for k in range(40)]) == F(1, 3)
 
 
 # --- strictness and emptiness ----------------------------------------------------------------------
@@ -241,21 +241,21 @@ def test_many_regions_need_not_be_looked_at() -> None:
 
 def test_a_border_is_at_distance_zero_from_both_sides() -> None:
     ideal = Ideal(with_ideal("if x > 1 then out <- 1 end"))
-    assert Distances(ideal).at((F(1),)) == 0
-    assert Distances(ideal).at((F(2),)) == 1
+    assert Distances(ideal).dd((F(1),)) == 0
+    assert Distances(ideal).dd((F(2),)) == 1
     point = Ideal(with_ideal("if x = 1 then out <- 1 end"))
-    assert (Distances(point).at((F(1),)), Distances(point).at((F(3),))) == (0, 2)
+    assert (Distances(point).dd((F(1),)), Distances(point).dd((F(3),))) == (0, 2)
     nothing = Ideal(with_ideal("if x > 1 and x < 1 then out <- 1 end"))
-    assert Distances(nothing).at((F(0),)) is None
+    assert Distances(nothing).dd((F(0),)) is None
 
 
 def test_an_answer_that_is_a_form_is_at_distance_zero() -> None:
     program = with_ideal("y <- x", "input x : real; output y : real;")
-    assert Distances(Ideal(program)).at((F(3),)) == 0
+    assert Distances(Ideal(program)).dd((F(3),)) == 0
     clamped = with_ideal("if x > 1 then y <- x else y <- 1 end", "input x : real; output y : real;")
-    assert (Distances(Ideal(clamped)).at((F(0),)), Distances(Ideal(clamped)).at((F(2),))) == (1, 0)
+    assert (Distances(Ideal(clamped)).dd((F(0),)), Distances(Ideal(clamped)).dd((F(2),))) == (1, 0)
     again = with_ideal("if x > 1 then y <- x - 1 else y <- 1 end", "input x : real; output y : real;")
-    assert Distances(Ideal(again)).at((F(0),)) == 1
+    assert Distances(Ideal(again)).dd((F(0),)) == 1
 
 
 # --- finite inputs ---------------------------------------------------------------------------------
@@ -265,13 +265,13 @@ FINITE = "input a : {0, 1/2, 3}; input b : bool; input c : {red, green}; output 
 
 def test_finite_inputs_are_compared_with_all_others() -> None:
     ideal = Ideal(with_ideal("if a = 3 then out <- 1 end; if b and c = green then out <- 2 end", FINITE))
-    assert Distances(ideal).at((F(0), False, "red")) == 1  # both b and c
-    assert Distances(ideal, Norm.L1).at((F(0), False, "red")) == 2
-    assert Distances(ideal, Norm.L1).at((F(1, 2), False, "red")) == 2
-    assert Distances(ideal, Norm.DISCRETE).at((F(0), False, "red")) == 1
+    assert Distances(ideal).dd((F(0), False, "red")) == 1  # both b and c
+    assert Distances(ideal, Norm.L1).dd((F(0), False, "red")) == 2
+    assert Distances(ideal, Norm.L1).dd((F(1, 2), False, "red")) == 2
+    assert Distances(ideal, Norm.DISCRETE).dd((F(0), False, "red")) == 1
     only = Ideal(with_ideal("if a = 3 then out <- 1 end", FINITE))
-    assert Distances(only).at((F(1, 2), True, "red")) == F(5, 2)
-    assert Distances(Ideal(with_ideal("out <- 4", FINITE))).at((F(0), True, "red")) is None
+    assert Distances(only).dd((F(1, 2), True, "red")) == F(5, 2)
+    assert Distances(Ideal(with_ideal("out <- 4", FINITE))).dd((F(0), True, "red")) is None
 
 
 @given(st.lists(st.integers(0, 2), min_size=27, max_size=27), st.sampled_from([*Norm]))
@@ -288,21 +288,21 @@ def test_finite_inputs_against_all_pairs(answers: list[int], norm: Norm) -> None
         gaps = [[abs(a - b) for a, b in zip(u, v, strict=True)] for v in cells]
         sizes = [max(gap) if norm is Norm.LINF else sum(gap) if norm is Norm.L1 else int(any(gap)) for gap in gaps]
         others = [size for size, value in zip(sizes, answers, strict=True) if value != own]
-        assert distances.at([F(x) for x in u]) == min(others, default=None)
+        assert distances.dd([F(x) for x in u]) == min(others, default=None)
 
 
 def test_finite_and_real_inputs_together() -> None:
     program = with_ideal("if x >= k then out <- 1 end", "input k : {0, 5}; input x : real; output out : {0..9} = 0;")
     ideal = Ideal(program)
-    assert Distances(ideal).at((F(0), F(3))) == 3  # x below 0; k = 5 is further away
-    assert Distances(ideal).at((F(0), F(7))) == 5  # k = 5 and x below 5, which is 2 away
-    assert Distances(ideal, Norm.L1).at((F(0), F(7))) == 7
+    assert Distances(ideal).dd((F(0), F(3))) == 3  # x below 0; k = 5 is further away
+    assert Distances(ideal).dd((F(0), F(7))) == 5  # k = 5 and x below 5, which is 2 away
+    assert Distances(ideal, Norm.L1).dd((F(0), F(7))) == 7
 
 
 def test_too_many_finite_inputs_are_a_limit() -> None:
     program = with_ideal("if a[1] = 9 then out <- 1 end", "input a[1..7] : {0..9}; output out : {0..9} = 0;")
     with pytest.raises(LimitReached) as caught:
-        Distances(Ideal(program)).at([F(0)] * 7)
+        Distances(Ideal(program)).dd([F(0)] * 7)
     assert (
         caught.value.reason
         == "the finite inputs have 10000000 combinations, too many to compare (limit `combinations`)"
@@ -317,7 +317,7 @@ def test_the_metric_of_the_program_counts() -> None:
     declarations = "input x, y : real; output out : {0..9} = 0;"
     for name, expected in (("linf", 2), ("l1", 4), ("discrete", 1)):
         program = with_ideal(line, declarations, f"metric {{ input: {name}; }}")
-        assert Distances(Ideal(program)).at((F(0), F(0))) == expected
+        assert Distances(Ideal(program)).dd((F(0), F(0))) == expected
 
 
 def test_inputs_that_are_apart_do_not_count() -> None:
@@ -326,11 +326,11 @@ def test_inputs_that_are_apart_do_not_count() -> None:
         "input x : real; output out : {0..9} = 0;",
         "metric { apart: x' > 1; }",
     )
-    assert Distances(Ideal(program)).at((F(0),)) == 2
+    assert Distances(Ideal(program)).dd((F(0),)) == 2
     everything = with_ideal(
         "if x > 1 then out <- 1 end", "input x : real; output out : {0..9} = 0;", "metric { apart: x != x'; }"
     )
-    assert Distances(Ideal(everything)).at((F(0),)) is None
+    assert Distances(Ideal(everything)).dd((F(0),)) is None
 
 
 def test_answers_that_are_the_same_do_not_count() -> None:
@@ -340,9 +340,9 @@ def test_answers_that_are_the_same_do_not_count() -> None:
         "metric { same: abs(out - out') <= 1; }",
     )
     ideal = Ideal(program)
-    assert [Distances(ideal).at((F(k),)) for k in (0, 2, 4)] == [3, 1, 1]
+    assert [Distances(ideal).dd((F(k),)) for k in (0, 2, 4)] == [3, 1, 1]
     real = with_ideal("y <- 2*x", "input x : real; output y : real;", "metric { same: y - y' < 1 and y' - y < 1; }")
-    assert Distances(Ideal(real)).at((F(5),)) == F(1, 2)
+    assert Distances(Ideal(real)).dd((F(5),)) == F(1, 2)
 
 
 @settings(max_examples=examples(8))
@@ -357,7 +357,7 @@ def test_apart_against_the_regions_without_it(tree: Tree, u: tuple[Fraction, ...
             text.replace("ideal {", f"ideal {{ if x[2] > {k} then out <- {own} else").replace("} out", "end } out")
         )
     )
-    assert Distances(plain).at(u) == Distances(cut).at(u)
+    assert Distances(plain).dd(u) == Distances(cut).dd(u)
 
 
 def test_an_index_out_of_range_in_a_metric_names_the_input() -> None:
@@ -367,7 +367,7 @@ def test_an_index_out_of_range_in_a_metric_names_the_input() -> None:
         "metric { same: q[out] = q[out']; }",
     )
     with pytest.raises(DiagnosticError) as caught:
-        Distances(Ideal(program)).at((F(3), F(1)))
+        Distances(Ideal(program)).dd((F(3), F(1)))
     (found,) = caught.value.diagnostics
     assert (found.code, found.message) == ("E0703", "the index 0 is outside `q[1..2]`")
     assert "this happens at the input q[1] = 3, q[2] = 1" in found.notes
@@ -383,8 +383,8 @@ def test_a_solver_that_is_wrong_is_not_believed(
     program = with_ideal(
         "if x + 2*y > 4 and 2*x + y > 5 then out <- 1 end", "input x, y : real; output out : {0..9} = 0;"
     )
-    assert Distances(Ideal(program), Norm.L1).at((F(0), F(0))) == 3
+    assert Distances(Ideal(program), Norm.L1).dd((F(0), F(0))) == 3
     monkeypatch.setattr(Simplex, "minimized", lambda self, goal: told)
     with pytest.raises(Undecided) as caught:
-        Distances(Ideal(program), Norm.L1).at((F(0), F(0)))
+        Distances(Ideal(program), Norm.L1).dd((F(0), F(0)))
     assert caught.value.reason == "exact arithmetic did not confirm the answer to a system of linear inequalities"

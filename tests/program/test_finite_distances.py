@@ -43,12 +43,12 @@ def test_all_at_once(seed: int, norm: Norm, monkeypatch: pytest.MonkeyPatch) -> 
     every = list(product(*choices))
     answers = {inputs: ideal.values(inputs) for inputs in every}
     together = Distances(ideal, norm)
-    found = {inputs: together.at(inputs) for inputs in every * 4}
+    found = {inputs: together.dd(inputs) for inputs in every * 4}
     assert together._everywhere is not None
     monkeypatch.setattr(ideals, "_MOST_AT_ONCE", 0)
     alone = Distances(ideal, norm)
     for inputs in every:
         others = (other for other in every if answers[other] != answers[inputs])
         meant = min((norm.combined(map(gap, inputs, other)) for other in others), default=None)
-        assert found[inputs] == alone.at(inputs) == meant
+        assert found[inputs] == alone.dd(inputs) == meant
     assert alone._everywhere is None

@@ -62,7 +62,7 @@ def random_program(seed: int) -> tuple[str, dict[str, Fraction]]:
 def laws_of(laws: OutputLaws, program: Program, inputs: dict[str, Fraction]) -> dict[object, object]:
     values = {slot: inputs[program.core.slots[slot].name] for slot in program.core.inputs}
     found: dict[object, object] = {}
-    for answer, bound in laws.at(values).items():
+    for answer, bound in laws.probabilities(values).items():
         parts = []
         for share in bound.shares:
             value = share.weight if share.weight is not None else 1

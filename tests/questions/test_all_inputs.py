@@ -93,7 +93,7 @@ class RowByRow:
         found = dict(zip(core.inputs, values, strict=True)) | dict(
             zip(core.outputs, self._ideal.values(values), strict=True)
         )
-        distance = self._distances.at(values)
+        distance = self._distances.dd(values)
         row = {core.slots[slot].name: show_value(value) for slot, value in found.items()}
         return row | {"dd": "inf" if distance is None else str(distance)}
 
@@ -314,7 +314,7 @@ def test_no_probability_is_below_the_bound_of_its_class(source: str) -> None:
         if len(where) != len(ideal.regions({})):
             return  # cut into pieces: the rows are not the regions
         note = where[region].note
-        distance = Distances(ideal).at(values)
+        distance = Distances(ideal).dd(values)
         if note is None or note.probability is None or note.variable != "alpha*eps" or not distance:
             continue
         eps = F(chance.randint(1, 40), 8)

@@ -65,7 +65,7 @@ def test_classes_agree_with_the_rows_of_their_inputs(source: str, options: dict[
         ]
         covered += len(inside)
         try:
-            posed = case.posed()
+            posed = case.steps()
         except dipc.Undecided:
             assert result.verdict is not Verdict.ACCURATE
             continue
@@ -89,7 +89,7 @@ def test_what_is_exact_is_the_row_of_its_corner(source: str, options: dict[str, 
     row_by_row = RowByRow(program, **options)
     for case in asked.cases():
         try:
-            posed = case.posed()
+            posed = case.steps()
         except dipc.Undecided:
             continue
         for one in posed:
@@ -126,7 +126,7 @@ def test_numbers_of_queries_agree_with_rows(source: str, beta: str) -> None:
     engine = engine_of(asked)
     cases: list[Case] = list(asked.cases())
     found = list(results(cases, engine))
-    rest = all(verdict is Verdict.ACCURATE for verdict in decided(engine, cases[-1].posed()))
+    rest = all(verdict is Verdict.ACCURATE for verdict in decided(engine, cases[-1].steps()))
     if rest:
         assert found[-1].verdict is Verdict.ACCURATE
     for number in range(asked.least, asked.range.start + 2):
@@ -172,7 +172,7 @@ def test_ranges_of_gamma_agree_with_single_gammas(seed: int) -> None:
     cases = list(asked.cases())
     found = list(results(cases, engine))
     for case, result in zip(cases, found, strict=True):
-        verdicts = decided(engine, case.posed())
+        verdicts = decided(engine, case.steps())
         assert (result.verdict is Verdict.ACCURATE) is all(verdict is Verdict.ACCURATE for verdict in verdicts)
     single = {gamma: dipc.check(program, gamma=gamma).rows for gamma in (F(0), F(1, 2), F(1), F(19, 10), F(2), F(9))}
     for at, result in enumerate(found):

@@ -465,7 +465,7 @@ def test_no_progress_is_told_of_what_is_decided_later(monkeypatch: pytest.Monkey
     assert told
     other = question.question_of(program, None, Options(inputs="all", beta="exp(-alpha*eps)"))
     for case in other.cases():
-        for posed in case.posed():
+        for posed in case.steps():
             engine.decide(posed.obligation)
     assert len(calls) == told
 

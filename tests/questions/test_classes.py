@@ -82,7 +82,7 @@ def compare(program: dipc.Program, values: dict[int, tuple[Value, ...]], **claim
     for inputs in everything:
         row: dict[str, object] = dict(zip(program.inputs, map(str_of, inputs), strict=True))
         row |= dict(zip(program.outputs, map(str_of, ideal.values(inputs)), strict=True))
-        dd = distances.at(inputs)
+        dd = distances.dd(inputs)
         row["dd"] = "inf" if dd is None else str(dd)
         rows.append(row)
     one_by_one = {

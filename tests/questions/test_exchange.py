@@ -261,7 +261,7 @@ def test_distances_are_found_segment_by_segment(text: str, seed: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ideal, "_MANY_REGIONS", many)
             every = Distances(Ideal(program))
-            distances.append([every.at(values) for values in _points(program, 4, random.Random(seed))])
+            distances.append([every.dd(values) for values in _points(program, 4, random.Random(seed))])
     assert distances[0] == distances[1]
 
 
@@ -272,7 +272,7 @@ def test_one_distance_looks_at_one_answer() -> None:
     m = 400
     every = Distances(Ideal(dipc.load(MECHANISMS["sparse"].path, m=m)))
     with at_most(1_000_000):
-        assert every.at([Fraction(-2)] * (m - 1) + [Fraction(1)]) == 1
+        assert every.dd([Fraction(-2)] * (m - 1) + [Fraction(1)]) == 1
 
 
 def test_false_claims_take_no_exponential_time() -> None:
@@ -405,4 +405,4 @@ def test_an_answer_that_no_input_gives_is_no_class(monkeypatch: pytest.MonkeyPat
     assert len(report.rows) == 16
     # Where it is not asked about what is possible, det is another answer everywhere.
     monkeypatch.setattr(ideal, "_MANY_REGIONS", 0)
-    assert Distances(det).at([Fraction(5)] * 3, ("two", "none", "none")) == 0
+    assert Distances(det).dd([Fraction(5)] * 3, ("two", "none", "none")) == 0

@@ -574,10 +574,10 @@ def test_the_unit_of_a_split_budget() -> None:
      ([1], [-3, 1], False, False), ([0, -1], [-1, -1], True, True), ([2], [1], True, True)],
 )  # fmt: skip
 def test_quotients_of_polynomials(numerator: list[int], denominator: list[int], positive: bool, grows: bool) -> None:
-    ratio = RationalFunction.of(flint.fmpq_poly(numerator), flint.fmpq_poly(denominator))
+    ratio = RationalFunction.reduced(flint.fmpq_poly(numerator), flint.fmpq_poly(denominator))
     assert ratio.is_positive_from(1) is positive
     assert ratio.never_falls_from(1) is grows
-    assert ratio.at(7) == F(
+    assert ratio.value_at(7) == F(
         sum(c * 7**k for k, c in enumerate(numerator)), sum(c * 7**k for k, c in enumerate(denominator))
     )
 

@@ -205,7 +205,7 @@ def test_every_input_is_behind_the_facets_of_its_distance(source: str) -> None:
                 inputs = dict.fromkeys(slots, second) | {slots[0]: first}
                 if not all(guard.holds_at(inputs) for guard in found.region.guards):
                     continue
-                dd = distances.at([inputs[slot] for slot in slots])
+                dd = distances.dd([inputs[slot] for slot in slots])
                 if dd is not None:
                     assert behind(list(moving_facets), inputs, dd)
                     assert any(behind(list(side), inputs, dd) for side in sides)

@@ -313,7 +313,7 @@ def test_inputs_at_a_distance_are_behind_the_facets() -> None:
         cases = [case for case in source.cases() if isinstance(case, ClassCase)]
         parts = [part for case in cases for part in by_distances(source.setting, case.convex)]
         for point in ({slots[0]: Fraction(n), slots[1]: Fraction(m)} for n in (-4, 0, 1, 5) for m in (-2, 1, 2)):
-            alpha = distances.at([point[slot] for slot in slots])
+            alpha = distances.dd([point[slot] for slot in slots])
             if alpha is None:
                 continue
             found = [part for part in parts if all(g.holds_at(point) for g in part.guards)]

@@ -180,7 +180,7 @@ def test_the_input_that_is_shown_for_a_class_belongs_to_it(name: str) -> None:
         assert row.verdict is Verdict.ACCURATE
         if row.input:
             inputs = [Fraction(row.input[loaded.core.slots[slot].name]) for slot in loaded.core.inputs]
-            found = Distances(ideal).at(inputs)
+            found = Distances(ideal).dd(inputs)
             assert ideal.values(inputs) == tuple(row.output.values())
             assert found is None or found >= Fraction(row.alpha)
             shown += 1

@@ -73,7 +73,7 @@ def test_what_a_case_poses_decides_it(name: str) -> None:
     seen = 0
     for case, row in zip(source.cases(), results(asked(name)[1].cases(), engine), strict=True):
         try:
-            posed = case.posed()
+            posed = case.steps()
         except Undecided:
             assert row.verdict is Verdict.UNDECIDED
             continue
@@ -93,7 +93,7 @@ def test_obligations_of_rows_against_the_probabilities_at_single_eps(name: str) 
     program, source = asked(name)
     engine = Engine(program.measurer, program.limits)
     for case, row in zip(source.cases(), results(asked(name)[1].cases(), engine), strict=True):
-        for posed in case.posed():
+        for posed in case.steps():
             assert posed.variable is Variable.EPS
             found = engine.decide(posed.obligation)
             parts = row.obligations or (row,)

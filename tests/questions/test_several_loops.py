@@ -13,7 +13,7 @@ from dipc.decide.obligation import Verdict
 from dipc.measure.event import Event
 from dipc.program.program import Program
 from dipc.questions.every_number.loop_runs import Term
-from dipc.questions.every_number.normal_form import parts, with_one_loop
+from dipc.questions.every_number.normal_form import separate_parts, with_one_loop
 from dipc.questions.every_number.uniform import NotUniform, QueryNumber, parameter_arrays
 from dipc.questions.every_number.union_bound import Sum, plus
 from dipc.questions.question import check_for_all
@@ -236,7 +236,7 @@ def test_one_loop_of_random_programs_has_the_same_law(seed: int) -> None:
 
 def test_parts_have_the_law_of_their_outputs() -> None:
     tree = parse(SourceText("p", MAXIMUM_FIRST))
-    found = parts(tree, "m")
+    found = separate_parts(tree, "m")
     assert found is not None
     program = dipc.load(MAXIMUM_FIRST)
     for part in found:

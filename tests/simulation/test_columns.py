@@ -15,10 +15,10 @@ from dipc.simulation.expressions import (
     constant,
     distinct,
     gathered,
-    joined,
     split,
     truth_column,
     truth_mask,
+    zip_columns,
 )
 
 
@@ -38,7 +38,7 @@ sizes = st.integers(1, 12)
 
 @given(sizes.flatmap(lambda n: st.lists(columns(n), min_size=1, max_size=4)))
 def test_joined(parts):
-    whole = joined(parts)
+    whole = zip_columns(parts)
     assert plain(whole) == list(zip(*map(plain, parts), strict=True))
     used = set(whole.codes.tolist())
     assert used == set(range(len(whole.values)))
@@ -106,4 +106,4 @@ def test_many_columns_of_many_values_join_without_overflow():
     size = 1000
     generator = np.random.default_rng(0)
     parts = [RunColumn(list(range(50)), generator.integers(0, 50, size)) for _ in range(40)]
-    assert plain(joined(parts)) == list(zip(*map(plain, parts), strict=True))
+    assert plain(zip_columns(parts)) == list(zip(*map(plain, parts), strict=True))

@@ -12,9 +12,9 @@ from dipc.simulation.expressions import (
     RunColumn,
     SimulatedForm,
     compared,
+    divide,
     minus,
     negated,
-    over,
     plus,
     times,
     truth_mask,
@@ -51,7 +51,7 @@ def test_arithmetic(left, right, factor, at):
     assert value(negated(left), at) == -value(left, at)
     assert value(times(factor, left), at) == value(times(left, factor), at) == factor * value(left, at)
     if factor:
-        assert value(over(left, factor), at) == value(left, at) / factor
+        assert value(divide(left, factor), at) == value(left, at) / factor
     assert minus(left, left) == 0
     assert plus(left, right) == plus(right, left)
 
@@ -74,7 +74,7 @@ def test_what_cancels_is_compared_exactly():
     noise = SimulatedForm(Fraction(0), ((DRAWS[0], ONE),))
     third = plus(noise, Fraction(1, 3))
     assert minus(third, noise) == Fraction(1, 3)
-    assert minus(times(Fraction(3), over(noise, Fraction(3))), noise) == 0
+    assert minus(times(Fraction(3), divide(noise, Fraction(3))), noise) == 0
 
 
 @pytest.mark.parametrize(("op", "expected"), [(CompareOp.EQ, False), (CompareOp.NE, True)])

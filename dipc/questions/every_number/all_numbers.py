@@ -101,7 +101,7 @@ class _Range:
 
 
 @frozen
-class Others:
+class OtherNumbers:
     """The verdict for all numbers from `start` on: accurate by the `union` bound, else undecided with the reason."""
 
     start: int
@@ -115,7 +115,7 @@ class NumberResult(ClassResult):
     """A decided case: the classes of the numbers that were decided `singly`, and the result for all `others`."""
 
     singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
-    others: Others | None = field(default=None, compare=False, repr=False)
+    others: OtherNumbers | None = field(default=None, compare=False, repr=False)
 
 
 class AllNumbers(ClassSource):
@@ -149,7 +149,7 @@ class AllNumbers(ClassSource):
         return self.parameter, self.least
 
     @property
-    def about(self) -> str:
+    def subject(self) -> str:
         return f"every {self.parameter} >= {self.least}"
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
@@ -267,7 +267,7 @@ class AllNumbers(ClassSource):
             line = f" (line {self.program.core.source.excerpt(refused.span).line})"
         return f"{NO_UNION_BOUND}: {refused.reason}{line}"
 
-    def at(self, number: int) -> EveryInput:
+    def question_for(self, number: int) -> EveryInput:
         """Return the question for one number; raise DiagnosticError if the program is refused for it."""
         if number not in self._instances:
             program = self._instance(number)
@@ -278,7 +278,7 @@ class AllNumbers(ClassSource):
         """Return the classes for one number, each decided."""
         rows: list[ClassResult] = []
         try:
-            for case in self.at(number).cases():
+            for case in self.question_for(number).cases():
                 row = yield from case.settle()
                 assert isinstance(row, ClassResult)
                 rows += row.rows or [row]
@@ -296,7 +296,7 @@ class AllNumbers(ClassSource):
         The inputs tried are the hardest ones of the classes of a smaller number, with more queries.
         """
         with suppress(DiagnosticError, Undecided):
-            source, where = self.at(number), f"{self.parameter} = {number}"
+            source, where = self.question_for(number), f"{self.parameter} = {number}"
             hardest = (row for row in like if row.input)
             inputs = (longer for row in hardest for longer in witnesses.stretched(source.program.core, row.input))
             gamma = Fraction(like[0].gamma) if self.claim.free_gamma else None
@@ -325,7 +325,7 @@ class AllNumbers(ClassSource):
         assert row.note is not None
         return replace(row.note, variable=self.required.variable)
 
-    def said(self, row: ClassResult, start: int) -> ClassResult:
+    def with_scope(self, row: ClassResult, start: int) -> ClassResult:
         """Return the row about all numbers from `start` on, with the values where the claim for `start` is not vacuous.
 
         The row is vacuous if beta is at least 1 at all values, and never falls as the number grows.
@@ -393,7 +393,7 @@ class AllNumbers(ClassSource):
     @cached_property
     def _constants(self) -> Constants:
         tree = parse(self.program.core.source)
-        return Constants.of(tree, self.program.core, QueryNumber(self.parameter, self.varying))
+        return Constants.from_tree(tree, self.program.core, QueryNumber(self.parameter, self.varying))
 
     def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
         """Return the coefficients of beta, by power of the number less `start`, for eps in this unit.
@@ -429,7 +429,7 @@ class AllNumbers(ClassSource):
 
     def _beta_decay(self, number: int) -> Fraction | None:
         """Return the r such that beta for this number falls like e^{-r·t}; None if beta is 0 or negative."""
-        own = {name: constant(value.at(number)) for name, value in self._constant_ratios.items()}
+        own = {name: constant(value.value_at(number)) for name, value in self._constant_ratios.items()}
         names = {**self._names, **own, self.parameter: constant(Fraction(number))}
         evaluation = InNumber("beta", "", names, ONE)
         form = polynomial(evaluation, self._beta_below_one.tree, number).get(0)
@@ -446,7 +446,7 @@ class AllNumbers(ClassSource):
         return {name: ratio for name in self.varying if (ratio := known.get(name, {}).get(())) is not None}
 
     def _instance(self, number: int) -> Program:
-        return self.program.given({self.parameter: Fraction(number)})
+        return self.program.with_constants({self.parameter: Fraction(number)})
 
 
 @frozen
@@ -457,9 +457,9 @@ class _OneNumber:
     number: int
     queries: int
 
-    def posed(self) -> Sequence[ProofStep]:
+    def steps(self) -> Sequence[ProofStep]:
         """Return the obligations of all its classes; raise Undecided, and DiagnosticError if the program is refused."""
-        return [posed for case in self.source.at(self.queries).cases() for posed in case.posed()]
+        return [posed for case in self.source.question_for(self.queries).cases() for posed in case.steps()]
 
     def undecided_row(self) -> ClassResult:
         where = f"{self.source.parameter} = {self.queries}"
@@ -478,7 +478,7 @@ class _OtherNumbers:
     source: AllNumbers
     number: int
 
-    def posed(self) -> Sequence[ProofStep]:
+    def steps(self) -> Sequence[ProofStep]:
         """Return the inequalities for all numbers that are not small. Raises Undecided if there is no union bound."""
         source, numbers = self.source, self.source.range
         if numbers.proof is None:
@@ -537,12 +537,12 @@ class _OtherNumbers:
                 )
         where = f"{source.parameter} >= {last}"
         if proof is None or numbers.proof is None:
-            others = Others(last, Verdict.UNDECIDED, reason, None)
+            others = OtherNumbers(last, Verdict.UNDECIDED, reason, None)
         else:
-            others = Others(last, Verdict.ACCURATE, None, numbers.proof.evidence(proof))
+            others = OtherNumbers(last, Verdict.ACCURATE, None, numbers.proof.evidence(proof))
         method = Method.NONE if proof is None else Method.UNION
         row = source.row(where, method, others.verdict, others.reason, numbers=(numbers.least, last))
-        rows.append(row if numbers.proof is None else source.said(row, last))
+        rows.append(row if numbers.proof is None else source.with_scope(row, last))
         return _united(rows, self.number, singly, others)
 
 
@@ -550,7 +550,7 @@ def _united(
     rows: Sequence[ClassResult],
     number: int,
     singly: Sequence[tuple[int, tuple[ClassResult, ...]]],
-    others: Others | None = None,
+    others: OtherNumbers | None = None,
 ) -> NumberResult:
     """Return a single result for several rows."""
     last = rows[-1]

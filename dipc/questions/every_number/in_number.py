@@ -41,7 +41,7 @@ class RationalFunction:
     denominator: Polynomial
 
     @staticmethod
-    def of(numerator: Polynomial, denominator: Polynomial) -> RationalFunction:
+    def reduced(numerator: Polynomial, denominator: Polynomial) -> RationalFunction:
         """Return the reduced quotient; raise ZeroDivisionError for the denominator 0."""
         if not denominator:
             raise ZeroDivisionError
@@ -73,22 +73,22 @@ class RationalFunction:
 
     def __add__(self, other: RationalFunction) -> RationalFunction:
         numerator = self.numerator * other.denominator + other.numerator * self.denominator
-        return RationalFunction.of(numerator, self.denominator * other.denominator)
+        return RationalFunction.reduced(numerator, self.denominator * other.denominator)
 
     def __sub__(self, other: RationalFunction) -> RationalFunction:
         return self + other * RationalFunction.constant(-1)
 
     def __mul__(self, other: RationalFunction) -> RationalFunction:
-        return RationalFunction.of(self.numerator * other.numerator, self.denominator * other.denominator)
+        return RationalFunction.reduced(self.numerator * other.numerator, self.denominator * other.denominator)
 
     def __truediv__(self, other: RationalFunction) -> RationalFunction:
         """Return the quotient; raise ZeroDivisionError for zero."""
-        return RationalFunction.of(self.numerator * other.denominator, self.denominator * other.numerator)
+        return RationalFunction.reduced(self.numerator * other.denominator, self.denominator * other.numerator)
 
     def inverse(self) -> RationalFunction:
         """Return a multiple of the inverse, with 1 for the leading coefficients; raise ZeroDivisionError for zero."""
         leading = self.numerator[self.numerator.degree()]
-        return RationalFunction.of(self.denominator, self.numerator / leading)
+        return RationalFunction.reduced(self.denominator, self.numerator / leading)
 
     def is_zero(self) -> bool:
         return not self.numerator
@@ -103,7 +103,7 @@ class RationalFunction:
         """Return the numerator if the denominator is constant, else None."""
         return self.numerator if self.denominator.degree() == 0 else None
 
-    def at(self, number: int) -> Fraction:
+    def value_at(self, number: int) -> Fraction:
         """Return the value for one number; raise ZeroDivisionError if it has none."""
         return to_fraction(self.numerator(flint.fmpq(number))) / to_fraction(self.denominator(flint.fmpq(number)))
 
@@ -132,8 +132,8 @@ class RationalFunction:
                 end = to_fraction(self.numerator[self.numerator.degree()]) if not degrees else Fraction(0)
                 return max(before, end)
             if (self * RationalFunction.constant(-1)).never_falls_from(number):
-                return max(before, self.at(number))
-            before = max(before, self.at(number))
+                return max(before, self.value_at(number))
+            before = max(before, self.value_at(number))
         return None
 
     def never_falls_from(self, start: int) -> bool:

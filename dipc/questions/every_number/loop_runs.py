@@ -553,9 +553,9 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _ideal_runs(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
         """Yield all runs of the ideal from `state` to the label `goal`, or to the exit, with their guards."""
         for end in self._runs(self._other.flow, state, goal):
-            yield end, tuple([self._moved(guard) for guard in end.guards.items])
+            yield end, tuple([self._translate(guard) for guard in end.guards.items])
 
-    def _moved(self, guard: Constraint) -> Constraint:
+    def _translate(self, guard: Constraint) -> Constraint:
         return replace(guard, form=self._form(guard.form), difference=self._form(guard.difference))
 
     def _form(self, form: Affine) -> Affine:

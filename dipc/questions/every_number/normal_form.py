@@ -111,7 +111,7 @@ class _Fusion:
         assert isinstance(loop, ast.For)
         given = len(self.variables)
         for _ in others:
-            after = self._apart((*before, loop), after)
+            after = self._with_own_variables((*before, loop), after)
             place = next(position for position, statement in enumerate(after) if self._is_loop(statement))
             between, other, after = after[:place], after[place], after[place + 1 :]
             assert isinstance(other, ast.For)
@@ -131,14 +131,14 @@ class _Fusion:
                 after = (ast.If(going_on, after, ()),) if after else ()
                 if any(self._is_loop(statement) for statements in after for statement in walk(statements)):
                     raise NotUniform("`exit` leaves a loop that another loop follows")
-            loop = self._joined(loop, between, other)
+            loop = self._merge(loop, between, other)
             before += between
         return (*before, loop, *after), self.variables[given:]
 
     def _is_loop(self, statement: object) -> bool:
         return isinstance(statement, ast.For) and mentions(statement.high, self.number.parameter)
 
-    def _apart(self, left: Block, right: Block) -> Block:
+    def _with_own_variables(self, left: Block, right: Block) -> Block:
         """Return the second part with new variables for those that it writes before it reads them."""
         for declaration in self.variables:
             for declarator in declaration.declarators if declaration.role is ast.Role.VAR else ():
@@ -151,7 +151,7 @@ class _Fusion:
                     right = _renamed(right, name, own)
         return right
 
-    def _joined(self, loop: ast.For, between: Block, other: ast.For) -> ast.For:
+    def _merge(self, loop: ast.For, between: Block, other: ast.For) -> ast.For:
         """Return the loop that does what both do; raise NotUniform if this is not proved to be the same."""
         if (loop.low, loop.high) != (other.low, other.high):
             raise NotUniform("two loops do not run over the same indices", other.span)
@@ -261,7 +261,7 @@ def changed(node: Any, change: Callable[[Any], Any]) -> Any:
     return change(replace(node, **{child.name: changed(getattr(node, child.name), change) for child in fields(node)}))
 
 
-def parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, ast.ProgramTree] | None:
+def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, ast.ProgramTree] | None:
     """Return a selection loop with its ideal, and the rest with its own; None if the program has no such parts."""
     ideal = program.ideal
     if ideal is None:
@@ -338,13 +338,13 @@ class LoopText:
     source: SourceText | None
 
     @staticmethod
-    def of(program: Program, parameter: str) -> LoopText:
+    def from_program(program: Program, parameter: str) -> LoopText:
         """Return the normal form of a program; raise NotUniform for rates that are not covered."""
         core = program.core
         own = parse(core.source)
         number = QueryNumber(parameter, computed_from(own.declarations, core.given, parameter))
         tree = indices_to_the_end(own, number)
-        result = marked(tree, number, Constants.of(own, core, number))
+        result = marked(tree, number, Constants.from_tree(own, core, number))
         if result is None:
             return LoopText(program, number, tree, None, core.source if tree == own else None)
         if core.only_at is not None:
@@ -370,7 +370,7 @@ class LoopText:
         """Return the program for one number; raise NotUniform if it is refused. The tree must have been parsed."""
         assert self.source is not None, "places in the tree are places in a text"
         try:
-            return self.program.given({self.number.parameter: Fraction(number)}, self.source)
+            return self.program.with_constants({self.number.parameter: Fraction(number)}, self.source)
         except DiagnosticError:
             raise NotUniform(f"the program is not valid for {self.number.parameter} = {number}") from None
 
@@ -396,20 +396,20 @@ def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.Progra
     """
     parameter = number.parameter
     ranges = [node for node in walk(tree) if isinstance(node, ast.For | ast.Declarator | ast.Each)]
-    ends = {_beyond(node.high, parameter) for node in ranges if mentions(node.high, parameter)}
+    ends = {_end_offset(node.high, parameter) for node in ranges if mentions(node.high, parameter)}
     if len(ends) != 1 or not (beyond := ends.pop()):
         return tree
     arrays = {node.name for node in ranges if isinstance(node, ast.Declarator) and mentions(node.high, parameter)}
     loops = {
         node.variable for node in ranges if isinstance(node, ast.For | ast.Each) and mentions(node.high, parameter)
     }
-    moved = _Moved(
+    moved = _IndexShift(
         parameter, -beyond, frozenset(arrays), frozenset(loops), _holding_indices(tree, loops, parameter, beyond)
     )
     return changed(tree, moved.node) if moved.is_sound(tree) else tree
 
 
-def _beyond(high: ast.Expr | None, parameter: str) -> int | None:
+def _end_offset(high: ast.Expr | None, parameter: str) -> int | None:
     """Return the c if the end is the parameter + c, else None."""
     match high:
         case ast.Name(name=name) if name == parameter:
@@ -433,7 +433,7 @@ def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, bey
                 declarators=(ast.Declarator(name=name, high=None),),
                 type=ast.RangeDomain(low=ast.Number(), high=high),
                 initial=ast.Number(),
-            ) if _beyond(high, parameter) == beyond:
+            ) if _end_offset(high, parameter) == beyond:
                 given = [
                     node.value for node in walk(tree) if isinstance(node, ast.Assign) and is_name(node.target, name)
                 ]
@@ -445,7 +445,7 @@ def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, bey
 
 
 @frozen
-class _Moved:
+class _IndexShift:
     """A shift by `by` of the indices of `arrays`, the variables of `loops`, and the variables in `holding`.
 
     The variables in `holding` have indices as values.
@@ -532,7 +532,7 @@ class Constants:
     divisors: tuple[RationalFunction, ...]
 
     @staticmethod
-    def of(tree: ast.ProgramTree, core: CoreProgram, number: QueryNumber) -> Constants:
+    def from_tree(tree: ast.ProgramTree, core: CoreProgram, number: QueryNumber) -> Constants:
         varying = (number.parameter, *number.others)
         values = {name: constant(value) for name, value in core.constants.items() if name not in varying}
         divisors: list[RationalFunction] = []

@@ -371,7 +371,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop
     query, scale = _query(value)
     if not (isinstance(query, ast.Element) and query.name == start.name and is_name(query.index, variable)):
         raise NotUniform("the loop compares the best value with another value than that at its index", decision.span)
-    answer = _taken(decision.then, best, challenger, variable)
+    answer = _answer_name(decision.then, best, challenger, variable)
     if len(drawn) != (1 if isinstance(challenger, ast.Name) else 0) or (rate is None) is not (first_rate is None):
         raise NotUniform("the values are not all drawn in the same way", decision.span)
     rates = None if rate is None or first_rate is None else (first_rate, rate)
@@ -420,7 +420,7 @@ def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element,
     return new, 1 if op in sides[0] else -1
 
 
-def _taken(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, variable: str) -> str:
+def _answer_name(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, variable: str) -> str:
     """Return the output that is set to the index when the challenger becomes the best."""
     answer: str | None = None
     replaced = False

@@ -56,7 +56,13 @@ from dipc.program.ideal import Ideal, Region
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, RationalFunction
 from dipc.questions.every_number.loop_runs import AgreeingRuns, AgreeingStep, Automaton, Term, TooFew
-from dipc.questions.every_number.normal_form import LoopText, Rates, parts, rate_of_mark, with_enough_iterations
+from dipc.questions.every_number.normal_form import (
+    LoopText,
+    Rates,
+    rate_of_mark,
+    separate_parts,
+    with_enough_iterations,
+)
 from dipc.questions.every_number.uniform import (
     NotUniform,
     QueryNumber,
@@ -185,7 +191,7 @@ class UnionBound:
             rate
             for total in self.sums
             for term in total.terms
-            if (rate := term.decay(lambda mark: rate_of_mark(self.rates, mark).at(number))) is not None
+            if (rate := term.decay(lambda mark: rate_of_mark(self.rates, mark).value_at(number))) is not None
         ]
         return min(result, default=None)
 
@@ -196,12 +202,12 @@ def union_of(program: Program, parameter: str, distances: ClaimedDistances) -> U
     Raises NotUniform with the reason, LimitReached past one of the program's limits, and DiagnosticError for its
     metric.
     """
-    text = LoopText.of(program, parameter)
+    text = LoopText.from_program(program, parameter)
     return replace(_union_of(text, distances), rates=text.rates)
 
 
 def _union_of(text: LoopText, distances: ClaimedDistances) -> UnionBound:
-    apart = parts(text.tree, text.number.parameter)
+    apart = separate_parts(text.tree, text.number.parameter)
     if apart is not None:
         left, right = (_union_of(text.with_tree(program), distances) for program in apart)
         return _sum_of_bounds(left, right)
@@ -410,7 +416,7 @@ class Unit:
                 return False
         return True
 
-    def at(self, total: Sum, start: int) -> Sum:
+    def with_rates(self, total: Sum, start: int) -> Sum:
         """Return the sum with the rates for `start`, as multiples of e."""
         if self.is_eps:
             return total
@@ -420,7 +426,7 @@ class Unit:
         return tuple([self._term(term, start) for term in terms])
 
     def _term(self, term: Term, start: int) -> Term:
-        noises = tuple([replace(noise, rate=self._rate(noise.rate).at(start)) for noise in term.event.noises])
+        noises = tuple([replace(noise, rate=self._rate(noise.rate).value_at(start)) for noise in term.event.noises])
         return replace(term, event=replace(term.event, noises=noises))
 
     def _rate(self, rate: Fraction) -> RationalFunction:
@@ -436,7 +442,7 @@ class Unit:
         last = of_eps[-1].upper
         if last is None or not self.scale.never_falls_from(start):
             return (Interval.POSITIVE,)
-        return (Interval(Fraction(0), last / self.scale.at(start), False, of_eps[-1].upper_closed),)
+        return (Interval(Fraction(0), last / self.scale.value_at(start), False, of_eps[-1].upper_closed),)
 
 
 #: The unit eps, for rates that are the same for every number.
@@ -504,7 +510,7 @@ class UnionProof:
         B >= needed is an obligation for 1 - needed. Raises NotUniform.
         """
         coefficients = self.beta(start)
-        for total in dict.fromkeys(self.unit.at(total, start) for total in self.sums):
+        for total in dict.fromkeys(self.unit.with_rates(total, start) for total in self.sums):
             for power in range(max(1, *coefficients) + 1 if coefficients else 2):
                 beta = PiecewiseForm(coefficients.get(power, _ZERO))
                 obligation = Obligation(_needed(total, power, start), beta, intervals or self.intervals)

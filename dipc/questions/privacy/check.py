@@ -15,7 +15,7 @@ from dipc.decide.engine import Engine
 from dipc.frozen import LazyModule
 from dipc.options import GivenWork, Options, takes
 from dipc.program.inputs import InputSpec
-from dipc.program.program import Program, ProgramGiven, Progress, two_sided, within
+from dipc.program.program import Program, ProgramGiven, Progress, as_program, two_sided
 from dipc.questions.privacy.adjacency import (
     Adjacency,
     EveryPair,
@@ -83,7 +83,7 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
     Raises DiagnosticError for what cannot be read or makes no sense.
     """
     options = Options(**given)
-    program = within(program, options.limits, options.eps)
+    program = as_program(program, options.limits, options.eps)
     with ExitStack() as stack:
         question = PrivacyQuestion(
             program, adjacent, options.inputs, options.engine(stack, program), runs=options.compose

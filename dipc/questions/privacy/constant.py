@@ -489,7 +489,7 @@ def with_open_inputs(program: Program) -> Program:
     for base in (ast.BaseType.REAL, *([ast.BaseType.INT] if whole else [])):
         text = print_program(of_open_inputs(tree, program, base))
         with suppress(DiagnosticError):
-            opened = program.given(program.core.constants, SourceText(f"<{base.value} inputs>", text))
+            opened = program.with_constants(program.core.constants, SourceText(f"<{base.value} inputs>", text))
             opened.exits({})  # an open number may leave the domain of what it is assigned to
             return opened
     raise OutsideFragment("a finite input is used other than as a number to which noise is added")

@@ -14,7 +14,7 @@ from dipc.algebra.limits import Undecided
 from dipc.claims.claim import GivenEps
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
-from dipc.program.program import Program, ProgramGiven, Progress, within
+from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.every_number.in_number import ONE, RationalFunction, common_unit
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, SelectionLoop, selected_from_inputs
@@ -288,7 +288,7 @@ class EveryNumber:
         if one is not None:
             each = (
                 one
-                / RationalFunction.constant(one.at(self.least))
+                / RationalFunction.constant(one.value_at(self.least))
                 * RationalFunction.constant(first.refuted_below)
                 * count
             )
@@ -310,7 +310,7 @@ class EveryNumber:
         best = RationalFunction.constant(0)
         with suppress(Undecided):
             costs = LeastCosts(program)
-            first = {mark: rate.at(self.least) for mark, rate in rates.items()}
+            first = {mark: rate.value_at(self.least) for mark, rate in rates.items()}
             alone = [{mark: Fraction(mark == own) for mark in rates} for own in rates]
             known_ones = self.at(self.least).bounds().candidates[:_MOST_WORDS]
             for candidate in [_moved(each, by) for by in _ASIDE for each in known_ones]:
@@ -322,7 +322,7 @@ class EveryNumber:
                 bound = RationalFunction.constant(0)
                 for cost, (mark, rate) in zip(known, rates.items(), strict=True):
                     bound += rate * RationalFunction.constant(cost - here.distances.get(mark, _ZERO))
-                if bound.at(self.least) > best.at(self.least):
+                if bound.value_at(self.least) > best.value_at(self.least):
                     best = bound
         return best
 
@@ -383,7 +383,7 @@ class EveryNumber:
     def _loop(self) -> _Loop | str:
         """The program as one loop, or why it is none."""
         try:
-            own = without_claim(LoopText.of(self.program, self.parameter))
+            own = without_claim(LoopText.from_program(self.program, self.parameter))
             tree = of_open_inputs(own.tree, self.program)
             text, real = own.with_tree(tree).read(), tree == own.tree
             chosen = _selection(text)
@@ -413,13 +413,13 @@ class EveryNumber:
     def at(self, number: int) -> PrivacyQuestion:
         """The question for one number."""
         if number not in self._questions:
-            program = self.program.given({self.parameter: Fraction(number)})
+            program = self.program.with_constants({self.parameter: Fraction(number)})
             self._questions[number] = PrivacyQuestion(program, self._adjacent, "all", self._engine)
         return self._questions[number]
 
 
 def _greatest_later(bounds: Sequence[RationalFunction], last: int) -> RationalFunction:
-    return max(bounds, key=lambda bound: bound.at(last + 1_000))
+    return max(bounds, key=lambda bound: bound.value_at(last + 1_000))
 
 
 def _reaches(grows: Sequence[Bound], bounds: Sequence[Bound], last: int) -> bool:
@@ -458,7 +458,7 @@ def check_privacy_for_all(
     `parameter`, from the first index of its loop on, or from `least` on where that is greater.
 
     Raises DiagnosticError for an unknown constant, and for what cannot be read."""
-    program = within(program)
+    program = as_program(program)
     engine = Engine(program.measurer, program.limits)
     question = EveryNumber(program, parameter, least, adjacent, engine, None)
     return question.decide(read_claim(program, budget, None, None))

@@ -485,7 +485,7 @@ class LoopCost:
 
     def at(self, number: int) -> Fraction:
         """The greatest of the bounds for one number."""
-        return max((bound.ratio.at(number) for bound in self.bounds if bound.is_about(number)), default=_ZERO)
+        return max((bound.ratio.value_at(number) for bound in self.bounds if bound.is_about(number)), default=_ZERO)
 
     @property
     def supremum(self) -> Fraction | None:
@@ -882,7 +882,7 @@ class _Plan:
             self._add(position, step)
         count = Fraction(number - self.low + 1)
         most = {
-            self._unknown(name, unit): factor * self.units.functions[unit].at(number)
+            self._unknown(name, unit): factor * self.units.functions[unit].value_at(number)
             for unit in units
             for name, factor in (("base", _ONE), ("slope", count))
         }

@@ -113,7 +113,7 @@ def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progres
     for done, point in enumerate(inputs):
         if progress is not None:
             progress(done, len(inputs))
-        at_inputs.append(laws.at(dict(zip(program.core.inputs, point, strict=True))))
+        at_inputs.append(laws.probabilities(dict(zip(program.core.inputs, point, strict=True))))
     answers = sorted({answer for law in at_inputs for answer in law}, key=laws.rank)
     numbering = Numbering()
     enclosed: dict[int, Bound] = {}

@@ -60,7 +60,7 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
     unit = _unit(single)
     if unit is None or fraction_of(candidate.second)[0].is_zero():
         return None
-    bounds, total = [], -exponent_of(candidate.second) / unit.at(number)
+    bounds, total = [], -exponent_of(candidate.second) / unit.value_at(number)
     try:
         here = _Word(single, number, candidate, candidate.input, likely=True)
         there = _Word(single, number, candidate, candidate.adjacent)
@@ -132,7 +132,7 @@ class _Word(PathRuns):
     def _takes(self, edge: Edge) -> bool:
         if not self._likely or not isinstance(edge, Choice):
             return True
-        weights = self._choices.settled()
+        weights = self._choices.require_weights()
         return weights.possible(edge.weight) and exponent_of(weights.closed(edge.weight)) == 0
 
     def _by_slot(self, names: Iterable[str]) -> dict[int, str]:

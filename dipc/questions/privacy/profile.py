@@ -26,7 +26,7 @@ from dipc.claims.claim import GivenEps, GivenValue
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.program.inputs import InputSpec
-from dipc.program.program import ProgramGiven, within
+from dipc.program.program import ProgramGiven, as_program
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.laws import TableLaws
 from dipc.questions.privacy.loss import DIGITS, IMPOSSIBLE, Loss, Renyi, different_pairs
@@ -348,7 +348,7 @@ def compose(
     counts = [runs] * len(programs) if isinstance(runs, int) else list(runs)
     if not programs or len(counts) != len(programs) or min(counts) < 1:
         raise ValueError("give at least one program and, in `runs`, a number >= 1 for each")
-    loaded = [within(program) for program in programs]
+    loaded = [as_program(program) for program in programs]
     first = loaded[0]
     beside = list(zip(loaded[1:], counts[1:], strict=True))
     engine = Engine(first.measurer, first.limits)
