@@ -389,7 +389,7 @@ def test_a_choice_that_becomes_unlikely_is_no_cheap_way() -> None:
         output = {f"out[{at}]": "1" for at in range(1, number + 1)}
         first, second = (program.closed_probability(point, output).value for point in inputs)
         candidate = Candidate(*inputs, output, {}, first, second)
-        bound = lower_bound(OneLoop.of(LoopText.of(dipc.load(text), "m")), candidate, number, 1)
+        bound = lower_bound(OneLoop.of(LoopText.from_program(dipc.load(text), "m")), candidate, number, 1)
         assert exponent_of(first) == exponent_of(second) == -number
         assert bound is None or all(bound.at(later) <= 0 for later in range(number, number + 5))
 
