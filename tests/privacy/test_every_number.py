@@ -365,11 +365,11 @@ def test_no_law_is_below_what_is_refuted_onwards(seed: int) -> None:
     below, refuting = asked.refuted_from(constants), question(text, limits=FEW)
     for number in range(last, last + later) if below else ():
         found = refuting.at(number).constant(None)
-        least = max((each.ratio.at(number) for each in below if each.is_about(number)), default=Fraction(0))
+        least = max((each.ratio.value_at(number) for each in below if each.is_about(number)), default=Fraction(0))
         assert found.refuted_below is None or found.refuted_below >= least
     if cost is not None:
         for number in range(last, last + 40):
-            assert all(each.ratio.at(number) <= cost.at(number) for each in below if each.is_about(number))
+            assert all(each.ratio.value_at(number) <= cost.at(number) for each in below if each.is_about(number))
 
 
 def test_a_choice_that_becomes_unlikely_is_no_cheap_way() -> None:
@@ -391,7 +391,7 @@ def test_a_choice_that_becomes_unlikely_is_no_cheap_way() -> None:
         candidate = Candidate(*inputs, output, {}, first, second)
         bound = lower_bound(OneLoop.of(LoopText.from_program(dipc.load(text), "m")), candidate, number, 1)
         assert exponent_of(first) == exponent_of(second) == -number
-        assert bound is None or all(bound.at(later) <= 0 for later in range(number, number + 5))
+        assert bound is None or all(bound.value_at(later) <= 0 for later in range(number, number + 5))
 
 
 #: A maximum, or a minimum, that is compared at the end.

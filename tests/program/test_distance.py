@@ -384,7 +384,7 @@ def test_a_solver_that_is_wrong_is_not_believed(
         "if x + 2*y > 4 and 2*x + y > 5 then out <- 1 end", "input x, y : real; output out : {0..9} = 0;"
     )
     assert Distances(Ideal(program), Norm.L1).dd((F(0), F(0))) == 3
-    monkeypatch.setattr(Simplex, "minimized", lambda self, goal: told)
+    monkeypatch.setattr(Simplex, "minimize", lambda self, goal: told)
     with pytest.raises(Undecided) as caught:
         Distances(Ideal(program), Norm.L1).dd((F(0), F(0)))
     assert caught.value.reason == "exact arithmetic did not confirm the answer to a system of linear inequalities"
