@@ -31,7 +31,19 @@ PARTS = {
 #: Files whose refusals are about texts that are no programs for `dipc` either, or about certificates that are wrong.
 ELSEWHERE = frozenset(
     (
-        *("syntax", "program", "reading", "functions", "signs", "obligations", "privacy", "document", "command"),
+        *(
+            "syntax",
+            "program",
+            "reading",
+            "functions",
+            "signs",
+            "obligations",
+            "privacy",
+            "document",
+            "statement",
+            "implication",
+            "command",
+        ),
         *("__init__", "__main__"),
     )
 )
