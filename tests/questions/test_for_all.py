@@ -563,7 +563,9 @@ def test_the_unit_of_a_split_budget() -> None:
     unit = Unit(RationalFunction.number(), union.rates)
     assert unit.holds_from(union.sums, 1)
     assert not Unit(ONE, union.rates).holds_from(union.sums, 1)
-    terms = {term for total in union.sums for term in (*unit.with_rates(total, 6).fixed, *unit.with_rates(total, 6).repeated)}
+    terms = {
+        term for total in union.sums for term in (*unit.with_rates(total, 6).fixed, *unit.with_rates(total, 6).repeated)
+    }
     assert {tuple(sorted(noise.rate for noise in term.event.noises)) for term in terms} == {(F(1, 4), 3)}
     assert unit.intervals((Interval.open(1, 6),), 2) == (Interval.open(0, 3),)
 
