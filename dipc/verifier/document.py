@@ -108,13 +108,14 @@ class Accepted:
 
     def compared_with_block(self, block: Mapping[str, str], budget: Budget) -> Accepted:
         """The same with why the claim of the program's claim `block` does not follow, if it does not."""
-        if not block or not isinstance(self.statement, OfRows | OfInputs) or self.verdict != "accurate":
+        if not block or not isinstance(self.statement, OfRows | OfInputs) or self.verdict == "undecided":
             return self
         answer, why = self.compared_with(Expected(block=block, own=True), budget).answer or (Follows.YES, "")
         if answer is Follows.YES:
             return self
         stated = ", ".join(f"{name}: {text}" for name, text in block.items())
-        return replace(self, differs=f"the claim block of the program is not what was proved ({stated}): {why}")
+        shown = "proved" if self.verdict == "accurate" else "refuted"
+        return replace(self, differs=f"the claim block of the program is not what was {shown} ({stated}): {why}")
 
     @property
     def exit_code(self) -> int:
@@ -764,6 +765,7 @@ def _check_aligned(
             machine,
             (distance, reach),
             numbers,
+            None if numbers is None else constants[numbers[0]],
         ),
         verdict="private",
         counts={"rows": exits, "private": exits if proved else 0, "undecided": 0, "vacuous": 0},

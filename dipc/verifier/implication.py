@@ -163,7 +163,7 @@ def _less(one: Closed, other: Closed, budget: Budget) -> Closed:
 def _cells(asked: Beta, proved: Beta, interval: Interval, budget: Budget) -> Follows:
     """Whether asked >= min(1, proved) is shown on the interval, cell by cell."""
     if interval.is_point:
-        return Follows.YES  # it was looked at, exactly unless normal noise is in it
+        return Follows.YES if _suffices_at(asked, proved, interval.lower, budget) else Follows.OPEN
     waiting: list[tuple[Fraction, Fraction | None, int]] = [(interval.lower, interval.upper, 0)]
     while waiting:
         low, high, halved = waiting.pop()
@@ -179,6 +179,22 @@ def _cells(asked: Beta, proved: Beta, interval: Interval, budget: Budget) -> Fol
             return Follows.NO
         waiting += [(low, middle, halved + 1), (middle, high, halved + 1)]
     return Follows.YES
+
+
+def _suffices_at(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
+    """Whether asked >= min(1, proved) is shown at this eps: always decided but for sums over normal noise."""
+    bounds: list[Sequence[Probability]] = [(CERTAIN,), *arguments_of(proved)]
+    return all(
+        any(all(_is_not_below(arm, one, eps, budget) for one in bound) for arm in arms for bound in bounds)
+        for arms in arguments_of(asked)
+    )
+
+
+def _is_not_below(one: Probability, other: Probability, eps: Fraction, budget: Budget) -> bool:
+    """Whether one >= other is shown at this eps."""
+    if isinstance(one, Enclosed) or isinstance(other, Enclosed):
+        return same(one, other, budget) or _is_below(other, one, eps, budget)
+    return not _is_below(one, other, eps, budget)
 
 
 def _arms_suffice(
@@ -262,7 +278,8 @@ def _follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction]
         return Follows.NO
     if alpha == "dd":
         names = {**constants, "alpha": far, "dd": far}
-        own_names = names
+        # With alpha = 0 one beta is proved for all distances.
+        own_names = names if own_alpha == "dd" else {**names, "alpha": Form.number(Fraction(0))}
     else:
         least = evaluate_number(alpha, constants, budget)
         names = {**constants, "alpha": Form.number(least)}

@@ -9,6 +9,7 @@ implied for reals is so for integers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, partial
@@ -17,7 +18,7 @@ from typing import Any
 
 from dipc.verifier import reading as read
 from dipc.verifier.bounds import Bounds, Merges, Way
-from dipc.verifier.claims import Claim, Interval, read_intervals
+from dipc.verifier.claims import Claim, Interval, NotOneForm, read_intervals
 from dipc.verifier.classes import (
     VARIABLES,
     Kind,
@@ -325,7 +326,10 @@ def _text(value: Value | Affine) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """An input that refutes a claim about all inputs, its answer and dd, and the obligation for this gamma."""
+    """An input that refutes a claim about all inputs, its answer and dd, and the obligation for this gamma.
+
+    `constants` are those of the program that it is an input of; `number` is its number of queries where that varies.
+    """
 
     theorem: Theorem
     inputs: Sequence[str]
@@ -333,6 +337,8 @@ class Witness:
     dd: str
     gamma: Fraction
     decided: Decided
+    constants: Mapping[str, Fraction]
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,7 +390,7 @@ def check_inputs(
                 with in_step(f"class {one.number}"):
                     verdict, missing = one.check(entry)
                 shown += one.shown
-                witnesses += one.witnesses
+                witnesses += [replace(witness, number=number) for witness in one.witnesses]
                 own.append(verdict)
                 tally.add(verdict, missing, vacuous=verdict == "accurate" and missing is None and not one.says)
             if not own or (number is not None and number in singly) or (number is None and case_number > 1):
@@ -399,7 +405,9 @@ def check_inputs(
         steady = {name: value for name, value in whole.constants.items() if name not in varying}
         alike = replace(whole, constants=steady)
         verdict, missing, words = check_numbers(data["numbers"], alike, decided, tree, singly, budget, covering)
-        tally.add(verdict, missing)
+        start = read.rational(data["numbers"]["start"])
+        says = _says_something(replace(alike, constants={**steady, parameter: start}), budget)
+        tally.add(verdict, missing, vacuous=verdict == "accurate" and missing is None and not says)
         trusted += words
     return Found(
         tally,
@@ -409,6 +417,21 @@ def check_inputs(
         witnesses,
         whole,
     )
+
+
+#: Distances at which beta is compared with 1.
+_SAMPLES = ("0", "1", "64", "1048576")
+
+
+def _says_something(claim: Claim, budget: Budget) -> bool:
+    """Whether beta was seen to be below 1 at some distance and eps of the claim."""
+    owns: list[dict[str, str]] = [{"gamma": gamma} for gamma in _SAMPLES] if claim.gamma == "free" else [{}]
+    for own in owns:
+        for dd in _SAMPLES:
+            with suppress(NotOneForm, *DERIVATION_ENDS):
+                if seen_below_one(claim.terms(own, dd, budget)[2], claim.intervals, budget):
+                    return True
+    return False
 
 
 def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fraction, bool]:
@@ -566,7 +589,7 @@ class _Class:
             inputs, outputs = [given[name] for name in names[0]], [answer.get(name) for name in names[1]]
             self.theorem.check_distance(inputs, outputs, dd, computed=self.theorem.ideal is not None)
             self.theorem.check(inputs, outputs, radius, decided.value)
-            self.witnesses.append(Witness(self.theorem, inputs, outputs, dd, radius, decided))
+            self.witnesses.append(Witness(self.theorem, inputs, outputs, dd, radius, decided, self.claim.constants))
             return decided.require("inaccurate", beta, self.budget)
 
     def _proved(self, value: object, named: Shown) -> str | None:

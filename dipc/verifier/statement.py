@@ -115,11 +115,13 @@ class Expected:
         return Claim(part("alpha"), part("beta"), part("gamma"), self.intervals(proved.intervals), proved.constants)
 
     def own_cells(self, own: Mapping[str, str]) -> dict[str, str]:
-        """The cells of a row's own that are asked about: those of a compared table, or of parts that nobody gives."""
+        """The cells of a row's own that are asked about: those of a compared table, or of parts that nobody gives.
+
+        A claim block with a beta gives all parts: the ones that it leaves out have a default.
+        """
+        given = _OF_ACCURACY if "beta" in self.block else tuple(self.block)
         return {
-            name: cell
-            for name, cell in own.items()
-            if getattr(self, name) is None and (self.own or name not in self.block)
+            name: cell for name, cell in own.items() if getattr(self, name) is None and (self.own or name not in given)
         }
 
 
@@ -472,7 +474,8 @@ class OfInputs:
             at = ""
             if self.witnesses:
                 one = self.witnesses[0]
-                at = f", at {_point(one.theorem.machine, one.inputs)}, eps = {one.decided.fails_at}"
+                number = "" if self.parameter is None else f"{self.parameter[0]} = {one.number}, "
+                at = f", at {number}{_point(one.theorem.machine, one.inputs)}, eps = {one.decided.fails_at}"
             return f"{self.subject} is not always right {claimed}{at}"
         count, vacuous = self.counts["rows"], self.counts["vacuous"]
         notes = []
@@ -495,10 +498,13 @@ class OfInputs:
             return Follows.OPEN, "it is undecided"
         if wanted == "inaccurate":
             refuting = (
-                violates(one.theorem, (one.inputs, one.outputs, one.dd), asked, {}, (one.gamma, one.decided), budget)
+                violates(
+                    one.theorem, (one.inputs, one.outputs, one.dd), replace(asked, constants=one.constants), {},
+                    (one.gamma, one.decided), budget,
+                )
                 for one in self.witnesses
                 if asked.gamma != "free"
-            )
+            )  # fmt: skip
             same = asked == self.claim and any(one.decided.open is None for one in self.witnesses)
             if self.verdict == "inaccurate" and (same or any(refuting)):
                 return Follows.YES, ""
@@ -507,6 +513,10 @@ class OfInputs:
             return Follows.NO, f"it is {self.verdict}"
         if self.counts["vacuous"] == self.counts["rows"]:
             return Follows.NO, "it holds vacuously"
+        if self.parameter is not None:
+            number = self.claim.constants[self.parameter[0]]
+            if number < Fraction(self.parameter[1]):
+                return Follows.NO, _is_too_small(self.parameter, number)
         opened = {} if self.parameter is None else {self.parameter[0]: Fraction(self.parameter[1])}
         steady = {name: value for name, value in self.claim.constants.items() if name not in self.varying}
         proved = replace(self.claim, constants=steady)
@@ -666,6 +676,10 @@ def _read_adjacency(text: str) -> tuple[str, Fraction]:
         raise Unreadable(f"`{text[:40]}` is no adjacency: write linf:1, l1:1 or hamming:1") from None
 
 
+def _is_too_small(parameter: tuple[str, object], number: Fraction) -> str:
+    return f"it is about {parameter[0]} >= {parameter[1]}, and the program has {parameter[0]} = {number}"
+
+
 @dataclass(frozen=True)
 class OfAllPairs:
     """What was proved about all pairs of adjacent real inputs."""
@@ -676,6 +690,8 @@ class OfAllPairs:
     machine: Machine
     adjacent: tuple[str, Fraction]
     parameter: tuple[str, int] | None
+    #: The value of the parameter in the program.
+    number: Fraction | None
 
     @property
     def kind(self) -> str:
@@ -698,6 +714,8 @@ class OfAllPairs:
             return Follows.NO, "it is private"
         if expected.adjacent is not None and not self._includes(*_read_adjacency(expected.adjacent)):
             return Follows.NO, f"it is not about all pairs adjacent by {expected.adjacent}"
+        if self.parameter is not None and self.number is not None and self.number < self.parameter[1]:
+            return Follows.NO, _is_too_small(self.parameter, self.number)
         return _privacy_follows(expected, self.claim, self.intervals, budget)
 
     def _includes(self, distance: str, reach: Fraction) -> bool:

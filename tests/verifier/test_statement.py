@@ -243,6 +243,88 @@ def test_a_claim_about_every_real_input(parts: dict[str, Any], answer: Follows) 
     assert met(real_inputs(), **{"verdict": "accurate", **parts}) is answer
 
 
+THRESHOLD = """program threshold; input q : real; output o : bool; var r : real;
+ideal { o <- q >= 0 }
+r <- Lap(eps, q); o <- r >= 0
+"""
+
+
+def test_one_beta_for_all_distances_is_not_one_that_falls() -> None:
+    """With alpha = 0 the beta exp(-alpha*eps/2)/2 is 1/2, which is right for all inputs and no better next to 0."""
+    report = dipc.check(
+        dipc.load(THRESHOLD), inputs="all", alpha="0", beta="exp(-alpha*eps/2)/2", keep_proofs=True
+    )  # fmt: skip
+    text = certify(report)
+    assert met(text, verdict="accurate", alpha="dd", beta="1/2") is Follows.YES
+    for beta in ("exp(-alpha*eps/2)/2", "exp(-alpha*eps/9)/2", "1/2 - exp(-alpha*eps)/100"):
+        assert met(text, verdict="accurate", alpha="dd", beta=beta) is not Follows.YES
+
+
+def test_cells_of_a_row_do_not_replace_what_a_claim_block_leaves_out(tmp_path: Path) -> None:
+    """A block with a beta and no gamma claims gamma = 0, whatever the rows of a certificate say."""
+    file, table = tmp_path / "near.dip", tmp_path / "t.csv"
+    file.write_text(
+        """program near; input q : {0..2}; output o : real;
+claim { beta: exp(-eps)/100; eps: [1, inf) }
+ideal { o <- q }
+o <- Lap(eps, q)
+""",
+        encoding="utf-8",
+    )
+    table.write_text("q,o,gamma\n0,0,1000\n1,1,1000\n2,2,1000\n", encoding="utf-8")
+    text = certify(dipc.check(str(file), str(table), keep_proofs=True))
+    assert "each row's own gamma being 1000" in sentence(text)
+    expected = Expected("accurate")
+    assert verify(text, program=file, expected=expected).exit_code == 1
+    assert verify(text, program=file, table=table, expected=expected).exit_code == 0
+    accepted = verify(text, program=file)
+    assert accepted.exit_code == 0
+
+
+@cache
+def every_number(least: int, beta: str, source: str = SPARSE, **constants: int) -> str:
+    program = dipc.load(source, **constants)
+    return certify(dipc.check(program, inputs="all", for_all=f"m >= {least}", beta=beta, keep_proofs=True))
+
+
+def test_a_refutation_is_about_its_own_number_of_queries() -> None:
+    """At m = 5 and eps = 139 the bound 16*m*exp(-alpha*eps/8) fails, and 17*m*exp(-alpha*eps/8) does not."""
+    split = str(samples.ROOT / "tests" / "golden" / "files" / "split_rates.dip")
+    text = every_number(1, "16*m*exp(-alpha*eps/8)", split)
+    assert ", at m = 5, q[1] = -1, q[2] = -1, q[3] = -1, q[4] = -1, q[5] = -1, eps = 139" in sentence(text)
+    assert met(text, verdict="inaccurate") is Follows.YES
+    assert met(text, verdict="inaccurate", beta="15*m*exp(-alpha*eps/8)") is Follows.YES
+    assert met(text, verdict="inaccurate", beta="17*m*exp(-alpha*eps/8)") is Follows.NO
+
+
+def test_numbers_of_queries_that_a_theorem_is_not_about() -> None:
+    beta = "2*m*c*exp(-alpha*eps/(8*c))/6"
+    one = every_number(3, beta, m=1)
+    assert ", for every m >= 3," in sentence(one)
+    answer = verify(one, program=SPARSE, constants={"m": Fraction(1)}, expected=Expected("accurate", beta=beta)).answer
+    assert answer == (Follows.NO, "it is about m >= 3, and the program has m = 1")
+    three = every_number(3, beta, m=3)
+    assert verify(three, program=SPARSE, expected=Expected("accurate", beta=beta)).exit_code == 0
+
+
+def test_a_beta_of_one_for_every_number_is_vacuous() -> None:
+    text = every_number(3, "1 + exp(-alpha*eps)", m=3)
+    assert "(vacuously)" in sentence(text)
+    assert met(text, verdict="accurate") is Follows.NO
+
+
+def test_bounds_with_normal_noise_at_one_eps() -> None:
+    """What enclosures do not tell apart is not decided, also at a single eps."""
+    source = "program n; input q : {0, 1}; output o : real; ideal { o <- q } o <- Gauss(1/eps, q)"
+    report = dipc.check(dipc.load(source), inputs="all", gamma="1", beta="1/3", eps="[1, 1]", keep_proofs=True)
+    text = certify(report)
+    assert met(text, verdict="accurate") is Follows.YES
+    assert met(text, verdict="accurate", beta="1/3 + erfc(40)") is not Follows.NO
+    assert met(text, verdict="accurate", beta="1/3 - erfc(40)") is not Follows.YES
+    assert met(text, verdict="accurate", beta="1/2 - erfc(1)") is Follows.YES
+    assert met(text, verdict="accurate", beta="erfc(1)") is Follows.NO
+
+
 def test_bounds_are_compared_on_their_intervals() -> None:
     one = {(0, Fraction(0)): Fraction(1)}
     falling = ((({(0, Fraction(-1)): Fraction(1)}, one),),)
