@@ -308,7 +308,7 @@ def test_numbers_of_queries_that_a_theorem_is_not_about() -> None:
 
 
 def test_a_beta_of_one_for_every_number_is_vacuous() -> None:
-    text = every_number(3, "1 + exp(-alpha*eps)", m=3)
+    text = every_number(3, "1 + 2*m*c*exp(-alpha*eps/(8*c))", m=3)
     assert "(vacuously)" in sentence(text)
     assert met(text, verdict="accurate") is Follows.NO
 
