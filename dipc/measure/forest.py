@@ -1,4 +1,4 @@
-"""Difference constraints over continuous noises: forests by message passing, cycles split first."""
+"""Measure difference constraints over Laplace noises: trees by message passing, cycles by splitting them first."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ else:
 
 # --- Difference -------------------------------------------------------------------------------------------------------
 #
-# Difference systems: constraints Z_i - Z_j >= w and bounds on single Z_i, over independent Laplace noises, all real or
-# all integer.
+# A difference system consists of constraints Z_i - Z_j >= w and of bounds on single Z_i. The noises Z are independent
+# Laplace noises, all real or all integer.
 #
-# Any set of constraints with at most two noises each becomes one by rescaling the noises (a noise of rate a at mean m
-# times s is one of rate a/|s| at mean s·m), unless two noises are compared in two proportions. What does not depend on
-# means and constants is worked out once, in an `EventShape`: the rows of a table share it. Lengths are integers from
-# here on. Integer noises are only ever negated, not rescaled; between them Z_i - Z_j > w is Z_i - Z_j >= w' for the
-# next integer w'.
+# Constraints with at most two noises each become a difference system by rescaling the noises, unless two noises are
+# compared in two proportions. (A noise of rate a and mean m, times s, is a noise of rate a/|s| and mean s·m.) An
+# `EventShape` holds the part that does not depend on means and constants; the rows of a table share one shape. Lengths
+# are integers from here on. Integer noises are negated but never rescaled; between them Z_i - Z_j > w is
+# Z_i - Z_j >= w' for the next integer w'.
 
 #: The index that stands for the constant 0 in the inequalities of a system.
 ORIGIN = -1
 
-#: `lower[i, j]` = w stands for Z_i - Z_j >= w, where Z of ORIGIN is 0.
+#: The item (i, j): w means Z_i - Z_j >= w, where Z of ORIGIN is 0.
 Inequalities = dict[tuple[int, int], int]
 
 
 @frozen
 class DifferenceSystem:
-    """Noise i is Laplace with rate `rates[i]` (times eps) and mean `means[i]`; `lower` holds what must be true of them.
+    """Difference constraints `lower` over Laplace noises, where noise i has rate `rates[i]`·eps and mean `means[i]`.
 
-    Means and inequalities count lengths in multiples of `unit`; it is None for integer noises, whose unit is 1.
+    Means and inequalities count lengths in multiples of `unit`, which is None for integer noises: their unit is 1.
     """
 
     rates: tuple[Fraction, ...]
@@ -57,26 +57,29 @@ class DifferenceSystem:
 
     @property
     def is_integer(self) -> bool:
-        """Whether the noises are integers."""
+        """Whether the noises take integer values."""
         return self.unit is None
 
     def leaves_room(self, closed_walk: int) -> bool:
-        """Whether 0 >= w, the sum of the inequalities around a cycle, leaves more than a null set: among integers w = 0
-        does, as it fixes differences to what has positive mass.
+        """Whether a cycle of inequalities can hold with positive probability.
+
+        The inequalities around the cycle sum to 0 >= `closed_walk`. Real noises need `closed_walk` < 0. For integer
+        noises 0 suffices, since a fixed difference of two integer noises has positive probability.
         """
         return closed_walk < self.is_integer
 
     def is_null(self) -> bool:
-        """Whether two inequalities on the same two noises leave no room, so that the measure is 0."""
+        """True if the lower and the upper bound of some difference contradict each other, so that the measure is 0."""
         lower = self.lower
         return any((j, i) in lower and not self.leaves_room(w + lower[j, i]) for (i, j), w in lower.items())
 
 
 @frozen
 class EventShape:
-    """An event except for its means and constants: all that is needed to turn those into a difference system.
+    """An event without its means and constants, with the factors that turn these into a difference system.
 
-    `rows[n]` = (i, j, factor) says that constraint n is Z_i - Z_j >= factor·constant·unit; None that it has no noise.
+    `rows[n]` = (i, j, factor) means that constraint n is Z_i - Z_j >= factor·constant·`unit`; None marks a constraint
+    without noises. Noise i has the mean `mean_factors[i]`·mean·`unit`. `whole` says that the noises are integers.
     """
 
     rates: tuple[Fraction, ...]
@@ -86,7 +89,10 @@ class EventShape:
     whole: bool
 
     def system(self, event: Event) -> DifferenceSystem | None:
-        """The system whose measure is that of an event of this shape, or None if the measure is plainly 0."""
+        """Return the difference system with the measure of `event`, an event of this shape.
+
+        None means that the measure is 0: a constraint without noises fails, or two bounds contradict each other.
+        """
         means, rows, unit = self.lengths(event)
         lower: Inequalities = {}
         for row, constraint in zip(rows, event.constraints, strict=True):
@@ -102,8 +108,10 @@ class EventShape:
         return None if system.is_null() else system
 
     def lengths(self, event: Event) -> tuple[tuple[int, ...], Sequence[tuple[int, int, int] | None], Fraction | None]:
-        """The means of an event of this shape, for each constraint (i, j, w) where it is Z_i - Z_j >= w, and the unit
-        of both; None for integer noises.
+        """Return (means, rows, unit) for `event`, an event of this shape, with all lengths in multiples of unit.
+
+        rows[n] = (i, j, w) means that constraint n is Z_i - Z_j >= w; None marks a constraint without noises. The unit
+        is None for integer noises.
         """
         means = [noise.mean.as_integer_ratio() for noise in event.noises]
         constants = [constraint.constant.as_integer_ratio() for constraint in event.constraints]
@@ -113,7 +121,7 @@ class EventShape:
             if row is None:
                 rows.append(None)
             elif self.whole:
-                # The least integer w that is at least, or if strict above, the bound.
+                # The least integer w >= bound, or w > bound where the constraint is strict.
                 i, j, factor = row
                 whole_bound, rest = divmod(factor * p, q * self.unit.denominator)
                 rows.append((i, j, whole_bound + (constraint.strict or rest > 0)))
@@ -128,10 +136,14 @@ class EventShape:
 
 
 def event_shape(event: Event) -> EventShape:
-    """The shape of an event; events that differ in means and constants only have the same one.
+    """Return the shape of `event`. Events that differ only in means and constants have the same shape.
 
-    Raises OutsideFragment for a constraint over three or more noises, for noises compared in two proportions, for
-    integer noises compared in another one than 1 or -1, and for noise that is not all Laplace or all discrete Laplace.
+    Raises OutsideFragment in four cases:
+
+    * a constraint relates three or more noises;
+    * two noises are compared in two different proportions;
+    * integer noises are compared in another proportion than 1 or -1;
+    * some noise is neither Laplace nor discrete Laplace, or both kinds occur.
     """
     whole_numbers = bool(event.noises) and event.noises[0].law.whole
     for noise in event.noises:
@@ -156,7 +168,7 @@ def event_shape(event: Event) -> EventShape:
                     )
             case more:
                 raise OutsideFragment(f"one constraint relates {len(more)} noises; only two are covered yet")
-        # Up to the constant this is slope·(Z_i - Z_j).
+        # Up to its constant the constraint is slope·(Z_i - Z_j) >= 0.
         rows.append((i, j, -1 / slope) if slope > 0 else (j, i, 1 / slope))
     whole = lcm(*(s.denominator for s in scales), *(row[2].denominator for row in rows if row is not None))
     return EventShape(
@@ -169,7 +181,7 @@ def event_shape(event: Event) -> EventShape:
 
 
 def _scales(event: Event) -> list[Fraction]:
-    """Factors s_i such that in Z_i = s_i·X_i every constraint of a spanning forest is one on a difference."""
+    """Factors s_i such that every constraint of a spanning forest bounds a difference of the Z_i = s_i·X_i."""
     links: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
     for constraint in event.constraints:
         if len(constraint.coefficients) == 2:
@@ -192,7 +204,7 @@ def _scales(event: Event) -> list[Fraction]:
 
 
 def neighbors(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """For each of `count` noises, the noises that an inequality relates it to, in increasing order."""
+    """Return, for each of `count` noises, the noises that share one of `pairs` with it, in increasing order."""
     result: list[set[int]] = [set() for _ in range(count)]
     for i, j in pairs:
         if ORIGIN not in (i, j):
@@ -202,7 +214,10 @@ def neighbors(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """The noises that share constraints, directly or not, in increasing order; a noise without any is left out."""
+    """Return the connected components of the graph with the edges `pairs`, each in increasing order.
+
+    A pair with ORIGIN bounds one noise and connects nothing. A noise that is in no pair is left out.
+    """
     pairs = list(pairs)
     adjacent = neighbors(count, pairs)
     bounded = {i for pair in pairs for i in pair if i != ORIGIN}
@@ -224,12 +239,16 @@ def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 # --- Canonical forms of trees of difference constraints ---------------------------------------------------------------
 #
-# The measure of a tree does not change when all noises are translated together, when each is translated with the
-# constraint that ties it to its parent, when all are reflected, or when children are listed in another order; and over
-# the reals it only has eps rescaled when all lengths are stretched. So the 3^m rows of a table need few different
-# integrals.
+# The measure of a tree of noises does not change when
+#
+#   * all noises are translated together,
+#   * a noise is translated together with the constraint that ties it to its parent,
+#   * all noises are reflected, or
+#   * children are listed in another order.
+#
+# Over the reals, stretching all lengths only rescales eps. So the 3^m rows of a table need few different integrals.
 
-#: rate, mean, (has low, low), (has high, high) of the noise; the same two pairs for Z - Z_parent; number of children.
+#: Rate, mean, (has low, low) and (has high, high) of a noise Z; both pairs for Z - Z_parent; the number of children.
 NodeKey = tuple[int, int, int, int, int, int, int, int, int, int, int]
 
 #: Nodes in preorder.
@@ -239,10 +258,10 @@ _Pair = tuple[int, int]
 
 
 class CanonicalTree(NamedTuple):
-    """A rooted tree of noises in preorder with integer rates, means and bounds, the root's mean at 0; the noises are
-    integers themselves if `whole`.
+    """A rooted tree of noises in preorder, with integer rates, means and bounds; the mean of the root is 0.
 
-    Its measure as a function of eps, taken at `stretch`·eps, is that of the system it was made from.
+    The system that this tree represents has at eps the measure that `nodes` have at `stretch`·eps. `whole` says that
+    the noises take integer values.
     """
 
     nodes: TreeKey
@@ -251,14 +270,19 @@ class CanonicalTree(NamedTuple):
 
 
 def slopes_of(tree: CanonicalTree) -> int:
-    """How many exponents of X a product of all messages may have: each noise gives one or none, like rates add up."""
+    """Return the greatest number of distinct exponents of X in the product of all messages of `tree`.
+
+    Each noise except the root contributes its rate or nothing to an exponent; equal rates add up.
+    """
     return prod([1 + count for count in Counter(node[0] for node in tree.nodes[1:]).values()])
 
 
 @frozen
 class _Step:
-    """One noise of a rooted tree: where its parent is among the steps (-1: it is the root), and which inequalities hold
-    its bounds and its tie to the parent (None: there is none).
+    """One noise of a rooted tree, with the inequalities that bound it and that tie it to its parent.
+
+    `parent` is the position of the parent's step, -1 for the root. An inequality is given by its pair of noises; None
+    means that the noise has no such inequality.
     """
 
     noise: int
@@ -272,7 +296,10 @@ class _Step:
 
 @frozen
 class _Rooting:
-    """A choice of root and of reflection (sign -1); steps come after their parents."""
+    """A root and a reflection of a tree of noises: `sign` is -1 where all noises are negated.
+
+    Each step comes after the step of its parent.
+    """
 
     sign: int
     steps: tuple[_Step, ...]
@@ -280,14 +307,18 @@ class _Rooting:
 
 @frozen
 class TreeShape:
-    """A tree of difference constraints except for its lengths, with the rootings that can give the canonical form."""
+    """A tree of difference constraints without its lengths.
+
+    The canonical form for given lengths is the least of those under `rootings`.
+    """
 
     rate_unit: Fraction
     rootings: tuple[_Rooting, ...]
 
     def canonical(self, means: Sequence[int], lower: Inequalities, unit: Fraction | None) -> CanonicalTree:
-        """The canonical form for these lengths, in multiples of `unit`; None: noises are integers. Isomorphic systems
-        (see above) have equal `nodes`.
+        """Return the canonical form of this tree for lengths in multiples of `unit`, where None means integer noises.
+
+        Isomorphic systems, as listed above `NodeKey`, have equal `nodes`.
         """
         nodes, length = min([_canonical(rooting, means, lower, unit is None) for rooting in self.rootings])
         if unit is None:
@@ -296,7 +327,7 @@ class TreeShape:
 
 
 def tree_shape(rates: Sequence[Fraction], members: Sequence[int], pairs: Iterable[_Pair]) -> TreeShape | None:
-    """The shape of the connected noises `members` under inequalities on `pairs`, or None if these form a cycle."""
+    """Return the shape of the connected noises `members` under inequalities on `pairs`, or None if there is a cycle."""
     related = frozenset(pairs)
     adjacent = neighbors(len(rates), related)
     if sum(len(adjacent[i]) for i in members) != 2 * (len(members) - 1):
@@ -307,7 +338,7 @@ def tree_shape(rates: Sequence[Fraction], members: Sequence[int], pairs: Iterabl
     rootings = [
         _rooting(root, sign, whole_rates, adjacent, related) for root in _centers(members, adjacent) for sign in (1, -1)
     ]
-    # Lengths cannot make up for a difference that is there without them.
+    # Nodes are compared by structure before lengths, so only the least rootings without lengths can be least with them.
     no_means, no_lengths = [0] * len(rates), dict.fromkeys(related, 0)
     bare = [_canonical(rooting, no_means, no_lengths, True)[0] for rooting in rootings]
     least = min(bare)
@@ -315,7 +346,7 @@ def tree_shape(rates: Sequence[Fraction], members: Sequence[int], pairs: Iterabl
 
 
 def _centers(members: Sequence[int], adjacent: Sequence[Sequence[int]]) -> list[int]:
-    """The one or two middle nodes of the tree, by peeling leaves."""
+    """Return the one or two middle nodes of the tree of `members`, found by removing leaves."""
     degree = {i: len(adjacent[i]) for i in members}
     left = len(members)
     layer = [i for i in members if degree[i] <= 1]
@@ -349,7 +380,10 @@ def _rooting(
 
 
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
-    """The nodes of the canonical form, and the length that is its unit (0 if it has no lengths); 1 if `whole`."""
+    """Return the nodes of the tree under `rooting`, and the length that is their unit.
+
+    The unit is 1 if `whole`, and 0 if the tree has no lengths.
+    """
     sign = rooting.sign
     origins: list[int] = []
     rows: list[list[int]] = []
@@ -357,7 +391,7 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
     for step in rooting.steps:
         row = [step.rate, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         mean = means[step.noise] * sign
-        # The noise is measured from its origin, which lies from that of its parent as far as the tie says.
+        # Lengths at a noise count from its origin: the origin of its parent plus a bound of the tie between them.
         if step.parent < 0:
             origin = mean
         else:
@@ -400,17 +434,19 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
 
 # --- Partial orders of noises with one law: linear extensions, counted by order ideals --------------------------------
 #
-# The n! orders of independent, identically distributed continuous noises are equally likely and ties have measure 0. So
-# the probability that comparisons Z_i >= Z_j hold is the share of orders that extend them. An extension places the
-# noises from the least upwards; what is placed at any time is an order ideal (with a noise, it holds all below), so the
-# number of extensions is that of paths from the empty ideal to the full one. A grid of 4 by 4 has 70 ideals and 24 024
-# extensions; 6 by 6 has 924 ideals.
+# The n! orders of independent, identically distributed continuous noises are equally likely, and ties have measure 0.
+# So the probability that comparisons Z_i >= Z_j hold is the fraction of orders that extend them. An extension places
+# the noises from the least upwards. The noises placed at any time form an order ideal: a set that contains, with each
+# noise, all noises below it. So the number of extensions is the number of paths from the empty ideal to the full one. A
+# grid of 4 by 4 has 70 ideals and 24 024 extensions; 6 by 6 has 924 ideals.
 
 
 def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
-    """The measure of a system that only compares real noises of one law, which all occur in it, exactly.
+    """Return the exact measure of a system that only compares identically distributed real noises.
 
-    None for other systems, and where more than `most` order ideals would be looked at.
+    Returns None if `system` has integer noises, different rates or means, bounds on single noises, or a length other
+    than
+    0. It also returns None where more than `most` order ideals would be counted.
     """
     if system.is_integer or len(set(system.rates)) > 1 or len(set(system.means)) > 1:
         return None
@@ -420,7 +456,7 @@ def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
     below = [0] * size
     for i, j in system.lower:
         below[i] |= 1 << j
-    # Ideals of this many noises, as bit sets, and the orders in which each can be filled.
+    # The order ideals of one size, as bit sets, each with the number of orders in which it can be filled.
     ideals, seen = {0: 1}, 1
     for _ in range(size):
         larger: dict[int, int] = {}
@@ -432,27 +468,27 @@ def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
         seen += len(ideals)
         if seen > most:
             return None
-    # Where two noises are each above the other there is no order.
+    # If comparisons go around a cycle, no path reaches the full ideal.
     return Fraction(ideals.get((1 << size) - 1, 0), factorial(size))
 
 
 # --- The measure of a tree of difference constraints by message passing from the leaves -------------------------------
 #
-# The message of a noise to its parent is, as a function of the parent's value, the measure of everything below it: one
-# integral, or one sum over integers, of a one-variable piecewise function. The cost is polynomial in the number of
-# noises wherever the closed form itself is.
+# The message of a noise to its parent maps the parent's value to the measure of the noise's whole subtree. It is one
+# integral, or one sum over integers, of a piecewise function of one variable. The cost is polynomial in the number of
+# noises wherever the size of the closed form is.
 
-#: Functions on the reals, on the integers, on the reals near one eps, or the sizes of those on the reals.
+#: Functions on the reals, on the integers, on the reals near one eps, or the estimated sizes of functions on the reals.
 _Function = TypeVar("_Function", Piecewise, "lattice.LatticePiecewise", "power_series.SeriesPiecewise", SizedPiecewise)
 
-#: A density with this rate and mean.
+#: The density of Laplace noise, from its rate and its mean.
 _Laplace = Callable[[int, int], _Function]
 
 
 def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
-    """Pr[all constraints of a canonical tree hold], exactly, as a function of the tree's own eps (before `stretch`).
+    """Return the exact probability that all constraints of `tree` hold, as a function of eps before `stretch`.
 
-    Raises LimitReached when the closed form has too many terms or takes too many steps.
+    Raises LimitReached if the closed form would have too many terms or take too many steps.
     """
     meter = Meter(limit)
     if tree.whole:
@@ -461,8 +497,10 @@ def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
 
 
 def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limits) -> flint.arb_series:
-    """The Taylor series of the same at the center of the ring, as long and as precise as FLINT is set to: each
-    coefficient is enclosed. Raises LimitReached where one integrand has too many terms.
+    """Return the Taylor series of `tree_measure` at the center of `ring`, for a tree of real noises.
+
+    Each coefficient is an enclosure; length and precision are those that FLINT is set to. Raises LimitReached if one
+    integrand has too many terms.
     """
     assert not tree.whole, "integers have no series here"
     meter = Meter(limit)
@@ -470,8 +508,9 @@ def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limit
 
 
 def watch_size(tree: CanonicalTree, limit: Limits) -> None:
-    """Raises LimitReached where `tree_measure` is expected to go through more terms than there may be steps, at a small
-    part of what they take.
+    """Raise LimitReached if `tree_measure` is expected to go through more terms than `limit` allows steps.
+
+    The estimate takes a small part of the time of those steps.
     """
     meter = Meter(limit)
     if tree.whole:
@@ -480,22 +519,24 @@ def watch_size(tree: CanonicalTree, limit: Limits) -> None:
         watch_product_of(_at_root(tree.nodes, SizedPiecewise.laplace, meter), meter)
 
 
-#: For how many steps one coefficient of a denominator counts.
+#: The steps that one coefficient of a denominator counts for.
 _STEPS_OF_ONE = 50
 
-#: So many noises take few steps (less than 50 000 in 1 500 random trees): to estimate these takes as long as they do.
+#: Trees of at most this many noises are not estimated: they took less than 50 000 steps in each of 1 500 random trees,
+#: and an estimate takes as long as the steps do.
 _FEW_NOISES = 6
 
 
 def terms_of_integers(tree: CanonicalTree) -> int:
-    """About how many coefficients the denominators of a tree over integers have together: those of each exponent have
-    the degree of all rates in e^eps.
+    """Return an estimate of the number of coefficients of all denominators of a `tree` over integers.
+
+    The denominator for one exponent has the sum of all rates as its degree in e^eps.
     """
     return slopes_of(tree) * sum([node[0] for node in tree.nodes])
 
 
 def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list[tuple[_Function, int]]:
-    """The density of the root on its bounds, and all messages, to powers."""
+    """Return the functions, each with its power, whose product is the root's density times its children's messages."""
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, _Function] = {}
     for position in range(len(nodes) - 1, 0, -1):
@@ -503,13 +544,13 @@ def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list
         if subtree not in messages:
             has_low, low, has_high, high = nodes[position][6:10]
             weight = _product(_factors(nodes, sizes, position, messages, laplace), meter)
-            # P -> the measure of all Z with Z - P in the range that ties Z to its parent.
+            # The function P -> measure of all Z with Z - P in the range that ties Z to its parent.
             messages[subtree] = weight.window_integral(low if has_low else None, high if has_high else None, meter)
     return _factors(nodes, sizes, 0, messages, laplace)
 
 
 def _subtree_sizes(nodes: TreeKey) -> list[int]:
-    """For each node in preorder, the number of nodes of its subtree."""
+    """Return, for each node in preorder, the number of nodes of its subtree."""
     sizes = [1] * len(nodes)
     for position in range(len(nodes) - 1, -1, -1):
         child = position + 1
@@ -526,7 +567,7 @@ def _factors(
     messages: dict[TreeKey, _Function],
     laplace: _Laplace[_Function],
 ) -> list[tuple[_Function, int]]:
-    """The density of a noise on its bounds and the messages of its children, equal ones as one power."""
+    """Return the density of a noise within its bounds and the messages of its children, each with its multiplicity."""
     rate, mean, has_low, low, has_high, high = nodes[position][:6]
     own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
     counts: dict[TreeKey, int] = {}
@@ -551,15 +592,18 @@ def _product(factors: list[tuple[_Function, int]], meter: Meter) -> _Function:
 
 # --- Difference constraints with cycles: eliminate noises from the cycles until only trees remain ---------------------
 #
-# A noise Z on a cycle lies between lower bounds Z_j + w and upper bounds Z_i - w. In turn each lower bound is the
-# greatest and each upper bound the least, l and u say: up to a null set the cases are disjoint. In a case the other
-# bounds are implied by constraints that do not mention Z, and [l <= Z <= u] = [l <= u]·([Z <= u] - [Z <= l]). So Z is
-# left hanging from one other noise, off the cycle, and measures add up with signs. Among integers, where ties have
-# mass, the first of equal bounds is the one, and Z <= l is Z < l.
+# A noise Z on a cycle lies between lower bounds Z_j + w and upper bounds Z_i - w. There is one case for each choice of
+# the greatest lower bound l and the least upper bound u; up to a null set the cases are disjoint. In each case,
+# constraints that do not mention Z imply the other bounds, and [l <= Z <= u] = [l <= u]·([Z <= u] - [Z <= l]). So Z
+# hangs from one other noise, off the cycle, and the measures add up with signs. Among integers, ties have positive
+# probability: the first of equal bounds is chosen, and Z < l replaces Z <= l.
 
 
 def reduced(system: DifferenceSystem) -> DifferenceSystem | None:
-    """The system without implied inequalities (it may fall apart), or None if its measure is 0. Cubic in the noises."""
+    """Return `system` without its implied inequalities, or None if its measure is 0.
+
+    The result may be disconnected. The cost is cubic in the number of noises.
+    """
     nodes = range(ORIGIN, len(system.rates))
     longest = dict(system.lower)
     for k in nodes:
@@ -570,14 +614,14 @@ def reduced(system: DifferenceSystem) -> DifferenceSystem | None:
                 known = longest.get((i, j))
                 if known is None or known < first + second:
                     longest[i, j] = first + second
-        # A closed walk of length w says 0 >= w: for w > 0 this is impossible, for w = 0 it fixes a difference.
+        # A closed walk of length w means 0 >= w: this is impossible for w > 0, and fixes a difference for w = 0.
         if any(not system.leaves_room(longest.get((i, i), -1)) for i in nodes):
             return None
     if any(longest.get((i, i), -1) == 0 for i in nodes):
         # Integers with fixed differences: inequalities may imply each other.
         return system
-    # All closed walks are negative. So a longest path with as many steps as possible repeats no noise and none of its
-    # steps can be replaced by two: what is removed is implied by what stays, and the order of removal does not matter.
+    # All closed walks are negative. So a longest path with as many steps as possible repeats no noise, and none of its
+    # steps can be replaced by two. Hence the remaining inequalities imply the removed ones, in any order of removal.
     kept = {
         (i, j): w
         for (i, j), w in system.lower.items()
@@ -592,9 +636,10 @@ def reduced(system: DifferenceSystem) -> DifferenceSystem | None:
 
 
 def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
-    """Systems with signs ±1 whose signed measures add up to that of a reduced, connected system with a cycle.
+    """Return signed systems whose measures, times their signs, add up to the measure of `system`.
 
-    Each has one noise less on its cycles, so that splitting ends. Empty if the measure is 0.
+    `system` must be reduced and connected, and have a cycle. Each result has one noise fewer on its cycles, so repeated
+    splitting ends. An empty list means measure 0.
     """
     noise, above, below = _cheapest(system)
     lower = system.lower
@@ -609,12 +654,12 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
         }
         if u is not None:
             for position, i in enumerate(above):
-                # The upper bound of u is at most that of i.
+                # The upper bound from u is at most the upper bound from i.
                 tie = system.is_integer and position < above.index(u)
                 _add(case, i, u, lower[i, noise] - lower[u, noise] + tie)
         if l is not None:
             for position, j in enumerate(below):
-                # The lower bound of l is at least that of j.
+                # The lower bound from l is at least the lower bound from j.
                 tie = system.is_integer and position < below.index(l)
                 _add(case, l, j, lower[noise, j] - lower[noise, l] + tie)
         if u is None or l is None or u == l:
@@ -631,7 +676,7 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
 
 
 def _hang(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:
-    """Keep the inequalities of `noise` with u above and l below it."""
+    """Keep the inequalities of `noise` with `u` above it and `l` below it."""
     if u is not None:
         case[u, noise] = lower[u, noise]
     if l is not None:
@@ -639,14 +684,15 @@ def _hang(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l:
 
 
 def _add(case: Inequalities, i: int, j: int, w: int) -> None:
-    """Require Z_i - Z_j >= w besides."""
+    """Add the inequality Z_i - Z_j >= `w` to `case`."""
     if i != j:
         case[i, j] = max(case.get((i, j), w), w)
 
 
 def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
-    """The noise on a cycle that splits into the fewest systems, with the noises above and below it to which it is tied
-    on that cycle.
+    """Return (noise, above, below) for the noise on a cycle that splits into the fewest systems.
+
+    The other two are the noises of that cycle that bound the noise from above and from below.
     """
     adjacent = neighbors(len(system.rates), system.lower)
     best: tuple[int, int, list[int], list[int]] | None = None
@@ -662,7 +708,10 @@ def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
 
 
 def _reunited(noise: int, adjacent: list[list[int]]) -> list[list[int]]:
-    """The groups of two or more neighbors of a noise that are connected without it: it lies on cycles with those."""
+    """Return the groups of two or more neighbors of `noise` that stay connected without it.
+
+    The noise lies on cycles with exactly these neighbors.
+    """
     without = [(i, j) for i, row in enumerate(adjacent) for j in row if noise not in (i, j)]
     groups = []
     for members in components(len(adjacent), without):

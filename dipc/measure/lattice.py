@@ -1,4 +1,4 @@
-"""Integer noises: piecewise geometric sums, and constraint sets over them."""
+"""Measure linear constraints over integer noises, by sums of piecewise exponential polynomials."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ from dipc.noise.law import SideRates
 
 # --- Sums of exponential polynomials over integers: summands x^n·e^{l·eps·x} and their indefinite sums ----------------
 #
-# Summing leads out of the ring, but only to products of 1/(1 - e^{-d·eps}) with d > 0, which are positive for every
-# eps > 0. They are kept formal, as `poles`, and brought over one denominator at the very end.
+# A sum of exponential polynomials is an exponential polynomial times factors 1/(1 - e^{-d·eps}) with d > 0, which are
+# positive for every eps > 0. A summand lists these factors as `poles`; `closed_form` brings them over one denominator.
 
 
 @frozen
 class Summand:
-    """e^{exponent·eps} · Π (1 - e^{-d·eps})^{-m} over poles (d, m) · Π x_v^{powers[v]} · e^{slopes[v]·eps·x_v}."""
+    """A product of a constant factor, poles, and powers and exponentials of integer variables x_v.
+
+    It is e^{exponent·eps} · Π (1 - e^{-d·eps})^{-m} over the pairs (d, m) of `poles`, times Π x_v^{powers[v]} ·
+    e^{slopes[v]·eps·x_v} over all v.
+    """
 
     exponent: Fraction
     poles: tuple[tuple[Fraction, int], ...]
@@ -41,7 +45,7 @@ class Summand:
     def multiplied(
         self, exponent: Fraction, poles: tuple[tuple[Fraction, int], ...], variable: int, power: int
     ) -> Summand:
-        """Times e^{exponent·eps} and the poles, with another power of one variable."""
+        """Return this summand times e^{exponent·eps} and `poles`, with `power` as the power of `variable`."""
         powers = (*self.powers[:variable], power, *self.powers[variable + 1 :])
         return Summand(self.exponent + exponent, merged(self.poles, poles), powers, self.slopes)
 
@@ -55,7 +59,7 @@ Summands = dict[Summand, Fraction]
 def merged(
     left: tuple[tuple[Fraction, int], ...], right: tuple[tuple[Fraction, int], ...]
 ) -> tuple[tuple[Fraction, int], ...]:
-    """The product of two products of poles."""
+    """Return the poles of the product of two summands with the poles `left` and `right`."""
     if not right:
         return left
     powers = dict(left)
@@ -65,7 +69,7 @@ def merged(
 
 
 def add_to(total: dict[_Term, Fraction], more: Mapping[_Term, Fraction]) -> None:
-    """total += more, in place, dropping what cancels."""
+    """Add `more` to `total` in place, and drop the terms that cancel."""
     for term, c in more.items():
         value = total.get(term, Fraction(0)) + c
         if value:
@@ -75,7 +79,10 @@ def add_to(total: dict[_Term, Fraction], more: Mapping[_Term, Fraction]) -> None
 
 
 def summed(summands: Summands, variable: int) -> Summands:
-    """F with F(x) - F(x - 1) the given summands, in one variable; F vanishes at ±∞ where they decay."""
+    """Return F with F(x) - F(x - 1) equal to `summands`, as functions of the variable x numbered `variable`.
+
+    F vanishes at infinity, on each side where the summands decay.
+    """
     result: Summands = {}
     for summand, c in summands.items():
         n, slope = summand.powers[variable], summand.slopes[variable]
@@ -92,7 +99,7 @@ def summed(summands: Summands, variable: int) -> Summands:
 
 @cache
 def power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
-    """The polynomial S with S(x) - S(x-1) = x^n and S(0) = 0, as (power, coefficient) pairs."""
+    """Return the polynomial S with S(x) - S(x - 1) = x^n and S(0) = 0, as (power, coefficient) pairs."""
     # x^{n+1} - (x-1)^{n+1} = Σ_{j<=n} C(n+1, j)·(-1)^{n-j}·x^j, so S_n follows from the S_j below it.
     total = {n + 1: Fraction(1)}
     for j in range(n):
@@ -103,9 +110,10 @@ def power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
 
 @cache
 def geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], Fraction], ...]:
-    """p with p(x) - e^{-l}·p(x-1) = x^n, so that e^{lx}·p(x) sums x^n·e^{lx}; l > 0 if `growing`, else l < 0.
+    """Return p with p(x) - e^{-l}·p(x - 1) = x^n, so that e^{lx}·p(x) is an indefinite sum of x^n·e^{lx}.
 
-    The keys of its terms are (power of x, s, m) for x^power·e^{-|l|·s}·(1 - e^{-|l|})^{-m}.
+    Here l > 0 if `growing`, else l < 0. A pair ((k, s, m), c) of the result is the term c·x^k·e^{-|l|·s}·(1 -
+    e^{-|l|})^{-m}.
     """
     # With G = 1/(1 - e^{-l}) and T p = p(x) - e^{-l}·p(x-1): p_n = G·(x^n + e^{-l}·Σ_{j<n} C(n,j)(-1)^{n-j} p_j).
     # For l < 0, G = -e^{l}/(1 - e^{l}) and e^{-l}·G = -1/(1 - e^{l}).
@@ -119,7 +127,7 @@ def geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], Fr
 
 
 def closed_form(summands: Summands) -> Quotient:
-    """The quotient that a combination without variables stands for."""
+    """Return the value of a combination of summands without variables, as a quotient."""
     highest: dict[Fraction, int] = {}
     for summand in summands:
         for d, m in summand.poles:
@@ -143,36 +151,41 @@ def closed_form(summands: Summands) -> Quotient:
 
 # --- Piecewise exponential polynomials on the integers, over products of cyclotomic polynomials -----------------------
 #
-# With y = e^{eps} a function of an integer x is N(x)/Π Φ_d(y)^{m_d}, where N has pieces Σ c·y^q·x^n·y^{l·x} with
-# integer q and l; piece i holds at breaks[i-1] <= x < breaks[i]. The class is closed under product, shift by an integer
-# and sums over ranges: the sum of x^n·y^{lx} is a polynomial in x for l = 0, and one times y^{lx} over (y^|l| -
-# 1)^{n+1} otherwise (`geometric`). As y^a - 1 = Π Φ_d(y) over the divisors d of a, one denominator serves all pieces,
-# and every divisor it has in common with them is found by trial division: each Φ_d is irreducible. Since y > 1, every
-# Φ_d(y) is positive: no zero of Φ_d lies on the real line beyond 1, and its leading coefficient is 1.
+# Let y = e^{eps}. A function of an integer x is written N(x)/Π Φ_d(y)^{m_d}, where Φ_d is the cyclotomic polynomial and
+# the pieces of N are Σ c·y^q·x^n·y^{l·x} with integer q and l. Piece i holds at breaks[i-1] <= x < breaks[i].
+#
+# The class is closed under products, shifts by integers and sums over ranges. The sum of x^n·y^{lx} is a polynomial in
+# x for l = 0; otherwise it is a polynomial in x times y^{lx} over (y^|l| - 1)^{n+1} (`geometric_sum`). As y^a - 1 is
+# the product of Φ_d(y) over the divisors d of a, one denominator serves all pieces. Each Φ_d is irreducible, so trial
+# division finds every common divisor of the denominator and the pieces. For y > 1 every Φ_d(y) is positive: Φ_d has no
+# real zero above 1, and its leading coefficient is 1.
 
-#: Denominators of a higher degree are left to elimination, which does not write them out.
+#: The highest degree of a denominator; beyond it, constraints are measured by elimination, which expands none.
 MOST_DEGREE = 20_000
 
-#: A piece with this many values for each power of x has them added up one by one.
+#: A piece with at most this many values for each power of x is summed value by value.
 _FEW_VALUES = 4
 
-#: The powers m of the polynomials Φ_d(y) by d.
+#: The item d: m means Φ_d(y)^m, with the cyclotomic polynomial Φ_d.
 Powers = Mapping[int, int]
 
-#: A sum of terms, those under (w, m) over (y^w - 1)^m; those under (0, 0) as they are.
+#: A sum of terms: those under (w, m) are divided by (y^w - 1)^m, those under (0, 0) by nothing.
 _Sum = dict[tuple[int, int], Terms]
 
 
 @frozen
 class LatticePiecewise:
-    """`numerator`(x) over Π Φ_d(y)^m for (d, m) in `poles`, at integers x. No pole divides all pieces."""
+    """The function `numerator`(x) / Π Φ_d(e^eps)^m over the items d: m of `poles`, at integers x.
+
+    Φ_d is the cyclotomic polynomial; comments of this room write y for e^eps. No pole divides all pieces.
+    """
 
     numerator: Piecewise
     poles: Powers = field(default_factory=dict)
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> LatticePiecewise:
-        """The masses of discrete Laplace noise: (y^a - 1)/(y^a + 1)·y^{-a|x - mean|} for the rate a."""
+        """Return the masses of discrete Laplace noise: (y^a - 1)/(y^a + 1)·y^{-a|x - mean|} with a the `rate`."""
         left = Terms({(0, rate - rate * mean, 0, rate): flint.fmpq(1), (0, -rate * mean, 0, rate): flint.fmpq(-1)})
         right = {(0, q + 2 * rate * mean, n, -l): c for (_, q, n, l), c in left.items()}
         # y^a + 1 = (y^2a - 1)/(y^a - 1).
@@ -181,24 +194,25 @@ class LatticePiecewise:
 
     @classmethod
     def sum_of_laplace(cls, rate: int, count: int, meter: Meter) -> LatticePiecewise:
-        """The masses of the sum of this many discrete Laplace noises of one rate around 0. Raises LimitReached before a
-        long computation.
+        """Return the masses of the sum of `count` independent discrete Laplace noises of one `rate` and mean 0.
 
-        With z = y^{-rate} that is the difference of two sums of k = count geometric variables. So its mass at x >= 0 is
-        (1 - z)^{2k}·Σ_j C(x + j + k - 1, k - 1)·C(j + k - 1, k - 1)·z^{2j + x}. By Vandermonde's identity the first
-        factor is Σ_i C(x, i)·C(j + k - 1, k - 1 - i), and by Euler's transformation of hypergeometric series
+        Raises LimitReached before a long computation.
+
+        Let k be `count` and z = y^{-rate}. The sum is the difference of two sums of k geometric variables. So its mass
+        at x >= 0 is (1 - z)^{2k}·Σ_j C(x + j + k - 1, k - 1)·C(j + k - 1, k - 1)·z^{2j + x}. By Vandermonde's identity
+        the first binomial is Σ_i C(x, i)·C(j + k - 1, k - 1 - i). By Euler's transformation of hypergeometric series
 
             Σ_j C(j + k - 1, k - 1 - i)·C(j + k - 1, k - 1)·t^j = (1 - t)^{i + 1 - 2k}·p_i(t)
 
-        for p_i(t) = Σ_j C(k - 1 - i, j)·C(k - 1, i + j)·t^j. Hence with t = z² the mass is
-        (1 - z)/(1 + z)^{2k - 1}·z^x·Σ_i C(x, i)·(1 - z²)^i·p_i(z²).
+        for p_i(t) = Σ_j C(k - 1 - i, j)·C(k - 1, i + j)·t^j. Hence with t = z² the mass is (1 - z)/(1 + z)^{2k -
+        1}·z^x·Σ_i C(x, i)·(1 - z²)^i·p_i(z²).
         """
         k = count
         bits = 2 * k * k.bit_length()
         meter.size(2 * k * k * weight(bits))
         meter.product(k, 2 * k * k, 0, bits)
         minus = flint.fmpz_poly([1, 0, -1])
-        #: By power of x a polynomial in z, over (k - 1)!.
+        # For each power of x its coefficient, a polynomial in z, times (k - 1)!.
         by_power = [flint.fmpz_poly([])] * k
         falling = flint.fmpz_poly([1])  # x·(x - 1)···(x - i + 1)
         for i in range(k):
@@ -210,7 +224,7 @@ class LatticePiecewise:
         whole = factorial(k - 1)
         right: Terms = {}
         for n, in_z in enumerate(by_power):
-            # Times (1 - z), and above and below times y^{rate·(2k - 1)}.
+            # Multiply by (1 - z), and numerator and denominator by y^{rate·(2k - 1)}.
             for q, c in enumerate((in_z * flint.fmpz_poly([1, -1])).coeffs()):
                 right[0, rate * (2 * k - 1 - q), n, -rate] = flint.fmpq(c, whole)
         left = {(p, q, n, -l): (-c if n % 2 else c) for (p, q, n, l), c in right.items()}
@@ -218,43 +232,50 @@ class LatticePiecewise:
         return cls(Piecewise((0,), (Piece.of_terms(left), Piece.of_terms(right))), poles)
 
     def restricted(self, low: int | None, high: int | None) -> LatticePiecewise:
-        """The function times the indicator of low <= x <= high (None: unbounded)."""
+        """Return this function times the indicator of `low` <= x <= `high`, where None is unbounded."""
         return LatticePiecewise(self.numerator.restricted(low, None if high is None else high + 1), self.poles)
 
     def times(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
-        """The product; raises LimitReached, if it can before a long computation."""
+        """Return the product of two functions.
+
+        Raises LimitReached, before a long computation if that can be foreseen.
+        """
         return LatticePiecewise(self.numerator.times(other.numerator, meter), _added(self.poles, other.poles))
 
     def to_power(self, exponent: int, meter: Meter) -> LatticePiecewise:
-        """The function to the power `exponent` >= 1; raises LimitReached like `times`."""
+        """Return this function to the power `exponent` >= 1.
+
+        Raises LimitReached like `times`.
+        """
         return LatticePiecewise(
             self.numerator.to_power(exponent, meter), {d: m * exponent for d, m in self.poles.items()}
         )
 
     def shifted(self, offset: int) -> LatticePiecewise:
-        """x -> f(x + offset)."""
+        """Return the function x -> f(x + `offset`), where f is this function."""
         return LatticePiecewise(_shifted(self.numerator, offset), self.poles)
 
     def plus(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
-        """The sum of two functions."""
+        """Return the sum of two functions."""
         poles = {d: max(self.poles.get(d, 0), other.poles.get(d, 0)) for d in {*self.poles, *other.poles}}
         left, right = (_times(f.numerator, _cofactor(poles, f.poles), meter) for f in (self, other))
         return _reduced(left.minus(_times(right, flint.fmpz_poly([-1]), meter)), poles)
 
     def reflected(self) -> LatticePiecewise:
-        """x -> f(-x)."""
+        """Return the function x -> f(-x), where f is this function."""
         pieces = [
             Piece.of_terms({(k, q, n, -l): (-c if n % 2 else c) for (k, q, n, l), c in piece.terms().items()})
             for piece in reversed(self.numerator.pieces)
         ]
-        # b <= -x < b' where 1 - b' <= x < 1 - b.
+        # The condition b <= -x < b' is 1 - b' <= x < 1 - b.
         breaks = tuple([1 - b for b in reversed(self.numerator.breaks)])
         return LatticePiecewise(Piecewise(breaks, tuple(pieces)), self.poles)
 
     def smoothed(self, rate: int, meter: Meter) -> LatticePiecewise:
-        """x -> the sum of f(c)·P[N = x - c] over c, for discrete Laplace noise N of that rate around 0.
+        """Return the function x -> Σ_c f(c)·Pr[N = x - c], where f is this function and N is noise of `rate`.
 
-        The function must be bounded. If it has the masses of C, the result has those of C + N. Raises like `within`.
+        N is discrete Laplace noise with mean 0, and this function must be bounded. If it has the masses of a variable
+        C, the result has the masses of C + N. Raises LimitReached and OutsideFragment like `window_integral`.
         """
         upward = self.weighed_below(rate, 0, meter)
         downward = self.reflected().weighed_below(rate, -1, meter).reflected()
@@ -264,19 +285,20 @@ class LatticePiecewise:
         return _reduced(_times(both.numerator, mass, meter), poles)
 
     def weighed_below(self, rate: int, high: int, meter: Meter) -> LatticePiecewise:
-        """x -> the sum of f(c)·y^{-rate·(x - c)} over c <= x + high."""
-        # The sum decays at -∞ with the weights; what it does at +∞ is no matter, as no sum goes there.
+        """Return the function x -> Σ f(c)·y^{-rate·(x - c)} over c <= x + `high`, for this function f."""
+        # The weights make the summand decay at -∞. At +∞ it may grow, because no sum reaches there.
         return self.tilted(rate).window_integral(None, high, meter).tilted(-rate)
 
     def tilted(self, rate: int) -> LatticePiecewise:
-        """x -> f(x)·y^{rate·x}."""
+        """Return the function x -> f(x)·y^{rate·x} for this function f."""
         tilted = [Piece(p.poly, p.low_y, p.low_X + rate, p.bits) for p in self.numerator.pieces]
         return LatticePiecewise(Piecewise(self.numerator.breaks, tuple(tilted)), self.poles)
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> LatticePiecewise:
-        """x -> the sum of the function over the z with x + low <= z <= x + high (None: unbounded), where low <= high.
+        """Return the function x -> Σ f(z) over x + `low` <= z <= x + `high`, for this function f.
 
-        The function must decay at both ends. Raises LimitReached like `times`, OutsideFragment like `integral`.
+        None is unbounded; else `low` <= `high`. This function must decay at both ends. Raises LimitReached like
+        `times`, and OutsideFragment like `integral`.
         """
         grown, (*constants, total) = self._indefinite_sums()
         more = _poles_of(grown)
@@ -290,9 +312,10 @@ class LatticePiecewise:
         return _reduced(numerator, _added(self.poles, more))
 
     def integral(self, meter: Meter) -> Quotient:
-        """The sum over all integers of a function that decays at both ends.
+        """Return the sum over all integers of this function, which must decay at both ends.
 
-        Raises LimitReached like `times`, OutsideFragment where polynomials in y would be long for their degree alone.
+        Raises LimitReached like `times`, and OutsideFragment if the degree of the common denominator exceeds
+        `MOST_DEGREE`.
         """
         total = self._sum_of_all()
         more = _poles_of([total])
@@ -300,11 +323,11 @@ class LatticePiecewise:
         terms = piecewise.numerator.pieces[0].terms()
         above = ExpPoly.from_integer_exponents({(0, q): c for (_, q, _, _), c in terms.items()})
         below = ExpPoly.from_integer_exponents({(0, q): c for q, c in _coefficients(_product(piecewise.poles)).items()})
-        # What is left of the poles has no divisor in common with the numerator.
+        # The remaining poles have no divisor in common with the numerator.
         return Quotient.coprime(above, below)
 
     def _sum_of_all(self) -> _Sum:
-        """The sum over all integers, if the function decays: of short pieces value by value."""
+        """Return the sum over all integers of this function, which must decay; sum short pieces value by value."""
         breaks = self.numerator.breaks
         total: _Sum = {}
         for piece, low, high in zip(self.numerator.pieces, (None, *breaks), (*breaks, None), strict=True):
@@ -322,8 +345,10 @@ class LatticePiecewise:
         return total
 
     def _indefinite_sums(self) -> tuple[list[_Sum], list[_Sum]]:
-        """For each piece an indefinite sum, and the constant with which it is the sum of the whole function from -∞ on;
-        in the end the sum over all integers, if the function decays.
+        """Return an indefinite sum of each piece, and constants that make these sums add up from -∞.
+
+        On piece i the sum of the whole function from -∞ to x is the indefinite sum at x plus constant i. One more
+        constant at the end is the sum over all integers, if the function decays.
         """
         grown = [_indefinite_sum(piece) for piece in self.numerator.pieces]
         constants: list[_Sum] = [{}]
@@ -332,12 +357,15 @@ class LatticePiecewise:
             _add_value(constant, before, b - 1, 1)
             _add_value(constant, after, b - 1, -1)
             constants.append(constant)
-        # The last piece decays, so at +∞ its constant alone is left.
+        # The indefinite sum of the last piece vanishes at +∞, so its constant is the total.
         return grown, [*constants, constants[-1]]
 
 
 def _poles_of(sums: list[_Sum]) -> Powers:
-    """The least powers of all Φ_d over which the sums can be written."""
+    """Return the least powers of all Φ_d over which every one of `sums` can be written.
+
+    Raises OutsideFragment if the denominators together have a higher degree than `MOST_DEGREE`.
+    """
     groups = {key for each in sums for key in each}
     if sum(w * m for w, m in groups) > MOST_DEGREE:
         raise OutsideFragment("rates of integer noise differ too much: their common unit makes polynomials too long")
@@ -349,12 +377,12 @@ def _poles_of(sums: list[_Sum]) -> Powers:
 
 
 def _cofactor(poles: Powers, own: Powers) -> flint.fmpz_poly:
-    """Π Φ_d^m over the poles less its own, which must be among them."""
+    """Return the product of Φ_d^m over `poles` without `own`, which must be contained in `poles`."""
     return _product({d: m - own.get(d, 0) for d, m in poles.items()})
 
 
 def _times(function: Piecewise, factor: flint.fmpz_poly, meter: Meter) -> Piecewise:
-    """The function times factor(y)."""
+    """Return the function of x that is `function` times `factor`(y)."""
     constant = _in_y(factor)
     return Piecewise(function.breaks, tuple([piece.times(constant, meter) for piece in function.pieces]))
 
@@ -364,8 +392,8 @@ def _added(left: Powers, right: Powers) -> Powers:
 
 
 def _indefinite_sum(piece: Piece) -> _Sum:
-    """S with S(x) - S(x - 1) the piece; S vanishes at ±∞ where the terms of the piece decay."""
-    # By power and slope of x, the functions of y that stand before them: those are multiplied as a whole.
+    """Return S with S(x) - S(x - 1) equal to `piece`; S vanishes at ±∞ where the terms of `piece` decay."""
+    # For each power and slope of x its coefficient, a polynomial in y, which is multiplied as a whole.
     before: dict[tuple[int, int], dict[int, flint.fmpq]] = {}
     for (_, q, n, l), c in piece.terms().items():
         before.setdefault((n, l), {})[q] = c
@@ -415,7 +443,7 @@ def _geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], f
 
 
 def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
-    """total += sign·grown(x), a function constant in x."""
+    """Add `sign` times the value of `grown` at `x` to `total`."""
     for group, terms in grown.items():
         coefficients = total.setdefault(group, {})
         for (_, q, n, l), c in terms.items():
@@ -424,7 +452,10 @@ def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
 
 
 def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
-    """The numerator of a sum over Π Φ_d(y)^m for (d, m) in `poles`, which its own denominators divide."""
+    """Return the numerator of the sum `numerator` over the denominator Π Φ_d(y)^m for the items d: m of `poles`.
+
+    The denominators of `numerator` must divide that denominator.
+    """
     total = Piece.zero()
     for (w, m), terms in numerator.items():
         cofactor = _product({d: k - m if w and w % d == 0 else k for d, k in poles.items()})
@@ -433,7 +464,7 @@ def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
 
 
 def _shifted(function: Piecewise, offset: int) -> Piecewise:
-    """x -> f(x + offset)."""
+    """Return the function x -> f(x + `offset`), where f is `function`."""
     if not offset:
         return function
     pieces = []
@@ -448,7 +479,7 @@ def _shifted(function: Piecewise, offset: int) -> Piecewise:
 
 
 def _reduced(numerator: Piecewise, poles: Powers) -> LatticePiecewise:
-    """The quotient without the divisors that the poles have in common with all pieces."""
+    """Return `numerator` over `poles` without the divisors that all pieces have in common with `poles`."""
     pieces, left = numerator.pieces, dict[int, int]()
     for d, m in poles.items():
         divisor = _in_y(_cyclotomic(d))
@@ -464,7 +495,7 @@ def _reduced(numerator: Piecewise, poles: Powers) -> LatticePiecewise:
 
 
 def _merge_points(function: Piecewise) -> Piecewise:
-    """The function without pieces that hold at one integer only, where a neighbour says the same."""
+    """Return `function` without pieces at a single integer where a neighbouring piece has the same value."""
     breaks, pieces = list(function.breaks), list(function.pieces)
     position = 1
     while position < len(breaks):
@@ -482,7 +513,7 @@ def _merge_points(function: Piecewise) -> Piecewise:
 
 
 def _value(piece: Piece, x: int) -> Terms:
-    """The terms of its value at x, a function of y."""
+    """Return the terms of the value of `piece` at `x`, a function of y."""
     total: _Sum = {}
     _add_value(total, {(0, 0): piece.terms()}, x, 1)
     return Piece.of_terms(total[0, 0]).terms()
@@ -499,7 +530,7 @@ def _cyclotomic(d: int) -> flint.fmpz_poly:
 
 
 def _product(powers: Powers) -> flint.fmpz_poly:
-    """Π Φ_d^m."""
+    """Return Π Φ_d(y)^m over the items d: m of `powers`."""
     total = flint.fmpz_poly([1])
     for d, m in powers.items():
         total *= _cyclotomic(d) ** m
@@ -511,23 +542,27 @@ def _coefficients(poly: flint.fmpz_poly) -> dict[int, flint.fmpq]:
 
 
 def _in_y(poly: flint.fmpz_poly) -> Piece:
-    """The function poly(y), constant in x."""
+    """Return the function poly(y), which is constant in x."""
     return Piece.of_terms({(0, q, 0, 0): c for q, c in _coefficients(poly).items()})
 
 
 # --- The measure of any set of linear constraints over independent integer noises, one noise at a time ----------------
 #
-# The discrete counterpart of `polyhedral`: the sum over x_v of a summand between its greatest lower and its least upper
-# bound is F(least upper) - F(greatest lower - 1) for an indefinite sum F; which bound is the one is settled by cases,
-# ties going to the first. Where a coefficient of x_v is not ±1, the other variables are split by residue classes first,
-# so that every bound is an integer wherever it is used. Both halves of a discrete Laplace are separate cases.
+# The discrete counterpart of `polyhedral`. The sum over x_v of a summand, between the greatest lower bound and the
+# least upper bound, is F(least upper) - F(greatest lower - 1) for an indefinite sum F. There is one case for each
+# choice of these bounds; of equal bounds the first counts. Where a coefficient of x_v is not ±1, the other variables
+# are first split into residue classes, so that every bound is an integer. The two halves of a discrete Laplace law are
+# separate cases.
 
 _ZERO = Fraction(0)
 
 
 @frozen
 class IntegerInequality:
-    """Σ coefficient · x_variable + constant >= 0 over integers; coefficients coprime, nonzero, variables increasing."""
+    """The inequality Σ coefficient·x_variable + `constant` >= 0 over integers.
+
+    The coefficients are coprime and nonzero; variables increase.
+    """
 
     coefficients: tuple[tuple[int, int], ...]
     constant: int
@@ -536,29 +571,34 @@ class IntegerInequality:
         return next((c for v, c in self.coefficients if v == variable), 0)
 
     def relaxed(self) -> Halfspace:
-        """A half-space whose interior holds the same integer points."""
+        """Return a half-space whose interior contains the same integer points."""
         return Halfspace(tuple((v, Fraction(c)) for v, c in self.coefficients), Fraction(2 * self.constant + 1, 2))
 
 
 def inequality(coefficients: dict[int, int], constant: int) -> IntegerInequality:
-    """The inequality over integers in its strongest form with coprime coefficients."""
+    """Return the strongest inequality with the integer solutions of Σ coefficient·x_variable + `constant` >= 0.
+
+    Its coefficients are coprime.
+    """
     kept = sorted((v, c) for v, c in coefficients.items() if c)
     common = gcd(*(c for _, c in kept)) or 1
     return IntegerInequality(tuple((v, c // common) for v, c in kept), constant // common)
 
 
 def lattice_measure(event: Event, limits: Limits | None = None) -> Quotient:
-    """Pr[every constraint of the event holds] for every eps > 0, exactly. All noises are discrete Laplace.
+    """Return the exact probability, for every eps > 0, that all constraints of `event` hold.
 
-    Raises LimitReached past a limit.
+    All noises must be discrete Laplace. Raises OutsideFragment for other laws, and LimitReached past a limit.
     """
     return _Summation(event, limits or Limits()).total()
 
 
 @frozen
 class LatticeTrend:
-    """The measure of an event whose constants grow with an integer k, for every k from some one on: the sum of
-    `summands`, in which k is the variable `place`, times (1 - e^{-d·eps})/(1 + e^{-d·eps}) for each of the `rates`.
+    """The measure of an event whose constants grow with an integer k, for all large enough k.
+
+    The measure is the sum of `summands`, in which k is variable number `place`, times the product of (1 -
+    e^{-d·eps})/(1 + e^{-d·eps}) over d in `rates`.
     """
 
     summands: Summands
@@ -567,8 +607,9 @@ class LatticeTrend:
 
 
 class Unsettled(Undecided):
-    """The measure is another function of k for some k from the given one on; `enough` is one from which on this case is
-    the same for all.
+    """Raised if the formula for the measure changes at some k from the given start on.
+
+    With a start of at least `enough`, the case that raised this error no longer changes.
     """
 
     def __init__(self, enough: int) -> None:
@@ -577,10 +618,10 @@ class Unsettled(Undecided):
 
 
 def lattice_trend(event: Event, slopes: Sequence[Fraction], start: int, limits: Limits | None = None) -> LatticeTrend:
-    """The measure of the event with k·slope added to each of its constraints, for all integers k >= start >= 0.
+    """Return the measure of `event` with k·slope added to each constraint's constant, for all integers k >= `start`.
 
-    All noises are discrete Laplace. Raises Unsettled for a `start` that is too small, LimitReached past a limit,
-    OutsideFragment where it depends on k by residue classes.
+    All noises must be discrete Laplace, and `start` >= 0. Raises Unsettled if `start` is too small, LimitReached past a
+    limit, and OutsideFragment if the measure depends on the residue class of k, or for other laws.
     """
     return _Summation(event, limits or Limits()).trend(slopes, start)
 
@@ -594,7 +635,7 @@ class _Summation:
         self._event = event
         self._limits = limits
         self._feasibility = Interiors(limits.cells)
-        #: The variable that is not summed over, from `_start` on.
+        #: The variable k of `trend`, at least `_start`, which is not summed over.
         self._parameter: int | None = None
         self._start = 0
 
@@ -620,19 +661,22 @@ class _Summation:
         return {Summand(_ZERO, (), (0,) * width, (_ZERO,) * width): Fraction(1)}
 
     def _system(self, slopes: Sequence[Fraction]) -> list[IntegerInequality]:
-        """The constraints over integers, with a multiple of the variable after the noises."""
+        """Return the constraints over integers; the last variable, after the noises, has the slopes as coefficients."""
         system = []
         for c, slope in zip(self._event.constraints, slopes, strict=True):
             terms = [*c.coefficients, (len(self._event.noises), slope)]
             whole = lcm(c.constant.denominator, *(x.denominator for _, x in terms))
-            # Over integers, f > 0 is f - 1 >= 0 once all coefficients and the constant are integers.
+            # With integer coefficients and an integer constant, f > 0 is f - 1 >= 0.
             system.append(inequality({v: int(x * whole) for v, x in terms}, int(c.constant * whole) - c.strict))
         return system
 
     def _sum(
         self, summands: Summands, system: Sequence[IntegerInequality], left: frozenset[int], whole: frozenset[int]
     ) -> Summands:
-        """The sum over the variables `left`; the masses of those in `whole` are still to be multiplied in."""
+        """Return the sum of `summands` over the variables `left`, within `system`.
+
+        `summands` lack the masses of the noises in `whole`, which are multiplied in on the way.
+        """
         if len(summands) > self._limits.integrand:
             raise LimitReached("integrand", f"a sum has more than {self._limits.integrand} terms")
         if any(not h.coefficients and h.constant < 0 for h in system):
@@ -665,7 +709,10 @@ class _Summation:
         return total
 
     def _require_settled(self, system: Sequence[IntegerInequality]) -> None:
-        """What is left is about the parameter alone, and should hold of all its values, or of none."""
+        """Raise Unsettled unless every value of the parameter from `_start` on satisfies `system`.
+
+        `system` consists of inequalities on the parameter alone.
+        """
         for h in system:
             ((_, sign),) = h.coefficients
             if sign < 0:
@@ -679,7 +726,10 @@ class _Summation:
         return max((abs(c) for c in coefficients), default=0), sum(1 for c in coefficients if c), v
 
     def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, IntegerInequality]]:
-        """The summands times each half of the mass of noise v (except for its constant factor), and where it holds."""
+        """Yield `summands` times each half of the mass of noise `v`, with the inequality where that half applies.
+
+        The constant factor of the mass is left out.
+        """
         noise = self._event.noises[v]
         rate, mean = noise.rate, int(noise.mean)
         for sign, edge in ((-1, inequality({v: 1}, -mean)), (1, inequality({v: -1}, mean - 1))):
@@ -697,7 +747,7 @@ class _Summation:
     def _residues(
         self, partners: Sequence[int], modulus: int, summands: Summands, system: Sequence[IntegerInequality]
     ) -> Iterator[tuple[Summands, list[IntegerInequality]]]:
-        """The cases x_w = modulus·x_w' + residue for all partners w."""
+        """Yield the cases x_w = `modulus`·x_w' + residue for all residues of the variables w in `partners`."""
         if modulus ** len(partners) > self._limits.classes:
             raise LimitReached("classes", f"a constraint needs more than {self._limits.classes} residue classes")
         for residues in product(range(modulus), repeat=len(partners)):
@@ -728,10 +778,10 @@ class _Summation:
             for other_at, other in enumerate(bounds):
                 if other is bound:
                     continue
-                # Subtract before the inequality is brought to lowest terms: its constant is rounded there.
+                # Subtract before `inequality` divides by the common divisor, since that rounds the constant.
                 ties_lose = other_at < position and other.coefficient(v) == here
                 cases.append(_substituted(other, v, slopes, constant, int(ties_lose)))
-            # here = 1: the bound is a lower one, x_v >= ..., and the sum starts there.
+            # If here = 1, the bound is a lower bound x_v >= ..., where the sum starts.
             boundary = _affine(grown, v, slopes, constant - (here > 0))
             if here > 0:
                 boundary = {s: -c for s, c in boundary.items()}
@@ -742,7 +792,7 @@ class _Summation:
 def _substituted(
     h: IntegerInequality, v: int, slopes: dict[int, int], constant: int, less: int = 0
 ) -> IntegerInequality:
-    """The inequality Σ.. + constant - less >= 0 with x_v := Σ slopes·x_w + constant."""
+    """Return the inequality `h` minus `less`, with x_v replaced by Σ slopes[w]·x_w + `constant`."""
     here = h.coefficient(v)
     if not here:
         assert not less
@@ -754,7 +804,7 @@ def _substituted(
 
 
 def _affine(summands: Summands, v: int, slopes: dict[int, int], constant: int) -> Summands:
-    """The summands with x_v := Σ slopes·x_w + constant; v itself may be among the w."""
+    """Return `summands` with x_v replaced by Σ slopes[w]·x_w + `constant`; `v` itself may be among the w."""
     result: Summands = {}
     for s, c in summands.items():
         n, slope = s.powers[v], s.slopes[v]

@@ -1,7 +1,8 @@
-"""The measure of an event: the probability that its constraints hold, as an exponential polynomial in eps.
+"""Measure events: the probability that all constraints of an event hold, as a function of eps.
 
-Sums of weighted probabilities of events are measured in closed form, or near one eps by power series; of some there are
-enclosures only.
+`Measurer` gives closed forms: exponential polynomials in eps, or quotients of two. `Bound` is a sum of weighted
+probabilities of events, `BoundMeasurer` gives its closed form. Where the closed form is too long or does not exist,
+`UnexpandedBound` encloses the bound near one eps by power series, and `EnclosedForm` is that function of eps.
 """
 
 from __future__ import annotations
@@ -62,22 +63,22 @@ _MOST_SHAPES = 20_000
 _SMALL_PRODUCT = 1_000
 _ONE = Fraction(1)
 
-#: What independent parts of an event are measured from.
+#: One independent part of an event: what its measure, or an enclosure of it, is computed from.
 Factor: TypeAlias = (
     "CanonicalTree | normal.NormalMeasure | normal_tree.TreeMeasure | sums_of_noises.SummedMeasure"
     " | sums_of_noises.LatticeSum | Closed"
 )
 
-#: All of an event but its means and constants.
+#: An event without its means and constants.
 _EventKey = tuple[tuple[Law, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, Fraction], ...], ...]]
 
-#: All of a system but its means and the sizes of its inequalities.
+#: A system without its means and the constants of its inequalities.
 _SystemKey = tuple[tuple[Fraction, ...], tuple[tuple[int, int], ...]]
 
 
 @frozen
 class _SystemParts:
-    """The independent parts of a system by shape: those that are trees, and the noises of those with cycles."""
+    """The independent parts of a system: the shapes of its trees, and the noises of each part with a cycle."""
 
     trees: tuple[TreeShape, ...]
     cyclic: tuple[tuple[int, ...], ...]
@@ -85,19 +86,19 @@ class _SystemParts:
 
 @dataclass(slots=True)
 class _Budget:
-    """The number of systems that one event may still be split into."""
+    """The number of systems, out of `limit`, that one event may still be split into."""
 
     left: int
     limit: int
 
     def spend(self, depth: int) -> None:
-        """Count one more; raises LimitReached when none is left."""
+        """Count one more system, split `depth` times; raise LimitReached if none is left, or the depth is too large."""
         self.left -= 1
         if self.left < 0 or depth > _DEEPEST_SPLIT:
             raise LimitReached("trees", f"the constraints split into more than {self.limit} orderings of the noises")
 
 
-#: What is measured briefly: closed forms of this many terms, in this many steps, a second's work or less; and the terms
+#: Limits of `Measurer.brief`, about a second's work: terms of a closed form, steps of its computation, and the terms
 #: that a tree over the reals is expected to go through on the way.
 BRIEF_TERMS, BRIEF_STEPS, BRIEF_WAY = 100_000, 100_000_000, 1_000_000
 
@@ -109,8 +110,9 @@ MOST_OF_INTEGERS = 20_000
 class Measurer:
     """Measures events and remembers the canonical trees it has integrated.
 
-    `integrals` counts the trees integrated so far (the cache misses); past `remembered` terms all is forgotten. With
-    `tree_steps` a tree over the reals that is expected to go through more terms is refused before it is expanded.
+    `integrals` counts the trees integrated so far, that is, the cache misses. When the results remembered have more
+    than `remembered` terms together, all are forgotten. If `tree_steps` is given, a tree over the reals that is
+    expected to go through more terms is refused before it is expanded.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -119,7 +121,7 @@ class Measurer:
     integrals: int = 0
     _shapes: dict[_EventKey, EventShape] = field(default_factory=dict, repr=False)
     _parts: dict[_SystemKey, _SystemParts] = field(default_factory=dict, repr=False)
-    #: By a tree whose `stretch` is 1.
+    #: Measures by tree; the keys have the `stretch` 1.
     _trees: dict[CanonicalTree, Closed] = field(default_factory=dict, repr=False)
     _refused: dict[CanonicalTree, tuple[str | None, str]] = field(default_factory=dict, repr=False)
     _products: dict[tuple[CanonicalTree, ...], Closed] = field(default_factory=dict, repr=False)
@@ -128,16 +130,19 @@ class Measurer:
 
     @cached_property
     def brief(self) -> Measurer:
-        """Measures what takes a moment alone, whatever was measured before, and refuses the rest."""
+        """A measurer with limits of about a second's work, which refuses longer computations.
+
+        It does not use what this measurer remembers, so its refusals do not depend on earlier questions.
+        """
         limits = self.limits
         few = replace(limits, terms=min(limits.terms, BRIEF_TERMS), steps=min(limits.steps, BRIEF_STEPS))
         return Measurer(few, self.remembered, BRIEF_WAY)
 
     def measure(self, event: Happening) -> Closed:
-        """Pr[every constraint of the event holds], or some path of the graph, for every eps > 0, exactly; raises
-        LimitReached past a limit.
+        """Return the exact probability, for every eps > 0, that all constraints of `event` hold.
 
-        The result lies in the ring unless integer noises are among those that matter.
+        For a graph of runs it is the probability that some path holds. The result is an exponential polynomial if no
+        integer noise matters to it, else perhaps a quotient. Raises LimitReached past a limit.
         """
         if isinstance(event, RunGraph):
             return runs.run_measure(event, self.limits)
@@ -149,10 +154,10 @@ class Measurer:
             return self._general(event)
 
     def factors(self, event: Happening) -> list[Factor] | None:
-        """Independent parts of the event whose measures multiply to its own: trees over the reals, each at its own
-        `stretch`·eps, which are not measured, normal ones, and the measures of all others. None where that is 0.
+        """Return independent factors whose measures multiply to the measure of `event`, or None if that is 0.
 
-        Raises LimitReached where one of them is too long.
+        Trees over the reals and parts with normal noise are returned unmeasured; a tree's factor is its measure at its
+        own `stretch`·eps. All other parts are measured. Raises LimitReached if the measure of one part is too long.
         """
         if isinstance(event, RunGraph):
             return [self.measure(event)]
@@ -174,8 +179,8 @@ class Measurer:
             independent = _independent(event)
             if len(independent) > 1:
                 return self._factors_of_parts(event)
-            # Messages would be multiplied out to too many terms; over a noise that all others are compared with they
-            # are integrated as they are.
+            # The product of the messages would have too many terms. If all other noises are compared with a single one,
+            # the product is integrated over that one without being expanded.
             with suppress(Undecided):
                 return [normal.normal_measure(independent[0])]
         return [
@@ -184,7 +189,7 @@ class Measurer:
         ]
 
     def _factors_of_parts(self, event: Event) -> list[Factor] | None:
-        """The factors of an event that is not a difference system, some of whose parts may be."""
+        """Return the factors of an event that is not a difference system, though some of its parts may be."""
         components = _independent(event)
         result: list[Factor] = []
         for component in components:
@@ -204,7 +209,10 @@ class Measurer:
         return result
 
     def _part_or_sum(self, event: Event) -> Factor:
-        """The measure of dependent noises; as a sum where its closed form is too long. Raises LimitReached."""
+        """Return the measure of dependent noises, as a sum over integers where the closed form is too long.
+
+        Raises LimitReached if it is too long and the noises are not integers.
+        """
         try:
             return self._component(event)
         except LimitReached as stopped:
@@ -213,7 +221,7 @@ class Measurer:
             raise stopped from None
 
     def _general(self, event: Event) -> Closed:
-        """The measure of an event that is no difference system, part by part."""
+        """Return the measure of an event that is not a difference system, as the product over its independent parts."""
         components = _independent(event)
         measure: Closed = ExpPoly.ONE
         for component in components:
@@ -221,7 +229,7 @@ class Measurer:
         return measure
 
     def _component(self, event: Event) -> Closed:
-        """The measure of noises that share constraints, directly or not."""
+        """Return the measure of an event whose noises share constraints, directly or indirectly."""
         known = self._parts_measured.get(event)
         if known is None:
             try:
@@ -233,7 +241,7 @@ class Measurer:
         return known
 
     def _differences(self, event: Event) -> Closed:
-        """The measure of a difference system; raises OutsideFragment for other events."""
+        """Return the measure of a difference system; raise OutsideFragment for other events."""
         noises = event.noises
         key = (
             tuple([n.law for n in noises]),
@@ -251,7 +259,7 @@ class Measurer:
         return self._system(system, _Budget(self.limits.trees, self.limits.trees), 0)
 
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
-        """The measure of a system, whose implied inequalities have been removed if depth > 0."""
+        """Return the measure of `system`; if `depth` > 0, its implied inequalities have been removed."""
         components = self._parts_of(system)
         means, lower, unit = system.means, system.lower, system.unit
         measure = self._product([shape.canonical(means, lower, unit) for shape in components.trees])
@@ -290,7 +298,7 @@ class Measurer:
         return known
 
     def _product(self, trees: list[CanonicalTree]) -> Closed:
-        """The product of the measures of independent trees."""
+        """Return the product of the measures of independent trees."""
         key = tuple(trees) if len(trees) < 2 else tuple(sorted(trees))
         known = self._products.get(key)
         if known is None:
@@ -300,8 +308,9 @@ class Measurer:
         return known
 
     def product(self, measures: Sequence[Closed]) -> Closed:
-        """The product of the measures of independent events; of none, 1. Raises LimitReached where it is too long to be
-        expanded, or common divisors of too high a degree were to be found.
+        """Return the product of the measures of independent events, which is 1 for no event.
+
+        Raises LimitReached if the product is too long to be expanded, or if its common divisors have too high a degree.
         """
         check_product(measures)
         result: Closed = ExpPoly.ONE
@@ -310,7 +319,7 @@ class Measurer:
         return result
 
     def _times(self, left: Closed, right: Closed) -> Closed:
-        """The product, unless it is too long to be expanded."""
+        """Return the product; raise LimitReached if it is too long to be expanded."""
         (above, below), (other, under) = fraction_of(left), fraction_of(right)
         self._watch(above, other)
         self._watch(below, under)
@@ -321,15 +330,15 @@ class Measurer:
         if most > _SMALL_PRODUCT:
             meter = Meter(self.limits)
             meter.product(len(left), len(right), left.coefficient_bits(), right.coefficient_bits())
-            # What is made of it later costs several times as much.
+            # Later operations on the product cost several times as much as the product itself.
             meter.size(4 * min(most, left.product_box(right)))
 
     def _own_tree(self, tree: CanonicalTree) -> Closed:
-        """The measure of a canonical tree, at `stretch`·eps."""
+        """Return the measure of a canonical tree at `stretch`·eps."""
         return self._tree(tree._replace(stretch=_ONE)).scaled(tree.stretch)
 
     def _tree(self, tree: CanonicalTree) -> Closed:
-        """The measure of a canonical tree at its own eps."""
+        """Return the measure of a canonical tree whose `stretch` is 1."""
         known = self._trees.get(tree)
         if known is None:
             if tree in self._refused:
@@ -355,7 +364,7 @@ class Measurer:
         return measure
 
     def _count(self, terms: int) -> None:
-        """Make room for a result of this many terms."""
+        """Count a result of `terms` terms as remembered, and forget all earlier results if there are too many."""
         self._remembered += terms + 1
         if self._remembered > self.remembered:
             self._trees.clear()
@@ -366,8 +375,9 @@ class Measurer:
 
 
 def _summed(event: Event) -> list[Factor] | None:
-    """The parts of an event over integers as sums over their values; None where one has probability 0. Raises
-    OutsideFragment for other events.
+    """Return the independent parts of an event over integers as sums over values, or None if one has probability 0.
+
+    Raises OutsideFragment for other events.
     """
     summed = [sums_of_noises.summed_measure(factor) for factor in _independent(event)]
     factors: list[Factor] = [factor for factor in summed if factor is not None]
@@ -375,17 +385,17 @@ def _summed(event: Event) -> list[Factor] | None:
 
 
 def _independent(event: Event) -> list[Event]:
-    """The parts of the event that share no noise; constraints without noises hold."""
+    """Return the parts of `event` that share no noise; constraints without noises must hold."""
     return polyhedral.independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
 
 
 def _terms(value: Closed) -> int:
-    """The terms that are remembered with a value."""
+    """Return the number of terms of a closed form, numerator and denominator together."""
     return sum(len(poly) for poly in fraction_of(value))
 
 
 def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> DifferenceSystem:
-    """The part of a system on some of its noises, renumbered."""
+    """Return the part of `system` on the noises `members`, renumbered in the order of `members`."""
     index = {noise: position for position, noise in enumerate(members)} | {-1: -1}
     lower: Inequalities = {(index[i], index[j]): w for (i, j), w in system.lower.items() if i in index and j in index}
     return DifferenceSystem(
@@ -394,12 +404,14 @@ def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> Differenc
 
 
 def _order(measure: Measure) -> int:
-    """Where it comes in their order."""
     return int(measure.value)
 
 
 def _over_normal_noise(event: Event) -> normal.NormalMeasure | normal_tree.TreeMeasure:
-    """Raises OutsideFragment, LimitReached."""
+    """Return the enclosures of the measure of an event with normal noise.
+
+    Raises OutsideFragment or LimitReached if no method covers the event.
+    """
     try:
         return normal.normal_measure(event)
     except OutsideFragment:
@@ -412,7 +424,7 @@ def _holds(c: Halfspace) -> bool:
 
 
 def measure(event: Event, limits: Limits | None = None) -> Closed:
-    """The measure of one event, without a memory; see `Measurer.measure`."""
+    """Return the measure of one event, like `Measurer.measure`, and remember nothing."""
     return Measurer(limits or Limits()).measure(event)
 
 
@@ -421,14 +433,17 @@ def measure(event: Event, limits: Limits | None = None) -> Closed:
 
 @frozen
 class Share:
-    """weight · Π Pr[event], for independent events; `weight` None is 1."""
+    """The product of `weight` and the probabilities of independent `events`; a weight of None is 1."""
 
     weight: Closed | None
     events: tuple[Happening, ...]
 
     @property
     def conjunctions(self) -> tuple[Event, ...]:
-        """The events, where all are conjunctions. Raises OutsideFragment where one is about many runs at once."""
+        """The events, if each is a single conjunction of constraints.
+
+        Raises OutsideFragment if one of them is a graph of runs.
+        """
         every = tuple([event for event in self.events if isinstance(event, Event)])
         if len(every) < len(self.events):
             raise OutsideFragment("for many runs at once only their probability is known")
@@ -437,14 +452,14 @@ class Share:
 
 @frozen
 class Bound:
-    """constant + Σ shares as a function of the variable: the probability of an answer, or a proved lower bound of it.
+    """The function `constant` + Σ `shares` of eps: the probability of an answer, or a proved lower bound of it.
 
-    It is measured when it is decided, so that equal bounds are measured once and by whoever decides.
+    A bound is plain data. It is measured only where it is decided, so that equal bounds are measured once.
     """
 
     shares: tuple[Share, ...]
     constant: Fraction = Fraction(0)
-    #: It is looked up more often than it is made.
+    #: The cached hash: bounds are looked up more often than they are made.
     _hash: int | None = field(default=None, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
@@ -456,22 +471,22 @@ class Bound:
 
     @property
     def is_without_form(self) -> bool:
-        """Whether some noise is of a law without closed forms."""
+        """Whether some noise has a law without closed forms."""
         return not all(noise.law.has_form for share in self.shares for event in share.events for noise in event.noises)
 
     @property
     def is_of_conjunctions(self) -> bool:
-        """Whether no event is about many runs at once."""
+        """Whether every event is a single conjunction of constraints, and none a graph of runs."""
         return all(isinstance(event, Event) for share in self.shares for event in share.events)
 
     @property
     def opposite(self) -> Bound:
-        """1 minus it."""
+        """The bound 1 - self."""
         return Bound.combined([(-1, self)], Fraction(1))
 
     @staticmethod
     def combined(terms: Iterable[tuple[int, Bound]], constant: Fraction) -> Bound:
-        """constant + Σ factor · bound."""
+        """Return `constant` + Σ factor·bound over the pairs `terms`."""
         shares: list[Share] = []
         for factor, bound in terms:
             constant += factor * bound.constant
@@ -485,14 +500,14 @@ class Bound:
         return Bound, (self.shares, self.constant)
 
 
-#: Bounds and events that are remembered at a time: a table may have millions.
+#: The most bounds, and the most events, that are remembered at a time: a table may have millions.
 _REMEMBERED = 200_000
 
 
 class BoundMeasurer:
-    """Bounds in closed form; equal functions are the same ClosedForm object.
+    """Measures bounds in closed form; equal functions are the same ClosedForm object.
 
-    `measured` counts the events measured, in this many `seconds`; equal ones are measured once.
+    `measured` counts the events measured, and `seconds` the time that took; equal events are measured once.
     """
 
     def __init__(self, measurer: Measurer | None = None) -> None:
@@ -505,7 +520,10 @@ class BoundMeasurer:
         self._interned: dict[Closed, ClosedForm] = {}
 
     def measure(self, bound: Bound) -> ClosedForm:
-        """The bound, for every value of its variable. Raises Undecided past a limit."""
+        """Return `bound` as a closed form, for every value of its variable.
+
+        Raises Undecided past a limit.
+        """
         result = self._bounds.get(bound)
         if result is None:
             try:
@@ -521,7 +539,10 @@ class BoundMeasurer:
         return result
 
     def event(self, event: Happening) -> Closed:
-        """The measure of one event. Raises Undecided past a limit."""
+        """Return the measure of one event.
+
+        Raises Undecided past a limit.
+        """
         result = self._events.get(event)
         if result is None:
             begun = perf_counter()
@@ -539,7 +560,7 @@ class BoundMeasurer:
         return result
 
     def intern(self, value: Closed, made: ClosedForm | None = None) -> ClosedForm:
-        """The one object for this function: the one that was `made`, if it is the first."""
+        """Return the one object for the function `value`: the earlier one, else `made`, else a new object."""
         form = self._interned.get(value)
         if form is None:
             form = self._interned[value] = ClosedForm(value) if made is None else made
@@ -550,7 +571,7 @@ class BoundMeasurer:
         factors += [self.event(event) for event in share.events]
         if len(factors) == 1:
             return factors[0]
-        # By identity, which is that of functions here.
+        # Interned factors are equal only if they are identical, so identities can be the key.
         key = tuple(sorted(map(id, factors)))
         known = self._products.get(key)
         if known is None:
@@ -559,31 +580,35 @@ class BoundMeasurer:
 
 
 def without_frames(undecided: Undecided) -> Undecided:
-    """The error without the frames it was raised through, which would keep all that they hold alive."""
+    """Return `undecided` without its traceback, whose frames would keep all their local objects alive."""
     return undecided.with_traceback(None)
 
 
 # --- Bounds near one eps without their closed forms: Taylor polynomials with proved remainders ------------------------
 #
-# A bound is a sum of products. A factor whose closed form is short is expanded from that, a tree of Laplace noises by
-# messages that are series themselves (`series_pieces`); it is their product that is too long to be written out.
+# A bound is a sum of products. A factor with a short closed form is expanded from that form, and a tree of Laplace
+# noises by messages that are series themselves (`power_series`). Only the product of the factors would be too long to
+# expand.
 #
-# **Lemma.** The law of each noise depends on eps analytically where Re eps > 0, and the half-spaces of an event do not
-# depend on it. So the measure of an event is analytic there, and at most the product of the total variations of its
-# noises, at complex eps:
+# **Lemma.** The measure of an event is analytic in eps where Re eps > 0. At complex eps its absolute value is at most
+# the product of the total variations of its noises, which are bounded on the disk |eps - e| <= ρ·e around a real e > 0:
 #
-#   * The densities (a·eps/2)·e^{-a·eps·|x - mean|} of a Laplace noise and a·eps·e^{-a·eps·(x - mean)} of a one-sided
-#   one
-#     have the total variation |eps|/Re eps. On the disk |eps - e| <= ρ·e it is at most (1 - ρ²)^(-1/2).
-#   * The masses (1 - z)/(1 + z)·z^|x - mean| of a discrete Laplace noise, with z = e^{-a·eps} and a·eps/2 = u + iv,
-#   have
-#     the total variation |tanh(u + iv)|/tanh u. As |sinh(u + iv)|² = sinh² u + sin² v and |cosh(u + iv)|² = cosh² u -
-#     sin² v, its square is (1 + sin² v/sinh² u)/(1 - sin² v/cosh² u). On the disk |v| <= κ·u for κ² = ρ²/(1 - ρ²); with
-#     u <= sinh u the numerator is at most 1 + κ² = 1/(1 - ρ²), and with √2·u <= 1 + u²/2 <= cosh u the denominator at
-#     least 1 - κ²/2. So the total variation is at most (1 - 3ρ²/2)^(-1/2), where ρ² < 2/3.
+#   1. Laplace noise has the density (a·eps/2)·e^{-a·eps·|x - mean|}, one-sided noise a·eps·e^{-a·eps·(x - mean)}. Both
+#      have the total variation |eps|/Re eps, which is at most (1 - ρ²)^(-1/2) on the disk.
+#   2. Discrete Laplace noise has the masses (1 - z)/(1 + z)·z^|x - mean| with z = e^{-a·eps}. Its total variation is at
+#      most (1 - 3ρ²/2)^(-1/2) on the disk, if ρ² < 2/3.
 #
-# By Cauchy's estimate the coefficient of (eps - e)^k of a function that is at most M there is at most M/(ρ·e)^k. What a
-# Taylor polynomial with N coefficients leaves out is at most M·s^N/(1 - s) for |eps - e| <= s·ρ·e.
+# *Proof.* The law of each noise depends on eps analytically where Re eps > 0, and the half-spaces of an event do not
+# depend on eps. This gives the first statement.
+#
+# For 2, write a·eps/2 = u + iv. The total variation is |tanh(u + iv)|/tanh u. As |sinh(u + iv)|² = sinh² u + sin² v and
+# |cosh(u + iv)|² = cosh² u - sin² v, its square is (1 + sin² v/sinh² u)/(1 - sin² v/cosh² u). On the disk |v| <= κ·u
+# for κ² = ρ²/(1 - ρ²). Since u <= sinh u, the numerator is at most 1 + κ² = 1/(1 - ρ²). Since √2·u <= 1 + u²/2 <= cosh
+# u, the denominator is at least 1 - κ²/2.
+#
+# *Consequence.* Let M bound the absolute value of a function on the disk. By Cauchy's estimate its coefficient of
+# (eps - e)^k is at most M/(ρ·e)^k. So the remainder of a Taylor polynomial with N coefficients is at most
+# M·s^N/(1 - s) for |eps - e| <= s·ρ·e.
 
 #: The most bits of one value.
 MOST_BITS = 50_000
@@ -591,10 +616,10 @@ MOST_BITS = 50_000
 
 @frozen
 class _Product:
-    """A weight times measures of independent events over this many noises; `factors` None is 0.
+    """The product of `weight` and the measures `factors` of independent events; factors of None make it 0.
 
-    The square of the product of the total variations of the noises is at most `variation` on the disk, except for
-    normal ones, whose factors know bounds of their own.
+    `noises` is the number of noises of these events. The square of the product of their total variations is at most
+    `variation` on the disk. Normal noises are left out there: their factors have majorants of their own.
     """
 
     weight: ExpPoly
@@ -613,7 +638,11 @@ class UnexpandedBound:
 
     @staticmethod
     def from_bound(bound: Bound, measurer: Measurer, limits: Limits) -> UnexpandedBound:
-        """Raises OutsideFragment for other weights, LimitReached where one factor is too long for itself."""
+        """Return `bound` as a sum of products, with the factors that `measurer` gives.
+
+        Raises OutsideFragment if a weight is not an exponential polynomial, and LimitReached if a single factor is too
+        long.
+        """
         products = []
         for share in bound.shares:
             if not isinstance(share.weight, ExpPoly | None):
@@ -639,7 +668,10 @@ class UnexpandedBound:
         return UnexpandedBound(bound.constant, tuple(products), limits)
 
     def functions(self) -> normals.NormalSum | None:
-        """The bound as a sum of functions of the normal distribution, where it is one of single normal values."""
+        """Return the bound as a sum of normal distribution functions, or None if it is not one.
+
+        It is one where each product has a single factor, over one normal value that is known as such functions.
+        """
         total = normals.NormalSum.collect(ExpPoly.constant(self.constant), ())
         for product in self.products:
             match product.factors:
@@ -653,8 +685,9 @@ class UnexpandedBound:
         return total
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series at the center in ball arithmetic, as long and precise as FLINT is set to; each coefficient
-        is enclosed. Raises LimitReached.
+        """Return the Taylor series at `center` in ball arithmetic; each coefficient is an enclosure.
+
+        Length and precision are those that FLINT is set to. Raises LimitReached.
         """
         total = flint.arb_series([flint.arb(to_fmpq(self.constant))])
         for each in self.products:
@@ -677,12 +710,12 @@ class UnexpandedBound:
         above, below = fraction_of(factor)
         divisor = series_of(below, center)
         if power_series.coefficients(divisor, 1)[0].contains(0):
-            # It is not 0, and more bits will tell.
+            # The divisor is not 0, and an enclosure of more bits will exclude 0.
             return flint.arb_series([flint.arb("nan")] * flint.ctx.cap)
         return series_of(above, center) / divisor
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """At least the absolute value on the disk around the center."""
+        """Return an upper bound of the absolute value on the disk of radius DISK·center around `center`."""
         total = abs(flint.arb(to_fmpq(self.constant)))
         for each in self.products:
             most = majorant_of(each.weight, center) * flint.arb(to_fmpq(each.variation)).sqrt()
@@ -693,7 +726,10 @@ class UnexpandedBound:
         return total.upper()
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= value <= hi at a positive eps, apart by 2^-bits at most. Raises LimitReached."""
+        """Return rationals lo <= value <= hi with hi - lo <= 2^-bits, where value is this bound at `eps` > 0.
+
+        Raises LimitReached, and OutsideFragment if the value needs more than `MOST_BITS` bits.
+        """
         factors = [factor for each in self.products for factor in each.factors or ()]
         plain = all(
             isinstance(factor, normal.NormalMeasure | normal_tree.TreeMeasure | sums_of_noises.SummedMeasure)
@@ -710,28 +746,32 @@ class UnexpandedBound:
 
 
 def series_of(function: ExpPoly, center: Fraction) -> flint.arb_series:
-    """The Taylor series of an exponential polynomial at the center, as `UnexpandedBound.series`."""
+    """Return the Taylor series of an exponential polynomial at `center`, enclosed as by `UnexpandedBound.series`."""
     return normals.series_at(function, flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)]))
 
 
 def majorant_of(function: ExpPoly, center: Fraction) -> flint.arb:
-    """At least its absolute value on the disk around the center."""
+    """Return an upper bound of the absolute value of `function` on the disk of radius DISK·center around `center`."""
     return normals.majorant_around(function, center, center * power_series.DISK).upper()
 
 
 def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:
-    """A bound of the remainder of a Taylor polynomial with this many coefficients, up to this share of the radius."""
+    """Return a bound of the remainder of a Taylor polynomial with `length` coefficients.
+
+    It holds within `share` < 1 of the radius of the disk on which `majorant` bounds the absolute value.
+    """
     return (majorant * flint.arb(to_fmpq(share)) ** length / flint.arb(to_fmpq(1 - share))).upper()
 
 
-#: A value is computed with this many times the bits of the wanted digits, at most: it may be tiny.
+#: The most bits for each wanted digit of a value; a tiny value needs more than a large one.
 _MOST_TIMES = 16
 
 
 @dataclass(frozen=True)
 class EnclosedForm:
-    """A function of eps known by enclosures: `at` gives one at any eps, as narrow as is wanted. `reason` says why it
-    has no closed form. Where `only_at` is not None it stands for its value at that eps alone.
+    """A function of eps that is known by enclosures, each as narrow as required: see `enclosure`.
+
+    `reason` says why it has no closed form. If `only_at` is not None, only the value at that eps is known.
     """
 
     bound: UnexpandedBound
@@ -739,8 +779,10 @@ class EnclosedForm:
     only_at: Fraction | None = None
 
     def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits unless it is
-        tiny. eps > 0. Raises Undecided past a limit.
+        """Return rationals (lo, hi) with lo <= value at `eps` <= hi, which is proved, for `eps` > 0.
+
+        They agree to about `digits` digits unless the value is tiny. Raises Undecided past a limit, and ValueError if
+        `eps` is not `only_at`.
         """
         point = exact_eps(eps)
         if self.only_at not in (None, point):
@@ -755,7 +797,7 @@ class EnclosedForm:
     at = former_method("at", "enclosure")
 
     def restricted_to(self, only_at: Fraction | None) -> EnclosedForm:
-        """This function, standing for its value at that eps alone; None: for all its values."""
+        """Return this function with only its value at `only_at`, or unchanged if that is None."""
         return self if only_at is None else EnclosedForm(self.bound, self.reason, only_at)
 
     def __str__(self) -> str:

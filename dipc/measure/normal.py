@@ -1,44 +1,58 @@
-"""Probabilities of events over normal noises, enclosed: there is no closed form, but every digit can be had.
+"""Enclose probabilities of events over normal noises, which have no closed form, to any precision.
 
 With X = eps·N the noises are normal with fixed variances, and eps occurs in the half-spaces alone: Σ c·X + eps·d >= 0.
-Standard deviations that have an irrational factor κ in common are taken in multiples of κ: P(eps) is then what is below
-at eps/κ. Those that do not depend on eps are normal themselves, and P is the same for every eps: what is below at 1/κ.
-Noises that matter only through one linear combination are one. If one is left, the probability is one of the normal
-distribution. If each half-space relates a leaf to the same center t, or one of them to a number, the leaves are
-independent given t, and with t = eps·u
+Two kinds of deviations are reduced to this case:
 
-    P(eps) = ∫ eps·φ(eps·u) Π_i p_i du,    p_i = Φ(x) or Φ(x) - Φ(-x'),    x = eps·(a·u + d)/√v,
+* Standard deviations with a common irrational factor κ are written as multiples of κ. Then P(eps) is the probability
+  below at eps/κ.
+* Standard deviations that do not depend on eps. Then P is the same for every eps: the probability below at 1/κ.
 
-where φ is the density of the center, of variance v_0, and v the variance of the leaf. Which of its bounds is the
-nearest for a leaf, and whether they leave room, depends on u alone: there are finitely many pieces, with rational ends.
-On each of them the integrand is entire in u and eps.
+Noises that matter only through one linear combination are merged into one value. If one value is left, P is given by
+the normal distribution function. Otherwise there must be a value t, the center, such that each half-space relates
+another value, a leaf, to t, or bounds a single value. Given t the leaves are independent, so with t = eps·u
 
-**Lemma.** Let |eps - e| <= e/2, and R = Re eps², I = Im eps². Then |arg eps| <= 30°, so R >= |eps|²/2 > 0 and |I| <=
-√3·R; and e²/4 <= R <= 9e²/4. Let u = x + iy.
+    P(eps) = ∫ eps·φ(eps·u) Π_i p_i du,    p_i = Φ(x) or Φ(x) + Φ(x') - 1,    x = eps·(a·u + d)/√v.
 
-  * |eps·φ(eps·u)| = |eps|·(2π·v_0)^{-1/2}·exp(-(R·(x - y·I/R)² - (R + I²/R)·y²)/(2·v_0)), with R + I²/R <= 4R. Its
-    integral over x is at most √2·exp(2R·y²/v_0).
-  * Φ(x) is erfc(z)/2 for z = -x/√2. Where Re z >= 0, |erfc(z)| <= |e^{-z²}|, for |w(iz)| <= 1; so it is at most
-    2 + |e^{-z²}| anywhere. As Re z² >= -4R·a²y²/(2v), in the same way, |Φ| <= 3/2·exp(2R·a²y²/v).
-  * So the integrand is at most K·|eps|·(2π·v_0)^{-1/2}·exp(2R·y²·V), and its integral over x at most
-    √2·K·exp(2R·y²·V), with V = 1/v_0 + Σ a²/v (the greater of two a²) and K = Π 3/2, or 3 for a leaf with two bounds.
-    For eps = e alone the same holds with 1 for √2, R/2 for 2R, and K = Π 1, or 2, as |Φ(s + iw)| <= exp(w²/2).
-  * *On the disk*, P is at most √2·K.
-  * *An end.* What lies beyond u = U is at most K/√2·erfc(U·√(R/(2·v_0))); K/2 times that for eps = e alone.
-  * *A finite piece* of half-length r is integrated by Gauss and Legendre's rule with n nodes. With the ellipse of
-    parameter ρ > 1, in which |y| <= r·(ρ - 1/ρ)/2 and r times the integrand is at most M, the error is at most
-    8·M·ρ^{-2n}/(1 - 1/ρ): the Chebyshev series without what is beyond degree 2n - 1 is within 2·M·ρ^{1-2n}/(ρ - 1), the
-    rule is exact for it, and its weights are positive with the sum 2.
-  * *The whole line, in one piece*, can do with the trapezoid rule for t itself. |Φ(s + iw)| <= exp(w²/2)·Φ(s), for
-    |φ(s + iw)| = exp(w²/2)·φ(s) under the integral. So for |Im t| = y and |Im eps| <= ν the integrand is at most
-    F·φ(Re t)·exp(ν²·D2/2 + ν·y·D1 + y²·V/2), with D1 = Σ |a·d|/v and D2 = Σ d²/v (the greater of two), and F is 2 to
-    the number of the leaves with two bounds. With M = F·exp(…), h·Σ_k f(k·h) is within 2·M/(e^{2πy/h} - 1) of ∫ f
-    (Trefethen and Weideman 2014, Theorem 5.1), and leaving out |t| > n·h leaves out at most
-    F·exp(ν²·D2/2)·erfc(n·h/√(2·v_0)), as φ falls. On the disk P is at most F·exp(ν²·D2/2), and, if no leaf has two
-    bounds, exp(ν²·W/2) with the least W of τ²/v_0 + Σ (d + a·τ)²/v, which is D2 - (Σ a·d/v)²/V: the path of t may be
-    moved by i·τ·Im eps.
-  * *Taylor.* All these errors are functions of eps that are analytic on the disk, and at most so large there. By
-    Cauchy's estimate the coefficient of (eps - e)^k of each is at most that bound over (e/2)^k.
+Here φ is the density of the center, of variance v_0, v is the variance of the leaf, and x, x' are its nearest bounds.
+The nearest bounds of a leaf, and whether they leave room, depend on u alone. So there are finitely many pieces of the
+line, with rational ends. On each piece the integrand is entire in u and eps.
+
+**Lemma.** Let e > 0, |eps - e| <= e/2, R = Re eps², I = Im eps² and u = x + iy. Let V = 1/v_0 + Σ a²/v, with the
+greater of two a² for a leaf with two bounds. Let K be the product over the leaves of 3/2, or 3 for a leaf with two
+bounds. Then:
+
+1. The integrand is at most K·|eps|·(2π·v_0)^{-1/2}·exp(2R·y²·V), and its integral over x is at most
+   √2·K·exp(2R·y²·V). In particular |P| <= √2·K on the disk.
+2. The integral beyond u = U > 0 is at most K/√2·erfc(U·√(R/(2·v_0))).
+3. For eps = e alone, 1 and 2 hold with the factors 1 for √2, R/2 for 2R and K/2 for K/√2, and K is the product of 1, or
+   2 for a leaf with two bounds.
+
+*Proof.* The disk gives |arg eps| <= 30°, so R >= |eps|²/2 > 0, |I| <= √3·R and e²/4 <= R <= 9e²/4.
+
+1. |eps·φ(eps·u)| = |eps|·(2π·v_0)^{-1/2}·exp(-(R·(x - y·I/R)² - (R + I²/R)·y²)/(2·v_0)), with R + I²/R <= 4R. The
+   integral of this over x is at most √2·exp(2R·y²/v_0).
+2. Φ(x) = erfc(z)/2 with z = -x/√2. Where Re z >= 0, |erfc(z)| <= |e^{-z²}|, because |w(iz)| <= 1. So |erfc(z)| is at
+   most 2 + |e^{-z²}| everywhere. As in 1, Re z² >= -4R·a²y²/(2v), so |Φ| <= 3/2·exp(2R·a²y²/v).
+3. For eps = e, |Φ(s + iw)| <= exp(w²/2).
+
+**Quadrature on a finite piece.** A piece of half-length r is integrated by the rule of Gauss and Legendre with n nodes.
+Take the ellipse of parameter ρ > 1, in which |y| <= r·(ρ - 1/ρ)/2, and let M bound r times the integrand there. Then
+the error is at most 8·M·ρ^{-2n}/(1 - 1/ρ). Indeed, the Chebyshev series cut off beyond degree 2n - 1 has an error of at
+most 2·M·ρ^{1-2n}/(ρ - 1). The rule is exact for the rest, and its weights are positive with the sum 2.
+
+**Quadrature on the whole line.** If there is one piece, the trapezoid rule in t itself applies. Under the integral |φ(s
++ iw)| = exp(w²/2)·φ(s), so |Φ(s + iw)| <= exp(w²/2)·Φ(s). Let |Im t| = y and |Im eps| <= ν. The integrand is at most
+F·φ(Re t)·exp(ν²·D2/2 + ν·y·D1 + y²·V/2), with D1 = Σ |a·d|/v and D2 = Σ d²/v (the greater of two), where F is 2 to the
+number of leaves with two bounds.
+
+1. With M = F·exp(ν²·D2/2 + ν·y·D1 + y²·V/2), the sum h·Σ_k f(k·h) differs from ∫ f by at most 2·M/(e^{2πy/h} - 1)
+   (Trefethen and Weideman 2014, Theorem 5.1).
+2. The terms with |t| > n·h add up to at most F·exp(ν²·D2/2)·erfc(n·h/√(2·v_0)), as φ falls.
+3. On the disk |P| <= F·exp(ν²·D2/2). If no leaf has two bounds, |P| <= exp(ν²·W/2) with the least W of
+   τ²/v_0 + Σ (d + a·τ)²/v, because the path of t may be moved by i·τ·Im eps. That W is D2 - (Σ a·d/v)²/V.
+
+**Taylor series.** Each error above is a function of eps that is analytic on the disk and bounded there as stated. By
+Cauchy's estimate its coefficient of (eps - e)^k is at most that bound over (e/2)^k.
 """
 
 from __future__ import annotations
@@ -65,62 +79,63 @@ from dipc.sign.normal import NormalFunction, normal_function
 #: The most nodes of an integral, and on one panel of it, and the most pieces of one event.
 MOST_STEPS, MOST_NODES, MOST_PIECES = 20_000, 200, 200
 
-#: Bits beyond those of the error of a value.
+#: The extra bits that a value is computed with, beyond those of its error.
 _GUARD = 24
 
-#: The ellipses that the rule of Gauss and Legendre is bounded with.
+#: The parameters ρ of the ellipses on which the error of Gauss and Legendre's rule is bounded.
 ELLIPSES = (Fraction(9, 8), Fraction(5, 4), Fraction(3, 2), *(Fraction(2) ** k for k in range(1, 12)))
 
-#: How many panels an integral may have.
+#: The numbers of panels that an integral may be divided into.
 PANELS = tuple([2**k for k in range(12)])
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Rationals around a number.
+#: A rational below and one above some number.
 Ends = tuple[Fraction, Fraction]
 
-#: (a, d) of a bound a·u + d.
+#: The pair (a, d) of a bound a·u + d.
 Line = tuple[Fraction, Fraction]
 
 
 @frozen
 class Normal:
-    """Normal with this variance."""
+    """The normal law with mean 0 and this variance."""
 
     variance: Fraction
 
-    #: 1/v, and what is added to the exponent for each unit that u is off the line.
     @property
     def curvature(self) -> Fraction:
+        """1/variance, the coefficient of y² in the bounds of the integrand at u = x + iy."""
         return 1 / self.variance
 
     @property
     def linear(self) -> Fraction:
+        """The coefficient of the distance from the line in those bounds, which is 0 here."""
         return _ZERO
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
-        """Pr[L <= x]."""
+        """Return Pr[L <= `x`] for L of this law."""
         return (x / -(2 * self._ball()).sqrt()).erfc() / 2
 
     def density(self, t: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
-        """The density at t."""
+        """Return the density at `t`."""
         return (t * t / (-2 * self._ball())).exp() / (2 * flint.arb.pi() * self._ball()).sqrt()
 
     def density_at(self, t: flint.arb) -> flint.arb:
-        """The density at a number."""
+        """Return the density at the number `t`."""
         value: flint.arb = (t * t / (-2 * self._ball())).exp() * self.peak()
         return value
 
     def peak(self) -> flint.arb:
-        """The greatest density."""
+        """Return the greatest value of the density."""
         return 1 / (2 * flint.arb.pi() * self._ball()).sqrt()
 
     def two_sided_tail(self, reach: flint.arb) -> flint.arb:
-        """Twice the probability of more than that."""
+        """Return twice the probability of more than `reach`."""
         return (reach / (2 * self._ball()).sqrt()).erfc()
 
     def far(self, wanted: float) -> float:
-        """How far it is to where e^-wanted is beyond."""
+        """Return a distance from 0 beyond which the probability is about e^-`wanted`."""
         return sqrt(2 * float(self.variance) * wanted)
 
     def _ball(self) -> flint.arb:
@@ -129,37 +144,42 @@ class Normal:
 
 @frozen
 class Exponential:
-    """Laplace with this rate: its density and distribution are exponentials on each side of 0."""
+    """The Laplace law with mean 0 and this rate.
+
+    Its density and its distribution function are exponential on each side of 0.
+    """
 
     rate: Fraction
 
     @property
     def curvature(self) -> Fraction:
+        """The coefficient of y² in the bounds of the integrand at u = x + iy, which is 0 here."""
         return _ZERO
 
     @property
     def linear(self) -> Fraction:
+        """The coefficient of the distance from the line in those bounds."""
         return self.rate
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:
-        """Pr[L <= x]."""
+        """Return Pr[L <= `x`] for L of this law, where `nonnegative` says whether `x` >= 0."""
         side = (x * (-self._ball() if nonnegative else self._ball())).exp() / 2
         return 1 - side if nonnegative else side
 
     def density(self, t: flint.arb_series, nonnegative: bool) -> flint.arb_series:
-        """The density at t."""
+        """Return the density at `t`, where `nonnegative` says whether `t` >= 0."""
         return (t * (-self._ball() if nonnegative else self._ball())).exp() * self._ball() / 2
 
     def peak(self) -> flint.arb:
-        """The greatest density."""
+        """Return the greatest value of the density."""
         return self._ball() / 2
 
     def two_sided_tail(self, reach: flint.arb) -> flint.arb:
-        """Twice the probability of more than that."""
+        """Return twice the probability of more than `reach`."""
         return (-reach * self._ball()).exp()
 
     def far(self, wanted: float) -> float:
-        """How far it is to where e^-wanted is beyond."""
+        """Return a distance from 0 beyond which the probability is about e^-`wanted`."""
         return wanted / float(self.rate)
 
     def _ball(self) -> flint.arb:
@@ -172,8 +192,10 @@ Spread = Normal | Exponential
 
 @frozen
 class Leaf:
-    """L of this law is within its bounds: L + a·t + d·eps >= 0 for the `lower` (a, d), and L <= a·t + d·eps for the
-    `upper`, where there is one; `signs` says of each whether a·t + d·eps >= 0, where that matters.
+    """The condition that a value L of the law `spread` lies within its bounds.
+
+    The `lower` bound (a, d) means L + a·t + d·eps >= 0, and the `upper` bound, if any, L <= a·t + d·eps. `signs` says
+    for each bound whether a·t + d·eps >= 0; only Laplace noise needs the signs.
     """
 
     spread: Spread
@@ -183,27 +205,27 @@ class Leaf:
 
     @property
     def slope(self) -> Fraction:
-        """The greatest |a|."""
+        """The greatest |a| of the bounds."""
         return max(abs(a) for a, _ in self.lines)
 
     @property
     def reach(self) -> Fraction:
-        """The greatest |d|."""
+        """The greatest |d| of the bounds."""
         return max(abs(d) for _, d in self.lines)
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """Its bounds."""
+        """The bounds of L, one or two."""
         return (self.lower,) if self.upper is None else (self.lower, self.upper)
 
     @property
     def turned(self) -> Leaf:
-        """The leaf for -t, of a normal law."""
+        """The leaf with -t in place of t; its law must be normal."""
         (a, d), upper = self.lower, self.upper
         return Leaf(self.spread, (-a, d), None if upper is None else (-upper[0], upper[1]))
 
     def conditional_probability(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
-        """Its probability given t."""
+        """Return the probability that L lies within its bounds, given `t`."""
         first = self.spread.below(_line_value(self.lower, t, eps), self.signs[0])
         if self.upper is None:
             return first
@@ -211,7 +233,10 @@ class Leaf:
 
 
 def power(series: flint.arb_series, count: int) -> flint.arb_series:
-    """The power; FLINT's own takes logarithms, and there are none where the series may be 0."""
+    """Return `series` to the power `count`.
+
+    FLINT's own power takes logarithms, which do not exist where the series may be 0.
+    """
     result = flint.arb_series([1])
     while count:
         if count % 2:
@@ -225,14 +250,15 @@ def _line_value(line: Line, t: flint.arb_series, eps: flint.arb_series) -> flint
     return t * flint.arb(to_fmpq(a)) + eps * flint.arb(to_fmpq(d))
 
 
-#: Leaves with how often each occurs.
+#: Leaves, each with its multiplicity.
 Leaves = tuple[tuple[Leaf, int], ...]
 
 
 @frozen
 class NormalPiece:
-    """All u between the ends (None: no end), with what has to hold of the leaves there, and whether u is not negative,
-    where that matters.
+    """The interval of all u between `low` and `high`, where None is no end, with the conditions on the leaves there.
+
+    `nonnegative` says whether u >= 0; only a center of Laplace noise needs it.
     """
 
     low: Fraction | None
@@ -242,11 +268,14 @@ class NormalPiece:
 
     @property
     def kinked(self) -> bool:
-        """Whether a leaf is Laplace noise."""
+        """Whether some leaf is Laplace noise."""
         return any(isinstance(leaf.spread, Exponential) for leaf, _ in self.leaves)
 
     def probabilities(self, count: int, twice: _Twice) -> Sequence[flint.arb]:
-        """The probability of the leaves, which are normal, at so many t, from twice that of each bound."""
+        """Return the probability that all leaves lie within their bounds, at each of `count` values of t.
+
+        The leaves must be normal. `twice` gives twice the probability of each bound at these values.
+        """
         result = [flint.arb(1)] * count
         for leaf, often in self.leaves:
             assert isinstance(leaf.spread, Normal)
@@ -260,7 +289,7 @@ class NormalPiece:
         return [value * scale for value in result]
 
     def conditional_probability(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
-        """The probability of the leaves given t."""
+        """Return the probability that all leaves lie within their bounds, given `t`."""
         total = flint.arb_series([1])
         for leaf, count in self.leaves:
             total = total * power(leaf.conditional_probability(t, eps), count)
@@ -269,31 +298,34 @@ class NormalPiece:
 
 @frozen
 class NormalMeasure:
-    """The probability that t/eps lies in one of the pieces and the leaves are as this says, for a center t of the
-    law `center`; None: there is one piece, with one leaf that does not depend on t.
+    """The probability that t/eps lies in one of `pieces` and the leaves meet its conditions, for a center t.
+
+    `center` is the law of t. If it is None, there is a single piece with a single leaf, which does not depend on t.
     """
 
     center: Spread | None
     pieces: tuple[NormalPiece, ...]
-    #: κ, and whether the deviations depend on eps.
+    #: The common factor κ of the standard deviations.
     unit: Real = ONE
+    #: Whether the standard deviations are the same for every eps.
     fixed: bool = False
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
-        enclosed. Raises LimitReached.
+        """Return the Taylor series in eps at `center` > 0; each coefficient is an enclosure.
+
+        Length and precision are those that FLINT is set to. Raises LimitReached.
         """
         return series_in_unit(self._series, center, self.unit, fixed=self.fixed)
 
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
-        """The series in eps around `center`; `eps` is eps/κ, and `near` its center."""
+        """Return the Taylor series around `center`, from the series `eps` of eps/κ, whose center `near` encloses."""
         if self.center is None:
             return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
         length = flint.ctx.cap
         bits = wanted_bits(length)
         total, error = flint.arb_series([0]), flint.arb(0)
         for piece in self.pieces:
-            # A value alone needs no disk.
+            # A series of length 1 is a value at one eps, and needs no bounds on the disk.
             rule = _rule(_Sizes.estimate(self.center, piece, near, wide=length > 1), bits)
             error += rule.error
             if length == 1 and isinstance(self.center, Normal) and not piece.kinked:
@@ -314,7 +346,10 @@ class NormalMeasure:
         return blurred(total, error, center)
 
     def functions(self) -> Sequence[tuple[Fraction, NormalFunction | None]] | None:
-        """The (c, f), f None for 1, whose sum of c·f it is where a single value is looked at; None for others."""
+        """Return this probability as a sum of normal functions, if it is about a single value; otherwise None.
+
+        A pair (c, f) of the result is the summand c·f, where f of None is 1.
+        """
         if self.center is not None:
             return None if self.pieces else ()
         ((leaf, _),) = self.pieces[0].leaves
@@ -324,13 +359,13 @@ class NormalMeasure:
         return result if leaf.upper is None else [*result, *self._half_erfc(leaf, leaf.upper[1], -_ONE)]
 
     def _half_erfc(self, leaf: Leaf, d: Fraction, sign: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-        """sign·erfc(d·eps/√(2·variance))/2, eps/κ in the place of eps."""
+        """Return sign·erfc(d·x/√(2·variance))/2 as summands, where x is eps/κ, or 1/κ if the deviations are `fixed`."""
         assert isinstance(leaf.spread, Normal)
         scale = Real.from_rational(d) / Real.from_rational(2 * leaf.spread.variance).sqrt() / self.unit
         return [(sign * c / 2, f) for c, f in normal_function("erfc", scale, _ZERO if self.fixed else _ONE)]
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """At least the absolute value on the disk around a positive center."""
+        """Return an upper bound of the absolute value on the disk around `center` > 0."""
         if self.fixed:
             return flint.arb(1)
         total = flint.arb(0)
@@ -353,31 +388,39 @@ def series_in_unit(
     *,
     fixed: bool,
 ) -> flint.arb_series:
-    """The Taylor series in eps at a positive center, of what is `measured` in eps/κ: from that, rationals around its
-    center, and the center itself. Where it is `fixed` it is the same for every eps.
+    """Return the Taylor series in eps at `center` > 0 of a function that `measured` gives in eps/κ, with κ the `unit`.
+
+    `measured` takes the series of eps/κ, rationals around the center of that series, and `center` itself. If `fixed`,
+    the function is the same for every eps.
     """
     ball = unit.ball()
     if fixed:
         with precision(flint.ctx.prec, 1):
             value = coefficients(measured(flint.arb_series([1 / ball]), _enclosure(_ONE, unit), _ONE), 1)
-        return flint.arb_series(value)  # its other coefficients are 0
+        return flint.arb_series(value)  # the other coefficients are 0
     eps = flint.arb_series([flint.arb(to_fmpq(center)) / ball, 1 / ball])
     return measured(eps, _enclosure(center, unit), center)
 
 
 def _enclosure(center: Fraction, unit: Real) -> Ends:
-    """Rationals around center/κ."""
+    """Return rationals below and above `center`/κ, with κ the `unit`."""
     low, high = unit.enclosure(flint.ctx.prec)
     return center / high, center / low
 
 
 def wanted_bits(length: int) -> int:
-    """The bits of an error, by the length of a series: nothing cancels in a value alone."""
+    """Return the bits to which the error of a series of `length` coefficients is bounded.
+
+    In a single value nothing cancels, so that nearly all bits of the precision can be used.
+    """
     return flint.ctx.prec // 2 if length > 1 else flint.ctx.prec - _GUARD
 
 
 def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
-    """The series, with the error of a function that is analytic and at most so large on the disk."""
+    """Return `series`, with each coefficient widened by that of any function bounded by `error` on the disk.
+
+    The disk is the one around `center`, on which the function must be analytic.
+    """
     length, error = flint.ctx.cap, error.upper()
     radius = flint.arb(to_fmpq(DISK * center))
     return flint.arb_series(
@@ -387,8 +430,10 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 
 @frozen
 class _Sizes:
-    """What the errors on the disk around `eps` are bounded with, and on that around what is at least `least`; those at
-    eps alone, if it is not `wide`. V is `curvature`, D1 `drift` and D2 `spread`, W `shifted`, F `twice` and K `count`.
+    """The quantities that bound the errors of an integral, in the notation of the lemma at the top.
+
+    V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`. `least` and `eps` enclose eps/κ. If
+    `wide`, the quantities hold on the disk around it; otherwise at that eps alone.
     """
 
     center: Spread
@@ -436,47 +481,53 @@ class _Sizes:
 
     @property
     def straight(self) -> bool:
-        """Whether it is one integral over the whole line with normal laws alone."""
+        """Whether the integral is over the whole line, with normal laws alone."""
         whole = self.piece.low is None and self.piece.high is None
         return whole and not self.piece.kinked and isinstance(self.center, Normal)
 
     @property
     def radius(self) -> Fraction:
-        """ν."""
+        """ν, the greatest |Im eps|."""
         return DISK * self.eps if self.wide else _ZERO
 
     @property
     def nearest(self) -> Fraction:
-        """|eps| at least."""
+        """A lower bound of |eps|."""
         return self.least - (DISK * self.least if self.wide else 0)
 
     @property
     def growth(self) -> Fraction:
-        """What y²·V is multiplied by in the exponent: 2R, or R/2, at most."""
+        """An upper bound of the factor of y²·V in the exponent, which is 2R on the disk and R/2 at eps alone."""
         return self.eps**2 * (Fraction(9, 2) if self.wide else Fraction(1, 2))
 
     @property
     def farthest(self) -> Fraction:
-        """|eps| at most."""
+        """An upper bound of |eps|."""
         return self.eps + self.radius
 
 
 @frozen
 class _Rule:
-    """Nodes u with their weights, or t where they are not `scaled` by eps; `error` bounds what is left out."""
+    """Nodes u with weights, and a bound `error` of the quadrature's error.
+
+    The nodes are values of t instead of u if they are not `scaled` by eps.
+    """
 
     nodes: Sequence[tuple[flint.arb, flint.arb]]
     scaled: bool
     error: flint.arb
-    #: Where the nodes, and all that leaves are taken at, are multiples of one number.
+    #: Given if the nodes and the arguments of all leaves are multiples of one number.
     grid: _Grid | None = None
 
 
 @frozen
 class _Grid:
-    """The nodes step·k, |k| <= reach, for one eps. There a bound a·t + d·eps is a·(t + s), s = d·eps/a, and bounds with
-    the same law and a whose s are multiples of the step apart are one function, moved: a column of its values at
-    s + step·k, of which each bound takes those from a place on. `longer` is how many more than 2·reach + 1 it has.
+    """The nodes step·k with |k| <= `reach`, on which bounds with the same law and slope share their values, at one eps.
+
+    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Bounds with the same law and a, whose s differ by multiples of
+    `step`, are shifts of one function. Its values at s + step·k form a column, for the least s. `places` gives for each
+    bound its column and the position there at which its values start; `longer` gives for each column the number of its
+    values beyond 2·reach + 1.
     """
 
     step: Fraction
@@ -486,7 +537,7 @@ class _Grid:
 
     @staticmethod
     def choose(piece: NormalPiece, step: Fraction, reach: int, eps: Fraction) -> _Grid | None:
-        """One with a step of at most this; None where that is not sooner."""
+        """Return a grid with a step of at most `step`, or None if a grid would not save time."""
         bounds = [(leaf.spread, *line) for leaf, _ in piece.leaves for line in leaf.lines]
         if len(bounds) < _MANY:
             return None
@@ -495,7 +546,7 @@ class _Grid:
             if not a or not isinstance(spread, Normal):
                 return None
             alike.setdefault((spread, a), {})[d] = d * eps / a
-        # All s of one law and a are multiples of `unit` apart, and so is the step.
+        # The s of bounds with the same law and a differ by multiples of `unit`; the step is a multiple of it, too.
         unit = _common(s - next(iter(each.values())) for each in alike.values() for s in each.values())
         unit = unit / ceil(unit / step) if unit else step
         in_units = int(step / unit)
@@ -516,7 +567,7 @@ class _Grid:
         return replace(grid, places=places, longer=longer)
 
     def twice(self) -> _Twice:
-        """Twice the probability of a bound at each node."""
+        """Return a function that gives twice the probability of a bound at each node."""
         h, count = flint.arb(to_fmpq(self.step)), 2 * self.reach + 1
         columns = {}
         for (spread, a, s), longer in self.longer.items():
@@ -530,31 +581,31 @@ class _Grid:
         return tails
 
 
-#: A law, a, and the least s of a column.
+#: A column: a law, a slope a, and the least s.
 _Column = tuple[Normal, Fraction, Fraction]
 
-#: Twice the probability of a bound under this law, at each of some t.
+#: A function that gives twice the probability of a bound under a law, at each of several t.
 _Twice = Callable[[Normal, Line], Sequence[flint.arb]]
 
 
 def _at_each(places: Sequence[flint.arb], eps: flint.arb) -> _Twice:
-    """At each of these t, for one eps."""
+    """Return a function that gives twice the probability of a bound at each t of `places`, for one eps."""
     return lambda law, line: _twice_at(places, eps * flint.arb(to_fmpq(line[1])), law, line[0])
 
 
 def _twice_at(places: Iterable[flint.arb], start: flint.arb, law: Normal, a: Fraction) -> Sequence[flint.arb]:
-    """Twice the probability of at most a·t + start at each of these t."""
+    """Return twice the probability that a value of `law` is at most a·t + `start`, at each t of `places`."""
     below = -(2 * flint.arb(to_fmpq(law.variance))).sqrt()
     slope, start = flint.arb(to_fmpq(a)) / below, start / below
     return [(t * slope + start).erfc() for t in places]
 
 
-#: Leaves from which on a grid is looked for.
+#: The least number of bounds for which a grid is tried.
 _MANY = 6
 
 
 def _common(numbers: Iterable[Fraction]) -> Fraction:
-    """The greatest number of which all are multiples; 0 where all are 0."""
+    """Return the greatest number of which all `numbers` are integer multiples; 0 if all are 0."""
     result = _ZERO
     for number in numbers:
         below = lcm(result.denominator, number.denominator)
@@ -563,9 +614,9 @@ def _common(numbers: Iterable[Fraction]) -> Fraction:
 
 
 def _rule(sizes: _Sizes, bits: int) -> _Rule:
-    """A rule with an error of about 2^-bits. Raises LimitReached.
+    """Return a rule with an error of about 2^-`bits`.
 
-    What is chosen in floating point is only nodes and ellipses: errors are bounded from these.
+    Floating point only chooses nodes and ellipses; their error is bounded rigorously afterwards. Raises LimitReached.
     """
     try:
         wanted = 0.7 * (bits + 4) + log(sizes.count)
@@ -590,8 +641,10 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
 
 @frozen
 class _Finite:
-    """The rule of Gauss and Legendre between two ends, on so many panels of the same length with as many nodes each,
-    and the ellipse of ρ; None: nothing is left between them. `ends` is what is cut off.
+    """The rule of Gauss and Legendre on an interval, divided into `panels` of the same length with `nodes` nodes each.
+
+    `ellipse` is the parameter ρ that bounds the error. `ends` lists the distances beyond which tails of the piece are
+    cut off. An `interval` of None means that nothing is left between the ends.
     """
 
     interval: tuple[Fraction, Fraction] | None
@@ -610,7 +663,7 @@ class _Finite:
         if low >= high:
             return _Finite(None, tuple(ends), 0, _ONE, 0)
         size = wanted + 4 + max(0.0, log(float((high - low) * sizes.farthest) / sizes.center.far(0.5)))
-        # Where no panels will do there are too many nodes.
+        # If no number of panels suffices, this one has more nodes than the limit allows.
         least = _Finite((low, high), tuple(ends), MOST_STEPS, _ONE, MOST_STEPS)
         for panels in PANELS:
             steepness = float((high - low) / (4 * panels)) ** 2 * float(sizes.growth * sizes.curvature)
@@ -624,7 +677,7 @@ class _Finite:
 
     @property
     def total(self) -> int:
-        """All nodes."""
+        """The number of all nodes."""
         return self.panels * self.nodes
 
     def rule(self, sizes: _Sizes) -> _Rule:
@@ -640,7 +693,7 @@ class _Finite:
         half = (high - low) / (2 * self.panels)
         y = half * (self.ellipse - 1 / self.ellipse) / 2
         most = flint.arb(to_fmpq(sizes.growth * sizes.curvature * y**2)).exp() * count * flint.arb(to_fmpq(half))
-        # How far the ellipse reaches beyond the piece.
+        # The distance by which the ellipse exceeds the panel.
         over = half * ((self.ellipse + 1 / self.ellipse) / 2 - 1)
         most *= flint.arb(to_fmpq(sizes.linear * sizes.farthest * (over + y))).exp()
         most *= flint.arb(to_fmpq(sizes.farthest)) * sizes.center.peak()
@@ -655,7 +708,10 @@ class _Finite:
 
 @lru_cache(maxsize=64)
 def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
-    """The nodes and weights of the rule on [-1, 1], to as many bits as FLINT is set to."""
+    """Return the nodes and weights of Gauss and Legendre's rule on [-1, 1], to the precision that FLINT is set to.
+
+    `bits` must be that precision; it keys the cache.
+    """
     assert bits == flint.ctx.prec
     return [flint.arb.legendre_p_root(nodes, k, weight=True) for k in range(nodes)]
 
@@ -663,7 +719,10 @@ def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
 def _trapezoid(
     law: Spread, curvature: Fraction, drift: Fraction, grown: Fraction, wanted: float
 ) -> tuple[Fraction, int]:
-    """A step and a number of nodes on each side, for V, ν·D1 and ν²·D2/2."""
+    """Return a step and a number of nodes on each side.
+
+    `curvature` is V, `drift` is ν·D1, and `grown` is ν²·D2/2.
+    """
     wanted += float(grown)
     turn = float(drift) + sqrt(2 * float(curvature) * wanted)
     step = Fraction(2 * 3.1415 / turn)
@@ -684,12 +743,14 @@ def _trapezoid_rule(
     return _Rule([(h * k, h) for k in range(-nodes, nodes + 1)], False, (error * twice).upper())
 
 
-# --- from events ----------------------------------------------------------------------------------------
+# --- From events ------------------------------------------------------------------------------------------------------
 
 
 def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
-    """The laws of independent values, the half-spaces over them, κ, and whether deviations depend on eps. Raises
-    OutsideFragment for others.
+    """Return (laws, rows, κ, fixed): the laws of independent values, and the half-spaces of `event` over them.
+
+    κ is the common factor of the standard deviations; fixed tells whether they are the same for every eps. Raises
+    OutsideFragment if no such κ exists, if some deviations depend on eps and others do not, or for other laws.
     """
     kinds = {
         (noise.law.normal_unit, noise.law.fixed) if noise.law.measure is Measure.INTEGRALS else (ONE, False)
@@ -705,8 +766,10 @@ def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
 
 
 def normal_measure(event: Event) -> NormalMeasure:
-    """The measure of a connected event over normal noises, and Laplace noises beside them. Raises OutsideFragment where
-    no value is in all half-spaces with two values, LimitReached for too many pieces.
+    """Return the measure of a connected event over normal noises, with Laplace noises beside them.
+
+    Raises OutsideFragment unless some value occurs in all half-spaces over two values, and LimitReached for too many
+    pieces.
     """
     values, rows, unit, fixed = values_of(event)
     center, pieces = _pieces(values, rows)
@@ -714,7 +777,7 @@ def normal_measure(event: Event) -> NormalMeasure:
 
 
 def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple[NormalPiece, ...]]:
-    """The law of the center and the pieces."""
+    """Return the law of the center and the pieces of the integral over it."""
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
     if len(values) == 1:
@@ -730,8 +793,9 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
 
 
 def _canonical(center: Spread, pieces: tuple[NormalPiece, ...]) -> tuple[NormalPiece, ...]:
-    """The same for equal events: of an integral over the whole line with a symmetric center -t may be in the place of
-    t.
+    """Return the same pieces for events that are equal up to t -> -t.
+
+    Only integrals over the whole line with normal laws alone are changed.
     """
     match pieces:
         case (NormalPiece(low=None, high=None, leaves=leaves),) if isinstance(center, Normal):
@@ -745,17 +809,18 @@ def _ordered(leaves: Iterable[tuple[Leaf, int]]) -> Leaves:
     return tuple(sorted(leaves, key=str))
 
 
-#: Half-spaces Σ c·X + eps·d >= 0 over values, which have places.
+#: Half-spaces Σ c·X + eps·d >= 0, each as the coefficients c by the positions of the values X, and d.
 _Rows = Sequence[tuple[Mapping[int, Fraction], Fraction]]
 
-#: b·L + a·t + d·eps >= 0, as (a, b, d).
+#: The triple (a, b, d) of a half-space b·L + a·t + d·eps >= 0.
 _Bound = tuple[Fraction, Fraction, Fraction]
 
 
 def _merged(event: Event) -> tuple[list[Spread], _Rows]:
-    """The laws of independent values, one for each class of normal noises whose columns are proportional, and
-    the half-spaces over them. Each law is symmetric: a value has the sign of the first of its noises, so that what was
-    a difference of noises is one of values.
+    """Return the laws of independent values and the half-spaces of `event` over them.
+
+    Normal noises with proportional columns become one value. All laws are symmetric, so a value may have the sign of
+    its first noise: a difference of two noises stays a difference of two values.
     """
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     rows: list[tuple[dict[int, Fraction], Fraction]] = []
@@ -784,7 +849,10 @@ def _merged(event: Event) -> tuple[list[Spread], _Rows]:
 
 
 def _without_implied(rows: Sequence[tuple[dict[int, Fraction], Fraction]]) -> _Rows:
-    """Without differences x - y + d >= 0 that two others, x - z + a >= 0 and z - y + b >= 0 with a + b <= d, imply."""
+    """Return `rows` without implied differences.
+
+    A difference x - y + d >= 0 is implied by x - z + a >= 0 and z - y + b >= 0 if a + b <= d.
+    """
     differences: dict[tuple[int, int], Fraction] = {}
     others: list[tuple[dict[int, Fraction], Fraction]] = []
     for row, d in rows:
@@ -803,7 +871,10 @@ def _without_implied(rows: Sequence[tuple[dict[int, Fraction], Fraction]]) -> _R
 
 
 def _spread(noise: Noise, factor: Fraction) -> Spread:
-    """The law of a multiple of the centered noise. Raises OutsideFragment for other laws."""
+    """Return the law of `factor` times the centered noise.
+
+    Raises OutsideFragment if that law is neither normal nor Laplace.
+    """
     if noise.law.measure is Measure.INTEGRALS:
         return Normal(noise.law.normal_variance(noise.rate) * factor**2)
     sides = noise.law.sides(noise.rate)
@@ -813,7 +884,7 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
 
 
 def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPiece, ...]:
-    """The pieces of the event with this value as the center."""
+    """Return the pieces of the event with the value number `center` as the center."""
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
     for row, d in rows:
@@ -847,14 +918,17 @@ def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPie
 
 
 def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
-    """A number between the ends."""
+    """Return a number between `start` and `end`, where None is no end."""
     if start is None:
         return _ZERO if end is None else end - 1
     return start + 1 if end is None else (start + end) / 2
 
 
 def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
-    """What has to hold of the leaves around u, where no bounds meet; None where that cannot be."""
+    """Return the conditions on the leaves around `u`, where no two bounds are equal.
+
+    None means that two bounds of one leaf contradict each other.
+    """
     leaves = []
     for place, each in bounds.items():
         nearest = _nearest(each, u)
@@ -865,13 +939,13 @@ def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u:
 
 
 def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
-    """L + a·t + d·eps >= 0 for the first (a, d), L <= a·t + d·eps for the others."""
+    """Return the lower bounds (a, d), with L + a·t + d·eps >= 0, and the upper bounds, with L <= a·t + d·eps."""
     lower = {(a / b, d / b) for a, b, d in bounds if b > 0}
     return lower, {(-a / b, -d / b) for a, b, d in bounds if b < 0}
 
 
 def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
-    """The u at which two bounds of a leaf meet, and, of Laplace noise, those at which one is 0."""
+    """Yield each u at which two bounds of a leaf are equal, or at which one is 0 if the leaf is Laplace noise."""
     lower, upper = _lines(bounds)
     if laplace:
         yield from (-d / a for a, d in {*lower, *upper} if a)
@@ -883,7 +957,10 @@ def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
 
 
 def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line | None] | None:
-    """The nearest lower and upper bound at u; None where they leave no room."""
+    """Return the nearest lower bound and the nearest upper bound at `u`.
+
+    None means that at most one number satisfies both.
+    """
     lower, upper = _lines(bounds)
     nearest = [min(lines, key=lambda line: (line[0] * u + line[1], line), default=None) for lines in (lower, upper)]
     first, second = nearest
