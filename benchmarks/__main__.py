@@ -178,6 +178,46 @@ def dipapprox() -> None:
 
 
 @main.command()
+@click.option("--table", "wanted", multiple=True, metavar="NAME", help="Only this published table (2a, 4c, 4, ...).")
+@click.option("--timeout", default=600.0, show_default=True, help="Seconds that one file may take.")
+@click.option(
+    "-o", "--output", "directory", type=click.Path(file_okay=False, path_type=Path), help="Keep the files here."
+)
+def coq(wanted: tuple[str, ...], timeout: float, directory: Path | None) -> None:
+    """Write every row of the published tables as theorems, and let Coq prove them; needs `coqc` with its libraries.
+
+    In Table 4 beta has the best factor, and the next one, which fails. The exit code is 1 where an obligation has no
+    theorem, or Coq does not prove one.
+    """
+    from benchmarks import published
+    from benchmarks.coq.run import compile_all
+
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
+    rows = [row for row in published.rows() if not wanted or row.table.startswith(wanted)]
+    incomplete = False
+    click.echo(
+        f"{'table':6} {'mechanism':15} {'m':>2} {'c':>2} {'range':6} {'factor':>6} {'verdict':11} theorems  CPU s"
+    )
+    try:
+        for found in compile_all(rows, directory, timeout):
+            row, c = found.published, "" if found.published.c is None else found.published.c
+            stated = f"{found.stated}/{found.obligations}"
+            missing = "" if found.complete else "  NOT PROVED"
+            click.echo(
+                f"{row.table:6} {row.algorithm:15} {row.m:>2} {c:>2} {row.range:6} {found.factor!s:>6} "
+                f"{found.verdict:11} {stated:>8} {found.seconds:6.1f}{missing}"
+            )
+            incomplete |= not found.complete
+    except FileNotFoundError as error:
+        raise click.ClickException(
+            "coqc is not installed: apt install coq libcoq-interval libcoq-coquelicot"
+        ) from error
+    if incomplete:
+        raise SystemExit(1)
+
+
+@main.command()
 def libraries() -> None:
     """Real mechanisms of OpenDP and diffprivlib against what their documentation promises; needs the extra `libraries`.
 

@@ -47,7 +47,9 @@ def compiled(text: str, directory: Path) -> bool:
     """Whether Coq proves everything in the file, whose theorems rest on no axiom but those of its real numbers."""
     file = directory / "theorems.v"
     names = re.findall(r"^Theorem (\w+)", text, re.MULTILINE)
-    file.write_text(text + "".join(f"Print Assumptions {name}.\n" for name in names), encoding="utf-8")
+    # All at once: Coq goes through its libraries for each question.
+    together = f"Definition everything := ({', '.join(names)}, I).\nPrint Assumptions everything.\n"
+    file.write_text(text + together, encoding="utf-8")
     done = subprocess.run(
         ["coqc", "-w", "none", file.name], cwd=directory, capture_output=True, text=True, timeout=_PATIENCE, check=False
     )
@@ -224,6 +226,14 @@ def _forged(change: str) -> dict[str, Any]:
     return data
 
 
+def test_the_page_shows_what_is_written() -> None:
+    table = str(ROOT / "benchmarks" / "sparse.csv")
+    report = dipc.check(dipc.load(ROOT / "benchmarks" / "sparse.dip"), table, keep_proofs=True)
+    text = theorems_of(dipc.certify(report)).text
+    page = (ROOT / "docs" / "coq.md").read_text(encoding="utf-8")
+    assert text[text.index("(* obligation 4") :].strip() in page
+
+
 # --- compiled ----------------------------------------------------------------------------------------
 
 
@@ -278,7 +288,7 @@ def test_coq_proves_the_theorems_of_each_interval(beta: str, eps: str, tmp_path:
     assert compiled(theorems.text, tmp_path)
 
 
-_GOLDENS = ("accurate_sparse", "inaccurate_gamma_free", "accurate_classes")
+_GOLDENS = ("accurate_sparse", "inaccurate_gamma_free", "inaccurate_piecewise")
 
 
 def _goldens() -> list[Any]:
