@@ -184,7 +184,7 @@ def dipapprox() -> None:
     "-o", "--output", "directory", type=click.Path(file_okay=False, path_type=Path), help="Keep the files here."
 )
 def coq(wanted: tuple[str, ...], timeout: float, directory: Path | None) -> None:
-    """Write every row of the published tables as theorems, and let Coq prove them; needs `coqc` with its libraries.
+    """Write every row of the published tables as theorems, and let Coq prove them; needs Coq with its libraries.
 
     In Table 4 beta has the best factor, and the next one, which fails. The exit code is 1 where an obligation has no
     theorem, or Coq does not prove one.

@@ -65,7 +65,7 @@ def theorems(row: PublishedRow, factor: Fraction) -> tuple[str, CoqFile]:
 def compile_all(rows: Iterable[PublishedRow], directory: Path | None, timeout: float) -> Iterator[CompiledTable]:
     """Compile every row, and keep the files in `directory` where it is given.
 
-    A file that takes more than `timeout` seconds counts as not proved. Raises FileNotFoundError without `coqc`.
+    A file that takes more than `timeout` seconds counts as not proved. Raises FileNotFoundError without Coq.
     """
     with TemporaryDirectory() as temporary:
         home = directory or Path(temporary)
@@ -85,7 +85,7 @@ def compile_all(rows: Iterable[PublishedRow], directory: Path | None, timeout: f
 
 
 def coq_proves(path: Path, timeout: float) -> bool:
-    """Whether `coqc` accepts the file within `timeout` seconds."""
+    """Whether Coq accepts the file `path` within `timeout` seconds."""
     command = ["coqc", "-w", "none", path.name]
     try:
         done = subprocess.run(command, cwd=path.parent, capture_output=True, timeout=timeout, check=False)
