@@ -98,7 +98,7 @@ def test_what_is_exact_is_the_row_of_its_corner(source: str, options: dict[str, 
             (bound,) = [engine.decide(one.obligation).bound]
             assert bound is not None
             for alpha in (F(1, 2), F(3)):
-                point = {**case.convex.inputs.finite, **one.why.corner.at(alpha)}
+                point = {**case.convex.inputs.finite, **one.why.corner.at_alpha(alpha)}
                 if case.convex.facets and not all(guard.holds_at(point) for guard in case.convex.inputs.region.guards):
                     continue
                 (row,) = row_by_row.decided([point])

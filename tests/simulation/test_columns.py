@@ -70,7 +70,7 @@ def test_apply_calls_once_for_each_combination_and_says_where_there_is_no_result
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert calls == [1, 0]
     # What no run has is not computed: the table may hold values that make no sense here.
-    assert plain(apply(inverse, column.at(np.array([0, 1, 3])))) == [1, Fraction(1, 5), 1]
+    assert plain(apply(inverse, column.select(np.array([0, 1, 3])))) == [1, Fraction(1, 5), 1]
 
 
 @given(sizes.flatmap(columns))
@@ -85,7 +85,7 @@ def test_split_and_gathered_are_inverse(column):
 @given(sizes.flatmap(columns), st.data())
 def test_gathered_of_any_parts(column, data):
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(column), max_size=len(column))), dtype=bool)
-    parts = [(at, column.at(at)) for at in (np.flatnonzero(mask), np.flatnonzero(~mask)) if len(at)]
+    parts = [(at, column.select(at)) for at in (np.flatnonzero(mask), np.flatnonzero(~mask)) if len(at)]
     assert plain(gathered(parts, len(column))) == plain(column)
 
 
