@@ -1,8 +1,8 @@
-"""Bounds of an answer's probability for all inputs of a class (FORMAT.md, lemmas 6 to 6e).
+"""Lower bounds of the probability of an answer, for all inputs of a class (FORMAT.md, lemmas 6 to 6e).
 
-The program is executed with its real and int inputs left open, which gives ways to an answer: constraints on centered
-noises, with slacks that depend on inputs. Its probability never decreases when a slack grows. What a certificate says
-about slacks, added up before (`classes.py`), is used for the program's own exits.
+The program is executed with its real and int inputs left open. This gives ways to an answer: constraints on centered
+noises, with slacks that depend on inputs. The probability of a way never decreases when a slack grows. The bounds of
+slacks that a certificate proves (`classes.py`) are applied to the exits that the program itself has.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Terms = tuple[tuple[int, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Σ noises + inputs + constant + radius·gamma >= 0; `whole` where it is a comparison of integers."""
+    """The comparison Σ noises + inputs + constant + radius·gamma >= 0; `whole` if it compares integers."""
 
     noises: Terms
     inputs: Terms
@@ -61,12 +61,13 @@ class Comparison:
     def of(
         noises: Mapping[int, Fraction], inputs: Mapping[int, Fraction], constant: Fraction, radius: int, whole: bool
     ) -> Comparison:
-        """The same by coefficients that are not 0."""
+        """Return the comparison with these coefficients, none of which is 0."""
         return Comparison(tuple(sorted(noises.items())), tuple(sorted(inputs.items())), constant, radius, whole)
 
     def opposite(self) -> Comparison | None:
-        """The opposite comparison, which holds where this one fails but for probability 0; None for one side of a
-        ball.
+        """Return the opposite comparison, which holds where this one fails, except for an event of probability 0.
+
+        None for one side of a ball, and for integers with coefficients that are not integers.
         """
         if self.radius:
             return None
@@ -80,11 +81,11 @@ class Comparison:
         return Comparison(_negated(self.noises), _negated(self.inputs), constant, 0, self.whole)
 
     def follows_from(self, other: Comparison) -> bool:
-        """Whether it holds, for all inputs, where the other does."""
+        """Whether this comparison holds, for all inputs, wherever `other` does."""
         return self.constant >= other.constant and self == replace(other, constant=self.constant)
 
     def bound(self, side: int, shown: Shown, wanted: Required) -> SlackBound | None:
-        """A lower bound of side·slack at the inputs of a class; None where none is known."""
+        """A lower bound of side·slack at the inputs of a class; None if the certificate proves none."""
         if not self.inputs:
             base = side * self.constant + self.radius * wanted.gamma[0]
             return SlackBound(base, self.radius * wanted.gamma[1])
@@ -101,8 +102,7 @@ def _negated(terms: Terms) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Comparisons of noises that hang together; the noises are numbered by their places in `laws`, which are all that
-    counts of them."""
+    """Comparisons that share noises, directly or through each other. Noises are numbered by their places in `laws`."""
 
     laws: tuple[Law, ...]
     comparisons: tuple[Comparison, ...]
@@ -113,13 +113,17 @@ class Part:
 
     @property
     def scales(self) -> bool:
-        """Whether what it says of slacks that are multiples of a distance depends on the distance times eps alone."""
+        """Whether the probability depends on distance·eps alone if all slacks are multiples of the distance."""
         return self.continuous and not any(isinstance(family, Normal) and family.fixed for family, _ in self.laws)
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """An exit with its weight: `numbers` are what has to hold of inputs for outputs without noise to be near enough."""
+    """An exit with its weight.
+
+    `numbers` are the conditions on inputs under which outputs without noise are near enough; `parts` are independent
+    comparisons of noises.
+    """
 
     weight: Closed
     numbers: tuple[Comparison, ...]
@@ -127,12 +131,12 @@ class Way:
 
     @staticmethod
     def of(weight: Closed, comparisons: Sequence[Comparison], laws: Mapping[int, Law]) -> Way:
-        """A way by all its comparisons, of noises with these laws."""
+        """Return the way with all these comparisons, of noises with these laws."""
         numbers = tuple(each for each in comparisons if not each.noises)
         return Way(weight, numbers, parted([each for each in comparisons if each.noises], laws))
 
     def require_steady(self) -> None:
-        """Raises NotDerived where its weight depends on eps."""
+        """Raise NotDerived if the weight depends on eps."""
         if not is_steady(self.weight):
             raise NotDerived("the weight of a choice does not scale with the distance")
 
@@ -143,7 +147,7 @@ def is_steady(weight: Closed) -> bool:
 
 
 def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:
-    """Comparisons by the noises that hang together, which are numbered again in their order."""
+    """Group the comparisons that share noises, and number the noises of each group from 0 on."""
     result = []
     for noises, members in connected(comparisons, lambda comparison: (i for i, _ in comparison.noises)):
         place = {i: index for index, i in enumerate(sorted(noises))}
@@ -153,8 +157,11 @@ def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence
 
 
 def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) -> list[Way]:
-    """Ways with the same sum of weight·probability for all inputs: one after the other, two ways that differ in one
-    comparison alone are replaced by their union, which comes last. Raises NotDerived."""
+    """Return ways with the same sum of weight·probability for all inputs, after two ways at a time are merged.
+
+    The two ways of a pair differ in one comparison alone. They are replaced by their union, which comes last. Raises
+    NotDerived if a pair cannot be merged.
+    """
     left = list(ways)
     for i, j in pairs:
         if not 0 <= j < i < len(left):
@@ -168,8 +175,10 @@ def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) 
 
 
 def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
-    """w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C] for w = v or w > v, where no weight is negative; None
-    for ways that are not so."""
+    """Return the merger of two ways that differ in a comparison C, or None if they cannot be merged.
+
+    w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C], for w = v or w > v, so that no weight is negative.
+    """
     budget.spend(10 + len(one.parts) + len(other.parts))
     common = _without_opposites(one, other)
     if common is None:
@@ -184,8 +193,9 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
 
 
 def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
-    """The parts that are left of both ways without one comparison of `one` whose opposite is in `other`. None where the
-    ways differ in more than what the comparisons of `other` imply.
+    """The parts of both ways without one comparison of `one` whose opposite is in `other`.
+
+    None if the ways differ in more than the comparisons of `other` imply.
     """
     if one.numbers != other.numbers:
         return None
@@ -221,8 +231,10 @@ _End = Fraction | bool
 def vertex_values(
     ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Iterator[Closed]:
-    """Functions such that at each input of the class, and each value of the variable, one of them is at most the sum of
-    the ways. Raises NotDerived where the ways are not of this kind."""
+    """Functions of which one is at most the sum of the ways, at each input of the class and each value of the variable.
+
+    Raises NotDerived if the ways are not combinations of a few independent comparisons.
+    """
     compared: list[Part] = []
     literals: list[list[tuple[int, bool]]] = []
     for way in ways:
@@ -254,9 +266,12 @@ def vertex_values(
 
 
 def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
-    """The weights where they depend on nothing. Where all that depend on eps are a + b·g for one function g of it that
-    lies between two numbers, as those of one coin are, at these two: sums that are linear in the weights are between
-    theirs. Raises NotDerived for others."""
+    """Weights between which the given ones lie: the given ones themselves if they do not depend on eps.
+
+    Otherwise all must be a + b·g for one function g of eps that lies between two numbers, as the weights of one coin
+    are. The result has the weights at these two numbers; a sum that is linear in the weights lies between its values
+    there. Raises NotDerived for other weights.
+    """
     first = next((weight for weight in weights if not is_steady(weight)), None)
     if first is None:
         return [list(weights)]
@@ -279,7 +294,7 @@ def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
 
 
 def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
-    """The limits of `weight` at 0 and at infinity. Raises NotDerived where it has none."""
+    """The limits of `weight` at 0 and at infinity. Raises NotDerived if it has none."""
     above, below = weight
     near = [sum((c for (k, _), c in ring.items() if not k), _ZERO) for ring in weight]
     leading = max((q, k) for k, q in below)
@@ -291,7 +306,7 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 
 
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
-    """The place of a comparison, a new one if need be, and whether it has to hold."""
+    """The place of a comparison in `compared`, and whether it has to hold; a new comparison is appended."""
     if len(component.comparisons) != 1:
         raise NotDerived("a joint bound needs independent comparisons")
     if component in compared:
@@ -307,7 +322,7 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
 
 
 def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
-    """The ends of the probability of a comparison: where it is least, and where it is greatest."""
+    """The least and the greatest probability of a comparison, each as its slack, or as False for 0 and True for 1."""
     (comparison,) = component.comparisons
     if wanted.is_open and not component.continuous:
         return False, True  # it depends on eps alone
@@ -316,7 +331,7 @@ def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
 
 
 def _least(comparison: Comparison, side: int, shown: Shown, wanted: Required) -> Fraction | None:
-    """A lower bound of side·slack, a multiple of the distance where one is left open; None where none is known."""
+    """A lower bound of side·slack, None if none is known. If a distance is open, it is a multiple of the distance."""
     bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):
         return None
@@ -342,8 +357,10 @@ def _weighted(
 def at_bounds(
     ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Probability:
-    """A lower bound of the probability of an answer at all inputs of the class: the sum over the ways to it, each slack
-    at its least, or 1 less that over the ways to others, each slack at its greatest. Raises NotDerived.
+    """A lower bound of the probability of an answer at all inputs of the class. Raises NotDerived.
+
+    It is the sum over the ways to the answer, each slack at its least, or 1 less the sum over the ways to other
+    answers, each slack at its greatest.
     """
     others = shown.kind.of_others
     total = Sum()
@@ -388,8 +405,9 @@ def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> 
 
 
 def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
-    """An upper bound of the probability of `way` at the inputs of the class at the distance 1 from other answers. At
-    the integer distance A the probability is at most e^(-decay·(A - 1)·eps) times the bound. Raises NotDerived.
+    """An upper bound of the probability of `way` at the inputs of the class at the distance 1 from other answers.
+
+    At the integer distance A the probability is at most e^(-decay·(A - 1)·eps) times the bound. Raises NotDerived.
     """
     weight = way.weight
     slope = _ZERO
@@ -407,8 +425,9 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
 
 
 def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
-    """A lower bound base + A·slope of how far the comparison is in its tail at the distance A: not negative for A >= 1,
-    with a slope that is not negative. None where no bound is known.
+    """A lower bound base + A·slope of how far the comparison is in its tail at the distance A.
+
+    The bound is not negative for A >= 1, and the slope is not negative. None if no bound is known.
     """
     (comparison,) = component.comparisons
     form = {slot: -c for slot, c in comparison.inputs}
@@ -426,8 +445,10 @@ def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
 
 
 def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budget: Budget) -> Constraints | None:
-    """The half-spaces that the noises of a part satisfy at lower bounds of its slacks (side = 1; None where a bound is
-    not known, or not great enough), or at upper bounds (side = -1; a slack without a bound is left out).
+    """The half-spaces of the noises of a part, with bounds in place of its slacks.
+
+    For side = 1 these are lower bounds, and None is returned if one is unknown or contradicts the others. For side = -1
+    they are upper bounds, and a slack without a bound is left out.
     """
     known = Constraints({})
     for comparison in component.comparisons:
@@ -446,7 +467,7 @@ def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budge
 
 
 def _is_tail(component: Part) -> bool:
-    """Whether it is a comparison of one noise that is in its tail where its slack is not positive."""
+    """Whether the part is one comparison of one noise, which is in its tail if the slack is not positive."""
     exponential = len(component.laws) == 1 and component.laws[0][0] in (Family.LAPLACE, Family.DISCRETE_LAPLACE)
     if not exponential or len(component.comparisons) != 1:
         return False
@@ -458,13 +479,13 @@ def _is_tail(component: Part) -> bool:
 
 
 def _is_far(comparison: Comparison, shown: Shown, wanted: Required) -> bool:
-    """Whether the slack is not positive at any input of the class."""
+    """True only if the slack is <= 0 at every input of the class."""
     bound = comparison.bound(-1, shown, wanted)
     return bound is not None and bound.base >= 0 and bound.slope >= 0
 
 
 def _total(tails: Sequence[Part]) -> Comparison:
-    """Σ rate·σ, how far all of them are in their tails together, as the slack of a comparison."""
+    """The comparison with the slack Σ rate·σ, how far all tails are exceeded together."""
     inputs: dict[int, Fraction] = {}
     constant = _ZERO
     for component in tails:
@@ -477,7 +498,7 @@ def _total(tails: Sequence[Part]) -> Comparison:
 
 
 def _front(law: Law) -> Closed:
-    """The tail at σ = 0."""
+    """The tail of the law at σ = 0, the factor before the exponential."""
     family, rate = law
     if family is Family.LAPLACE:
         return {(0, _ZERO): Fraction(1, 2)}, ONE
@@ -497,16 +518,19 @@ Decide = Callable[[Guard], bool]
 
 
 def open_input(slot: int) -> int:
-    """The number under which an input stands among noises, which have theirs from 0 on; -1 is taken."""
+    """The number of an open input among noises: noises have numbers from 0 on, and -1 is used for 0."""
     return -2 - slot
 
 
 class OpenRun(Execution):
-    """Real and int inputs are unknown numbers. Noise stands for itself and the inputs in the mean around which it is
-    drawn first, `shifts`: differences of what is drawn are then differences of two.
+    """A run in which real and int inputs are unknown numbers.
 
-    What is implied or excluded is so for each input, since every half-space has a noise in it. A comparison of inputs
-    alone is decided by `decide`, and kept in `asked`: the run is that of all inputs for which it comes out so.
+    A noise includes the inputs in the mean around which it is first drawn, `shifts`: a difference of two draws is then
+    a difference of two noises. Every half-space contains a noise, so implied and excluded half-spaces are so for each
+    input.
+
+    `decide` decides a comparison of inputs alone, and `asked` keeps its answer. The run is valid for all inputs at
+    which each comparison comes out as in `asked`.
     """
 
     decide: Callable[[Guard], bool]
@@ -534,11 +558,11 @@ class OpenRun(Execution):
         return super()._drawn(label, law, plus(center, scaled(shift, -_ONE)), known)[0], known
 
     def has_ties(self, form: Affine) -> bool:
-        """Whether it may be 0: inputs may, without noise."""
+        """Whether the form may be 0; a form of inputs alone may be."""
         return all(i < 0 for i, _ in form.terms) or super().has_ties(form)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """Whether form >= 0. Raises Split."""
+        """Whether form >= 0. Raises Split if the constraints leave the question open."""
         if any(i >= 0 for i, _ in form.terms):
             return super().is_nonnegative(form, known)
         guard = Guard(tuple(sorted((open_input(i), c) for i, c in form.terms)), form.constant, strict=False)
@@ -550,18 +574,18 @@ class OpenRun(Execution):
         return super()._united(numbers) if self.unites else numbers
 
     def is_integer(self, number: int) -> bool:
-        """Whether the noise, or the input that stands under this number, is one."""
+        """Whether the noise, or the input, with this number takes integer values."""
         return super().is_integer(number) if number >= 0 else self.machine.slots[open_input(number)].type == "int"
 
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
-        """Whether finite outputs are at a distance of at most gamma from the exact ones, both among the values."""
+        """Whether finite outputs are at a distance of at most gamma from the exact ones, both in `values`."""
         if any(values[slot] is None for slot in outputs):
             raise NotDerived("an output may have no value at the end")
         gap = self.gap(values, outputs)
         return gap is not None and self.compared("<=", plus(gap, -gamma), Constraints({}))
 
     def centered(self, form: Iterable[tuple[int, Fraction | int]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """The coefficients of centered noises, and those of inputs by slot."""
+        """Split a form into the coefficients of centered noises and those of inputs, by slot."""
         noises: dict[int, Fraction] = {}
         inputs: dict[int, Fraction] = {}
         for i, c in form:
@@ -573,12 +597,12 @@ class OpenRun(Execution):
         return noises, {slot: c for slot, c in inputs.items() if c}
 
     def comparisons(self, end: End) -> Iterator[Comparison]:
-        """The comparisons of noises, by the noises' own numbers, that make an exit."""
+        """The comparisons of noises, with the run's numbers, under which the exit is reached."""
         for row in end.known.rows.values():
             yield Comparison.of(*self.centered(row.form), Fraction(row.constant), 0, row.whole)
 
     def way(self, end: End, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
-        """The way to an exit, with further comparisons that have to hold."""
+        """The way to an exit, with the comparisons `besides` in addition."""
         return Way.of(weights[end.state], [*besides, *self.comparisons(end)], self.laws)
 
 
@@ -591,7 +615,7 @@ def _refused(_guard: Guard) -> bool:
 
 @dataclass
 class Bounds:
-    """Bounds of one program. Inputs with the same outcomes of comparisons share one run."""
+    """Bounds of the probabilities of one program. Inputs with the same outcomes of comparisons share one run."""
 
     machine: Machine
     ideal: Ideal
@@ -604,7 +628,7 @@ class Bounds:
         self._is_plain = self._probabilities.is_plain()
 
     def require_known_distances(self) -> None:
-        """Raises NotDerived for distances of answers other than the product distance, or one of finite outputs."""
+        """Raise NotDerived unless the distance of answers is the product distance, or one of finite outputs."""
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("output")]
         if self.machine.distance.same is not None:
             raise NotDerived("its `metric` block treats different answers as the same")
@@ -622,9 +646,11 @@ class Bounds:
         unites: bool,
         merges: Merges,
     ) -> Iterator[Probability]:
-        """For each input whose comparisons come out as `decide` says, one of these is at most the probability of the
-        path's answer, by the class's bounds of slacks, after the `merges` of ways. Raises NotDerived, and what `decide`
-        raises."""
+        """Functions of which one is at most the probability of the path's answer, at each input of the class.
+
+        The inputs compare as `decide` says, the bounds of slacks are those of the class, and ways are merged as
+        `merges` says. Raises NotDerived, and what `decide` raises.
+        """
         others = shown.kind.of_others
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
         if self._is_plain:
@@ -642,7 +668,7 @@ class Bounds:
     def _run(
         self, finite: tuple[Value, ...], path: Path, decide: Decide, *, others: bool, unites: bool
     ) -> tuple[OpenRun, Mapping[int, Closed]]:
-        """All exits with the answer's finite outputs, or all exits at all, and the weights of their states."""
+        """The run with all exits, or with those that have the answer's finite outputs, and its states' weights."""
         slots = self.machine.slots
         answer = {
             slot: value
@@ -664,9 +690,11 @@ class Bounds:
     def exits_with(
         self, finite: tuple[Value, ...], path: Path
     ) -> tuple[list[tuple[frozenset[Comparison], Closed]], Mapping[int, Law]]:
-        """All exits with the answer of the path, numbers near to it: what has to hold of noises, by their own numbers,
-        with the weight; and the laws of the noises. At each of all inputs with these finite ones the probability of the
-        answer is the sum of weight·probability. Raises NotDerived, as where inputs are compared without noise."""
+        """All exits with the answer of the path, as comparisons of noises with a weight; and the laws of the noises.
+
+        At every input with these finite values the probability of the answer is the sum of weight·probability. Raises
+        NotDerived, also if the program compares inputs without noise.
+        """
         if not self._is_plain:
             raise NotDerived("its `metric` block defines its own distance of outputs")
         run, weights = self._run(finite, path, _refused, others=False, unites=True)
@@ -674,7 +702,7 @@ class Bounds:
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
 
     def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[End, list[Comparison]]]:
-        """The exits with the answer of the path, with what says that numbers are near to it, or those with `others`."""
+        """The exits with the answer of the path, with comparisons that make numbers near; or those with `others`."""
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
         for end in run.ends:
             compared: list[Comparison] = []
@@ -702,8 +730,10 @@ class Bounds:
     def _near(
         self, finite: tuple[Value, ...], path: Path, wanted: Required, decide: Decide
     ) -> Callable[[Sequence[Held]], bool]:
-        """Whether finite outputs are within gamma of the path's answer, at the inputs of which `decide` says how
-        comparisons come out. Raises NotDerived."""
+        """Return a predicate: whether finite outputs are within gamma of the path's answer.
+
+        Inputs compare as `decide` says. Raises NotDerived if gamma is open.
+        """
         gamma, rate = wanted.gamma
         if rate:
             raise NotDerived("gamma is left open, but the `metric` block gives outputs a distance")
@@ -727,13 +757,13 @@ class Bounds:
     def _ways_by_distance(
         self, run: OpenRun, weights: Mapping[int, Closed], near: Callable[[Sequence[Held]], bool], *, others: bool
     ) -> Iterator[Way]:
-        """The exits with an answer that is near, or those with `others`."""
+        """The ways to exits whose outputs are `near`, or to all `others`."""
         for end in run.ends:
             if near(run.outputs(end.state)) is not others:
                 yield run.way(end, weights)
 
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
-        """The comparisons that say that an output is off by at most gamma, on the sides that count."""
+        """The comparisons by which an output is off by at most gamma, on the sides that count."""
         for side in self.machine.distance.sides:
             off = scaled(gap, Fraction(side))
             terms, constant = (off.terms, off.constant) if isinstance(off, Affine) else ((), off)

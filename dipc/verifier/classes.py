@@ -1,9 +1,10 @@
-"""Classes of real and int inputs: the claim about one, and its bounds of slacks, added up again.
+"""Classes of real and int inputs: the claim about a class, and proofs of lower bounds of slacks.
 
-Every input u of a class at which something is claimed lies in its half-spaces, form(u) >= alpha·step. A slack of the
-program is bounded below by form = constant + Σ weight·(form of a half-space), and so by base + distance·slope. Where a
-distance is left open, an event of noises centered at 0 whose slacks are all multiples of the distance depends on
-distance·eps alone, as does beta: one obligation about t = distance·eps decides all distances and all eps.
+Every input u of a class about which something is claimed lies in the half-spaces of the class, form(u) >= alpha·step. A
+slack of the program is constant + Σ weight·(form of a half-space), and so at least base + distance·slope.
+
+If a distance is left open, an event of centered noises whose slacks are all multiples of the distance depends on
+distance·eps alone, and so does beta. Then one obligation about t = distance·eps decides all distances and all eps.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ MOST_HALFSPACES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """The claim about a class: alpha and gamma are base + rate·distance, and beta is a function of the variable, None
-    where beta is not of a kind that is certified.
+    """The claim about a class: alpha and gamma as pairs (base, rate) of base + rate·distance, and beta as a function.
+
+    `beta` is a function of the variable, or None if a certificate cannot prove a bound of its kind.
     """
 
     alpha: tuple[Fraction, Fraction]
@@ -61,8 +63,9 @@ Meaning = tuple[Mapping[str, Form], Callable[[Form], Closed | None]]
 
 
 def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Required:
-    """The claim about all inputs of a class, whose dd is `dd` where that is stated. Raises Rejected where the claim has
-    no such form.
+    """The claim about all inputs of a class, whose dd is `dd` if that is stated.
+
+    Raises Rejected if the claim is not of the form that `variable` requires.
     """
     alpha, gamma, (names, finished) = meaning(claim, variable, dd, budget)
     if claim.beta is None:
@@ -73,7 +76,7 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Req
 def meaning(
     claim: Claim, variable: str, dd: str | None, budget: Budget
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction], Meaning]:
-    """alpha and gamma as base + rate·distance, and what beta is made of."""
+    """alpha and gamma as base + rate·distance, and the names and the conversion with which beta is evaluated."""
     if variable == "eps":
         # A statement at the distance 0 holds at all distances, if nothing depends on the distance: half-spaces only
         # move inwards.
@@ -103,7 +106,7 @@ def meaning(
 
 
 def least_alpha(claim: Claim, budget: Budget) -> Fraction:
-    """The number that alpha is."""
+    """The constant number alpha, whatever gamma and beta are. Raises Rejected if alpha is not a number."""
     # Whatever gamma and beta are.
     alpha, _, _ = replace(claim, gamma="0").distances({}, None, budget)
     if alpha is None:
@@ -120,8 +123,10 @@ def at_least_distance(claim: Claim, budget: Budget) -> Required:
 
 
 def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
-    """The least r such that e^(r·A·eps)·beta is seen never to fall as the distance A grows, for each eps; None where
-    that is not seen, or gamma depends on the distance."""
+    """The least r for which e^(r·A·eps)·beta is shown never to fall as the distance A grows, for each eps.
+
+    None if that is not shown, or if gamma depends on the distance.
+    """
     if claim.alpha != "dd" or claim.gamma == "free" or claim.beta is None:
         return None
     if any(mentions(claim.gamma or "", name) for name in ("alpha", "dd")):
@@ -142,7 +147,10 @@ def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
 
 
 def in_product(form: Form) -> Closed | None:
-    """g with form = g(A·eps) for the distance A: Σ c·(A·eps)^j·e^{r·A·eps} for g = Σ c·t^j·e^{r·t}."""
+    """The function g with form = g(A·eps) for the distance A, None if there is none.
+
+    g = Σ c·t^j·e^{r·t} for a form Σ c·(A·eps)^j·e^{r·A·eps}.
+    """
     if form.denominator != ONE:
         return None
     total: Ring = {}
@@ -155,7 +163,10 @@ def in_product(form: Form) -> Closed | None:
 
 
 def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> tuple[Interval, ...]:
-    """The values of the variable: eps of the claim, or its products with distances in (0, greatest] (None: all)."""
+    """The values of the variable: eps of the claim, or products of eps with distances.
+
+    Distances are those in (0, greatest], or all if `greatest` is None.
+    """
     if not wanted.is_open:
         return claim.intervals
     # Whatever the order of the intervals.
@@ -188,7 +199,7 @@ read_halfspaces: read.Reader[list[Guard]] = read.listed(_halfspace, MOST_HALFSPA
 
 
 def greatest_alpha(value: object, halfspaces: Sequence[Guard], budget: Budget) -> Fraction | None:
-    """The bound on alpha that the stated weights prove; None where none are stated."""
+    """The upper bound of alpha that the stated weights prove, None if no weights are stated."""
     if value is None:
         return None
     total = weighted(halfspaces, value, budget)
@@ -199,7 +210,7 @@ def greatest_alpha(value: object, halfspaces: Sequence[Guard], budget: Budget) -
 
 @dataclass(frozen=True, slots=True)
 class SlackBound:
-    """form(u) + radius·gamma >= base + distance·slope on the class."""
+    """A lower bound of a slack on a class: form(u) + radius·gamma >= base + distance·slope."""
 
     base: Fraction
     slope: Fraction
@@ -214,7 +225,7 @@ Slack = tuple[tuple[tuple[int, Fraction], ...], Fraction, Fraction]
 
 
 def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> tuple[Slack, Fraction] | None:
-    """form + constant + radius·gamma as a positive multiple of a normal form; None for a number."""
+    """The slack form + constant + radius·gamma as a normal form and a positive factor; None for a constant."""
     size = sum((abs(c) for c in form.values()), Fraction(radius))
     if not size:
         return None
@@ -222,7 +233,7 @@ def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> 
 
 
 def raised(form: Mapping[int, Fraction], constant: Fraction, bound: Fraction) -> Fraction:
-    """The least value from `bound` on of those that form + constant takes at integers, for a form that is not 0."""
+    """The least value >= `bound` that form + constant takes at integers, for a form that is not 0."""
     unit = lcm(*(c.denominator for c in form.values()))
     spacing = Fraction(gcd(*(c.numerator * (unit // c.denominator) for c in form.values())), unit)
     return constant + spacing * ceil((bound - constant) / spacing)
@@ -234,8 +245,9 @@ _SLACK: read.Table = {"constant": read.rational, "radius": read.up_to(1), "weigh
 def add_slack(
     value: object, halfspaces: Sequence[Guard], whole: Set[int], wanted: Required, known: Slacks, budget: Budget
 ) -> None:
-    """Add to `known` the bound that weights prove of a slack, form + constant + radius·gamma. The form is the weighted
-    sum of half-spaces that all inputs of a class are in; the variables of `whole` are integers.
+    """Add to `known` the bound that weights prove of a slack, form + constant + radius·gamma.
+
+    The form is the weighted sum of half-spaces in which all inputs of a class lie; variables of `whole` are integers.
     """
     own, radius, weights = read.fields(value, _SLACK)
     total = weighted(halfspaces, weights, budget)
@@ -255,8 +267,11 @@ def add_slack(
 
 
 class Kind(StrEnum):
-    """The kind of bound of a class: a sum over ways to the answer, or 1 less one over ways to others, at bounds of the
-    slacks; or one for slacks that cannot all be worst at once, or for all integer distances at once (`bounds.py`).
+    """The kind of a bound of a class.
+
+    `WAYS` is a sum over the ways to the answer, `OTHERS` is 1 less a sum over the ways to other answers, both at the
+    bounds of the slacks. `VERTICES` is for slacks that cannot all be at their bounds at once, `TAILS` and `DISTANCES`
+    are bounds of ways to other answers; `bounds.py` describes them.
     """
 
     WAYS = "ways"
@@ -267,17 +282,17 @@ class Kind(StrEnum):
 
     @property
     def of_others(self) -> bool:
-        """Whether it is one of ways to other answers."""
+        """Whether a bound of this kind is about ways to other answers."""
         return self in (Kind.OTHERS, Kind.TAILS, Kind.DISTANCES)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a certificate has shown of one class, whichever inputs it is about. `answer` are its outputs as text.
+    """The facts that a certificate has proved about one class, whose outputs as text are `answer`.
 
-    It is about the inputs in those half-spaces that do not move, or are `beside` other answers, by their places. Each
-    of the `values` was compared with beta; they are None where nothing is claimed of its inputs. `slacks` are bounds of
-    forms of inputs.
+    The class has the inputs in those half-spaces that do not move with alpha, or whose places are in `beside`, next to
+    other answers. Each of `values` was compared with beta; `values` is None if nothing is claimed about the inputs of
+    the class. `slacks` are bounds of forms of inputs.
     """
 
     number: int

@@ -1,10 +1,15 @@
 """Claims for every number of queries: small numbers by classes, others by a union bound (FORMAT.md, lemmas 7 to 10).
 
-*Agreement*: the program runs beside its ideal, and each noisy comparison comes out as the input implies it, A·N + s >=
-0 with a slack s of at least some number, which is a term of the bound. *Walks*: a run is a walk through the heads of
-the loop, and has at most the terms of a path and, for all other iterations, those of the most probable one on a cycle.
-*Selection*: the loop that keeps the largest of m noisy values is looked at as a whole. *Numbers*: that each such bound
-is one of the stated sums, and these are at most beta.
+*Agreement*: the program runs beside its ideal, and each noisy comparison comes out as the input implies. The comparison
+is A·N + s >= 0, with a slack s that is at least some number; its failure is a term of the bound.
+
+*Walks*: a run is a walk through the heads of the loop. Its error is at most the terms of a path and, for each of the
+  other
+iterations, the terms of the most probable iteration on a cycle.
+
+*Selection*: the loop that keeps the largest of m noisy values is examined as a whole.
+
+*Numbers*: each bound found by these methods is one of the stated sums, and the sums are at most beta.
 """
 
 from __future__ import annotations
@@ -86,7 +91,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One iteration in agreement, or what follows the loop: its terms, and the head that it leads to; None: the end."""
+    """One iteration in agreement, or the part behind the loop: its terms, and the head that follows (None: the end)."""
 
     goal: int | None
     terms: tuple[Term, ...]
@@ -94,8 +99,11 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """All runs in agreement: they begin at head 0 after `before`; by head the iterations from there, and what happens
-    if the loop ends there."""
+    """All runs in agreement.
+
+    They begin at head 0 after the terms `before`. For each head, `iterations` has the iterations from there, and
+    `endings` the part behind the loop if it ends there.
+    """
 
     before: tuple[Term, ...]
     iterations: Sequence[Sequence[Leg]]
@@ -104,7 +112,7 @@ class Walks:
 
 @dataclass(frozen=True)
 class _Entry:
-    """The start of an iteration: values of the finite inputs, all inputs by slot, and both sides with them."""
+    """The start of an iteration: values of the finite inputs, all inputs by slot, and the two sides with them."""
 
     finite: tuple[Value, ...]
     inputs: Mapping[int, Affine | Value]
@@ -114,9 +122,11 @@ class _Entry:
 
 @dataclass
 class Agreement:
-    """Explores all runs in agreement, for these values of the finite inputs: `entries` are alike except for those of an
-    iteration, which each iteration may have again. Terms are looked for among those stated; a slack may grow with the
-    distance that is left open, as `wanted` says."""
+    """The exploration of all runs in agreement, for given values of the finite inputs that are not elements.
+
+    `entries` are the possible values of all finite inputs, one of which each iteration has. A comparison needs one of
+    the stated `terms`. A slack may grow with the distance that is left open, as `wanted` says.
+    """
 
     shape: Iterations
     entries: Sequence[tuple[Value, ...]]
@@ -153,8 +163,11 @@ class Agreement:
         return _Entry(finite, inputs, own, exact)
 
     def walks(self) -> Walks:
-        """All runs in agreement. Raises NotDerived where they are not finitely many kinds of iterations, where a
-        comparison has none of the stated terms, or where the program does not do as its ideal does."""
+        """All runs in agreement.
+
+        Raises NotDerived if the iterations are not of finitely many kinds, if no stated term fits a comparison, or if
+        the program does not do what its ideal does.
+        """
         own, ideal = self.shape.own, self.shape.ideal
         starts = list(self._ways(self._ideal, self._ideal.start()))
         begun = list(self._agreeing(self._own, self._own.start(), ()))
@@ -205,7 +218,7 @@ class Agreement:
             yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
 
     def _head(self, program: State, exact: State) -> int:
-        """The number of a head."""
+        """The number of a head; a new head is appended."""
         pair = self._own.stripped(program)[0], self._ideal.stripped(exact)[0]
         key = tuple(state.key for state in pair)
         if key not in self._numbers:
@@ -224,7 +237,7 @@ class Agreement:
         return runs.ways(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
-        """The states in which an open comparison is decided: both for one of inputs, that in agreement for noise."""
+        """The states after an open comparison: both outcomes for one of inputs, the agreeing outcome for noise."""
         if not any(i >= self._first_noise for i, _ in guard.form):
             states = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
             return [one for one in states if not contradictory((*known, *one.inputs), self.budget)]
@@ -243,22 +256,20 @@ class Agreement:
         return [replace(state, outcomes=(*state.outcomes, best[1]), terms=(*state.terms, best[0]))]
 
     def _parted(self, form: Iterable[tuple[int, Fraction]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """The coefficients of noises, and those of inputs."""
+        """Split a form into the coefficients of noises and those of inputs."""
         halves: tuple[dict[int, Fraction], dict[int, Fraction]] = {}, {}
         for i, c in form:
             halves[i < self._first_noise][i] = c
         return halves
 
     def _stated(self, noises: Mapping[int, Fraction], state: State, implied: Callable[[Fraction], bool]) -> Term | None:
-        """The stated term with these noises that has the greatest constant and is `implied` to bound the slack; None
-        where no term is.
-        """
+        """The stated term with these noises and the greatest constant that is `implied` to bound the slack, or None."""
         return stated_term([(*state.laws[i - self._first_noise], c) for i, c in noises.items()], self.terms, implied)
 
     # --- distances and slacks -------------------------------------------------------------------------
 
     def _moved(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
-        """The guards of inputs of this way at which something is claimed, with the open distance."""
+        """The guards of the inputs that go this way and about which something is claimed, with the open distance."""
         base, rate = self.wanted.alpha
         guards = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         for guard in way.inputs:
@@ -271,8 +282,10 @@ class Agreement:
     def _stays_near(
         self, entry: _Entry, way: State, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
     ) -> bool:
-        """Whether the straight way out behind this side leads to inputs that are at a finite distance. The other
-        elements of the inputs stay as they are, and so do the inputs that are of no iteration."""
+        """Whether the straight way out across `guard` leads to inputs at a finite distance.
+
+        The other elements of the inputs do not change on this way, nor do the inputs that belong to no iteration.
+        """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
             return False
@@ -294,7 +307,7 @@ class Agreement:
     def _is_least(
         self, known: Sequence[Guard], form: Mapping[int, Fraction], constant: Fraction, radius: int, least: Fraction
     ) -> bool:
-        """Whether form + constant + radius·gamma is at least that, times the distance where one is left open."""
+        """Whether form + constant + radius·gamma is at least `least`, times the distance if one is left open."""
         base, rate = (radius * number for number in self.wanted.gamma)
         slope = rate
         if self.wanted.is_open:
@@ -307,7 +320,7 @@ class Agreement:
     # --- outputs --------------------------------------------------------------------------------------
 
     def _differ(self, one: State, other: State) -> bool:
-        """Whether two ways of the ideal leave other finite answers at their index."""
+        """Whether two ways of the ideal end with different finite answers at their index."""
         slots = self.shape.ideal.machine.slots
         return any(
             slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._indexed
@@ -316,7 +329,7 @@ class Agreement:
     def _compared(
         self, program: State, exact: State, known: Sequence[Guard], pairs: Iterable[tuple[int, int]]
     ) -> list[Term]:
-        """The terms for these outputs. Raises NotDerived where they differ in agreement."""
+        """The terms for these outputs. Raises NotDerived if the outputs differ in agreement."""
         terms: list[Term] = []
         for own, other in pairs:
             mine, theirs = program.values[own], exact.values[other]
@@ -335,7 +348,7 @@ class Agreement:
         return terms
 
     def _ball(self, program: State, gap: Fraction | Affine, known: Sequence[Guard]) -> Iterator[Term]:
-        """The terms for |gap| <= gamma, one for each side; none without noise."""
+        """The terms for |gap| <= gamma, one for each side; none if no noise is involved."""
         for sign in (_ONE, -_ONE):
             side = scaled(gap, sign)
             terms, constant = (side.terms, side.constant) if isinstance(side, Affine) else ((), side)
@@ -354,7 +367,7 @@ class Agreement:
 
 
 def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
-    """The dual norm of the guard's form, and a direction of length 1 in which the form grows as much."""
+    """The dual norm of the guard's form, and a direction of length 1 in which the form grows by the dual norm."""
     form = dict(guard.form)
     sizes = [abs(c) for c in form.values()]
     width = sum(sizes, _ZERO) if norm == "linf" else max(sizes)
@@ -365,8 +378,9 @@ def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
 def stated_term(
     noises: Sequence[tuple[NoiseFamily, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
 ) -> Term | None:
-    """The term with these noises, up to a positive factor, that has the greatest constant for which the constant times
-    this factor is implied; None where no term has.
+    """The term with these noises, up to a positive factor, that has the greatest implied constant, or None.
+
+    A constant is implied if `implied` accepts it divided by the factor from `noises` to the normal form.
     """
     unit = Term.of(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
@@ -392,7 +406,7 @@ class Total:
     once: int
 
     def bounds(self, other: Total) -> bool:
-        """Whether each term of the other is one of its own, as often."""
+        """Whether each term of `other` is a term of this total, at least as often."""
         return (
             self.once <= other.once
             and not Counter(other.fixed) - Counter(self.fixed)
@@ -401,7 +415,7 @@ class Total:
 
 
 def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Budget) -> None:
-    """Raises NotDerived where one of the totals is bounded by none of those stated."""
+    """Raise NotDerived unless each of the totals is bounded by one of those stated."""
     known = tuple(dict.fromkeys(stated))
     some = False
     for total in totals:
@@ -417,8 +431,10 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 
 
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
-    """Totals such that each run of the loop from `low` to m has one of them as a bound, if m is at least `once`; at any
-    eps, that with the most probable iteration of a cycle. Raises NotDerived."""
+    """Totals of which one bounds the error of each run of the loop from `low` to m, if m is at least `once`.
+
+    At any eps it is the total with the most probable iteration of a cycle. Raises NotDerived.
+    """
     reached = _reached(walks, budget)
     # By head the first of its component, and by that the terms of iterations between its heads.
     first = [min(there for there in goals if head in reached[there]) for head, goals in enumerate(reached)]
@@ -434,7 +450,7 @@ def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
 
 
 def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
-    """The heads that iterations lead to from each head, itself among them."""
+    """The heads that iterations reach from each head, including the head itself."""
     reached = []
     for head in range(len(walks.iterations)):
         waiting = [head]
@@ -447,7 +463,7 @@ def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
 
 
 def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
-    """Each path that comes to no head twice: its terms, its number of iterations, and its heads."""
+    """Each path that visits no head twice: its terms, its number of iterations, and its heads."""
     waiting: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [(walks.before, 0, (0,))]
     count = 0
     while waiting:
@@ -471,8 +487,10 @@ def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The loop as it was found: an array is selected from, beginning with the index `first`, and the answer is an
-    index. Whether the values are `noisy`, and the variables that hold them."""
+    """A loop that selects from an array, whose first index is `first`, and answers with an index.
+
+    `noisy` says whether noise is added to the values; `numbers` are the variables that hold them.
+    """
 
     array: str
     answer: str
@@ -484,9 +502,11 @@ class Selection:
 def selection_totals(
     tree: Program, parameter: str, machine: Machine, wanted: Required, terms: Sequence[Term]
 ) -> Iterator[Total]:
-    """Bounds of the error of a program that is such a loop, for every m from the first index on and one more. Raises
-    NotDerived where it is none, or a term is not stated. `machine` is the program for some number of at least two
-    iterations."""
+    """Bounds of the error of a program that is such a loop, for every m that is greater than the first index.
+
+    Raises NotDerived if the program is not such a loop, or if a term is not stated. `machine` is the program for some
+    number of at least two iterations.
+    """
     if tree.ideal is None:
         raise NotDerived("the program has no `ideal`")
     parameter_arrays(tree, parameter)
@@ -523,7 +543,7 @@ def selection_totals(
 
 
 def selection(body: Block, parameter: str) -> Selection:
-    """The loop that the statements are. Raises NotDerived."""
+    """The loop that the statements are. Raises NotDerived if they are not such a loop."""
     match body:
         case (start, For(variable=variable, high=Name(high), body=inner) as loop) if high == parameter:
             pass
@@ -568,7 +588,7 @@ def _real_scalars(declared: Iterable[object]) -> Iterator[str]:
 
 
 def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
-    """The variable, the value or mean, and whether there is noise; its rate is the same in each iteration."""
+    """The variable, its value or mean, and whether noise is added, at a rate that is the same in each iteration."""
     match statement:
         case Noise(Name(name), "Lap", rate, mean) if not {*names(rate)} & {variable, parameter}:
             return name, mean, True
@@ -579,8 +599,10 @@ def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr,
 
 
 def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
-    """Check that the array, up to the parameter, is the only input, and the answer the only output, with the first
-    index to begin with and room for all others; and that no name in both is that of a constant.
+    """Check the declarations of a selection. Raise NotDerived if they differ.
+
+    The array up to the parameter must be the only input. The answer must be the only output, start at the first index,
+    and have a domain with all indices.
     """
     inputs, outputs = (
         [item for item in tree.declarations if isinstance(item, Variables) and item.role == role]
@@ -634,9 +656,11 @@ def check_numbers(
     budget: Budget,
     deriving: Budget,
 ) -> tuple[str, str | None, list[str]]:
-    """The verdict for all numbers that are not among those decided `singly`, by number; why it is not certified, and
-    what was taken on trust. `deriving` is what finding the runs of the program may take. Raises Rejected, also where a
-    number is missing."""
+    """Check the claim for all numbers that are not decided `singly`.
+
+    Returns the verdict, the reason why it is not certified, and what is taken on trust. `deriving` is the budget for
+    finding the runs of the program. Raises Rejected, also if a small number is missing.
+    """
     with in_step("numbers"):
         parameter, least, start, verdict, union, reason, without = read.fields(
             value, _NUMBERS, {"union": read.anything, "reason": read.text, "open": read.text}
@@ -665,9 +689,7 @@ def check_numbers(
 
 
 def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
-    """The reason why it is not known that all runs for numbers from `start` on are bounded by one of the stated totals;
-    None where they are.
-    """
+    """The reason why a run for some number from `start` on may exceed all stated totals; None if none does."""
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
     try:
@@ -701,7 +723,7 @@ MOST_NOISES = 1_000
 
 
 def _event(value: object) -> _Event:
-    """The half-space of a term."""
+    """Read the half-space of a term."""
     noise = read.tuple_of(read.one_of(*Family), read.rational, read.rational)
     noises, constant = read.fields(value, {"noises": read.listed(noise, MOST_NOISES), "constant": read.rational})
     if not noises or not all(rate > 0 and c for _, rate, c in noises):
@@ -727,7 +749,7 @@ _SUM: read.Table = {
 
 @dataclass
 class _UnionBound:
-    """A union bound for every number from `start` on of the parameter: beta is Σ coefficients[j]·(m - start)^j."""
+    """A union bound for every value of the parameter from `start` on: beta is Σ coefficients[j]·(m - start)^j."""
 
     claim: Claim
     variable: str
@@ -755,7 +777,7 @@ class _UnionBound:
         ]
 
     def _coefficients(self, names: Mapping[str, Form], finished: Callable[[Form], Closed | None]) -> list[Ring]:
-        """beta by powers of parameter - start, as functions of the variable."""
+        """The coefficients of beta in powers of parameter - start, as functions of the variable."""
         assert self.claim.beta is not None, "a claim without beta was refused"
         later = Form.unknown(self.parameter, Fraction(self.start))
         try:
@@ -778,7 +800,7 @@ class _UnionBound:
         return result
 
     def is_trivial(self) -> bool:
-        """Whether beta is seen to be at least 1 for every number: no probability is greater."""
+        """True only if beta is at least 1 for every number, so that the claim is about no probability."""
         first, *rest = self.coefficients
         return all(not b or positive_everywhere(b, self.budget) for b in (subtract(first, ONE), *rest))
 
@@ -826,8 +848,9 @@ class _UnionBound:
     def _inequality(
         self, place: int, power: int, needed: Mapping[int, int], intervals: tuple[Interval, ...]
     ) -> str | None:
-        """The reason why it is not certified that a coefficient of beta is at least the probability that these terms go
-        wrong, each as often as needed; None where it is.
+        """The reason why a coefficient of beta may be less than the probability that these terms fail, or None.
+
+        Each term counts as often as `needed` says.
         """
         value, missing = self._shown(place, power, intervals)
         if isinstance(value, Enclosed):
@@ -844,7 +867,7 @@ class _UnionBound:
         return missing
 
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
-        """Check that beta is at least 1 at the start, and does not decrease from there on, on these intervals."""
+        """Check that beta is at least 1 at the start and does not decrease from there on, on these intervals."""
         if len(places) != len(self.coefficients):
             raise Rejected("not every coefficient shows that beta is above 1")
         missing: str | None = None
@@ -856,8 +879,9 @@ class _UnionBound:
         return missing
 
     def _shown(self, place: int, power: int, intervals: tuple[Interval, ...]) -> tuple[Probability, str | None]:
-        """The function that this coefficient of beta is enough for on these intervals, by the obligation in this place;
-        and the reason why the obligation has no proof, or None.
+        """The function f for which the obligation at `place` proves that a coefficient of beta is at least 1 - f.
+
+        Also returns the reason why it has no proof, or None.
         """
         decided = self.obligations[read.index(place, self.obligations)]
         if decided.intervals != intervals:
@@ -867,8 +891,10 @@ class _UnionBound:
 
 
 def constants_of(value: Mapping[str, Fraction], parameter: str | None) -> tuple[int | None, Mapping[str, Fraction]]:
-    """The number of queries that a case is about, None where it is the only one, and the constants that are others for
-    other numbers, with their values."""
+    """The number of queries that a case is about, and the constants that differ for other numbers, with their values.
+
+    The number is None if the document has only one case.
+    """
     if parameter is None:
         if value:
             raise Rejected("a case has its own constants")

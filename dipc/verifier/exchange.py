@@ -1,8 +1,9 @@
-"""Rows that stand for all of finitely many inputs (FORMAT.md, lemmas 4b and 4c).
+"""Rows that represent all of finitely many inputs (FORMAT.md, lemmas 4b and 4c).
 
-What has one answer and one probability whichever of two inputs has which value is decided once. The certificate says
-which inputs may be exchanged at which answer; that they may is compared here with the paths of the ideal and with the
-ways of the program, run with its inputs left open. That no input of the product is without a row is counted.
+Inputs that differ by an exchange of two values, with the same answer and the same probability, are decided once. The
+certificate says which inputs may be exchanged at which answer. This module compares each exchange with the paths of the
+ideal, and with the ways of the program, run with its inputs left open. It counts the inputs that the rows represent, to
+see that none of the product is missing.
 """
 
 from __future__ import annotations
@@ -58,8 +59,10 @@ class _Taken:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """All inputs with one of these values at each place, and the rows that stand for them; or why it is not said that
-    they do."""
+    """All inputs with one of `values` at each place, and the exchanges by which rows represent all of them.
+
+    `reason` says why the certificate does not claim that they do; otherwise it is None.
+    """
 
     values: Sequence[Sequence[str]]
     exchanges: Sequence[Sequence[object]]
@@ -67,7 +70,7 @@ class Product:
 
     @staticmethod
     def read(value: object) -> Product:
-        """Read the `product` of a document. Raises Rejected."""
+        """Read the `product` of a document. Raise Rejected if it is malformed."""
         table = {"values": read.listed(read.listed(read.text)), "exchanges": read.items}
         values, exchanges, reason = read.fields(value, table, {"reason": read.text})
         if not all(values):
@@ -86,14 +89,16 @@ class Product:
 
     @property
     def size(self) -> int:
-        """How many inputs it has."""
+        """The number of inputs of the product."""
         return prod(map(len, self.values))
 
     def require(
         self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]], theorem: Theorem, *, dd: str
     ) -> str | None:
-        """The reason why it is on trust that each input has the answer, the probability and, with `dd` from the ideal,
-        the dd of one of the rows; None where that is shown. Raises Rejected where it is not so.
+        """The reason why it is on trust that the rows represent all inputs, or None if that is proved.
+
+        Each input has the answer, the probability and, with `dd` from the ideal, the dd of the row that represents it.
+        Raises Rejected if the rows do not represent all inputs.
         """
         if dd != "ideal":
             raise Rejected("dd comes from a table, which says nothing about other inputs")
@@ -112,7 +117,7 @@ class Product:
 
 @dataclass
 class _Standing:
-    """Compares rows that stand for all inputs of a product with a program and its ideal."""
+    """The comparison of the rows that represent a product with a program and its ideal."""
 
     product: Product
     theorem: Theorem
@@ -133,12 +138,12 @@ class _Standing:
 
     @property
     def _slots(self) -> list[Slot]:
-        """The inputs in their order."""
+        """The inputs in the order of declaration."""
         machine = self.theorem.machine
         return [machine.slots[slot] for slot in machine.numbered("input")]
 
     def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
-        """Check that each input of the product is exchanged into one of the rows. Raises Rejected, NotDerived."""
+        """Check that each input of the product is exchanged into one of the rows. Raise Rejected or NotDerived."""
         inputs: list[list[Value]] = []
         paths: list[_Taken] = []
         for number, (cells, outputs) in enumerate(rows, start=1):
@@ -173,7 +178,7 @@ class _Standing:
             raise Rejected("the rows do not stand for all inputs")
 
     def _taken(self, inputs: Sequence[Value], stated: Mapping[int, Value]) -> _Taken:
-        """The path that a row takes, whose answer it states. Raises Rejected."""
+        """The path that a row takes. Raises Rejected if the row states another answer."""
         finite, path = self.ideal.path_at(inputs)
         own = self.ideal.answer(inputs)
         if [stated.get(slot) for slot in self.theorem.machine.numbered("output")] != list(own):
@@ -194,7 +199,7 @@ class _Standing:
                     raise Rejected("the inputs exchanged do not have the same type and values")
 
     def _stands_for(self, inputs: Sequence[Value], exchanged: _Exchanged) -> int:
-        """For how many inputs a row stands: it is the one of them whose values are in order. Raises Rejected."""
+        """The number of inputs that a row represents. Raises Rejected unless its exchangeable values are in order."""
         try:
             places = [values.index(value) for value, values in zip(inputs, self._values, strict=True)]
         except ValueError:
@@ -212,8 +217,9 @@ class _Standing:
     # --- one answer -----------------------------------------------------------------------------------
 
     def _require_exchanges(self, exchanged: _Exchanged, taken: _Taken) -> None:
-        """Check that dd and the probability stay the same after each exchange on this path. Raises Rejected,
-        NotDerived.
+        """Check that dd and the probability stay the same after each exchange on this path.
+
+        Raises Rejected, or NotDerived if the metric is not known well enough.
         """
         if self.ideal.has_apart or self.ideal.machine.distance.same is not None:
             raise NotDerived("its `metric` block says how far inputs are apart, or which answers are the same")
@@ -235,8 +241,10 @@ class _Standing:
                 raise Rejected(f"the answer depends on the input {place}, which is said to make no difference")
 
     def _regions(self, path: Path) -> list[frozenset[frozenset[Guard]]]:
-        """The guards of all paths with the answer of this one, as far as dd goes, for each combination of the finite
-        inputs. Raises NotDerived where answers may be the same at some inputs only."""
+        """The guards of all paths with the answer of `path`, as far as dd goes, by combination of finite inputs.
+
+        Raises NotDerived if an answer is a function of the inputs.
+        """
         if any(isinstance(value, Affine) for value in self.ideal.told(path.answer)):
             raise NotDerived("the answer of its `ideal` is a function of the inputs")
         told = tuple(map(_typed, self.ideal.told(path.answer)))
@@ -254,7 +262,7 @@ class _Standing:
         return regions
 
     def _guards(self, path: Path) -> frozenset[Guard]:
-        """The guards of a path over the inputs' slots in the program."""
+        """The guards of a path, over the inputs' slots in the program."""
         places = dict(zip(self.ideal.machine.numbered("input"), self.theorem.machine.numbered("input"), strict=True))
         return frozenset(guard.renamed(places) for guard in path.guards)
 
@@ -270,7 +278,7 @@ class _Standing:
 
 @dataclass
 class _Ways:
-    """All ways to an answer, by what has to hold of centered noises, which have these laws."""
+    """All ways to an answer: the weight of each set of comparisons of centered noises, and the laws of the noises."""
 
     weights: Mapping[frozenset[Comparison], Closed]
     laws: Mapping[int, Law]
@@ -285,8 +293,10 @@ class _Ways:
                     self._around.setdefault(noise, set()).update(slot for slot, _ in each.inputs)
 
     def are_same(self, one: int, other: int, budget: Budget) -> bool:
-        """Whether the ways are the same after the exchange of two inputs, together with the noises that are compared
-        beside the one alone and those beside the other alone, in their order."""
+        """Whether the ways are the same after the exchange of two inputs.
+
+        With the inputs, the noises that are compared with one of them alone are exchanged, in their order.
+        """
         mine, theirs = (self._beside(a, b) for a, b in ((one, other), (other, one)))
         if len(mine) != len(theirs) or any(self.laws[a] != self.laws[b] for a, b in zip(mine, theirs, strict=True)):
             return False
@@ -305,7 +315,7 @@ class _Ways:
 
 
 def _is_same_region(regions: Iterable[Set[Set[Guard]]], one: int, other: int) -> bool:
-    """Whether the exchange of two inputs carries each union of conjunctions of guards onto itself."""
+    """Whether the exchange of two inputs maps each union of conjunctions of guards onto itself."""
     names = {one: other, other: one}
     return all(
         frozenset(frozenset(guard.renamed(names) for guard in guards) for guards in region) == region
@@ -324,5 +334,5 @@ def _renamed(each: Comparison, noises: Mapping[int, int], inputs: Mapping[int, i
 
 
 def _typed(value: object) -> tuple[type, object]:
-    """A value that is only equal to one of its type."""
+    """The value with its type, so that only values of one type are equal."""
     return type(value), value

@@ -1,14 +1,16 @@
-"""What is known of noises, and the run of a program on given inputs, all ways at once (FORMAT.md, lemmas 1 and 2).
+"""The constraints that a run puts on its noises, and the runs of a program on given inputs, all at once.
 
-A state is a place in the program, the values of its variables, and half-spaces Σ a_i·N_i + c >= 0 over centered
-independent noises, numbered by the instruction that draws them. A comparison that they leave open splits a state in
-two; a finite choice leads to several with weights. For noises held fixed the states are a Markov chain.
+A state is a place in the program, the values of its variables, and half-spaces Σ a_i·N_i + c >= 0 of centered
+independent noises, numbered by the instruction that draws them. A comparison that the half-spaces leave open splits a
+state in two. A finite choice leads to several states, with weights. For noises held fixed the states are a Markov chain
+(FORMAT.md, lemmas 1 and 2).
 
-A half-space is written with coprime integers a_i, so that two with the same a_i differ by the constant only, of which
-the smaller says more; over integers the constant is rounded down. Events of probability 0 do not matter. Differences
-and bounds are also edges of a graph, whose shortest paths say what they imply together. What more general half-spaces
-imply is only seen where one is weaker than another, which loses nothing but time: a state that is not recognized as
-impossible has an event of probability 0.
+A half-space has coprime integer coefficients a_i. Two with the same a_i differ in the constant alone, and the one with
+the smaller constant implies the other. Over integers the constant is rounded down. Events of probability 0 are ignored.
+
+Differences and bounds are also edges of a graph, whose shortest paths show what the edges imply together. For other
+half-spaces an implication is only recognized if one of them implies it alone. This loses time, but no soundness: an
+impossible state that is not recognized has an event of probability 0.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ _ORIGIN = -1
 
 @dataclass(frozen=True, slots=True)
 class NoiseHalfspace:
-    """Σ form + constant >= 0; `whole` where the noises are integers."""
+    """A half-space of noises, Σ form + constant >= 0; `whole` if the noises are integers."""
 
     form: Form
     #: A number, or what is added and compared as one is.
@@ -68,7 +70,7 @@ class NoiseHalfspace:
 
     @staticmethod
     def of(terms: Mapping[int, Fraction], constant: Fraction, whole: bool) -> NoiseHalfspace:
-        """Σ terms + constant >= 0, for terms that are not all 0."""
+        """Normalize Σ terms + constant >= 0 to coprime integer coefficients; some term must not be 0."""
         unit = lcm(*(c.denominator for c in terms.values()))
         common = gcd(*(c.numerator * (unit // c.denominator) for c in terms.values()))
         scale = Fraction(unit, common)
@@ -76,12 +78,12 @@ class NoiseHalfspace:
         return NoiseHalfspace(form, plain(floor(constant * scale) if whole else constant * scale), whole)
 
     def opposite(self) -> NoiseHalfspace:
-        """The opposite half-space, which holds where this one fails but for probability 0."""
+        """Return the opposite half-space, which holds where this one fails, except for an event of probability 0."""
         constant = -self.constant - 1 if self.whole else -self.constant
         return NoiseHalfspace(_negated(self.form), constant, self.whole)
 
     def edge(self) -> tuple[int, int] | None:
-        """(i, j) where it says N_j <= N_i + constant, for a difference or a bound."""
+        """The pair (i, j) if the half-space is N_j <= N_i + constant, a difference or a bound; otherwise None."""
         match self.form:
             case ((i, 1),):
                 return i, _ORIGIN
@@ -100,12 +102,12 @@ def _negated(form: Form) -> Form:
 
 
 def plain(value: Number) -> Number:
-    """Integers stay plain, which is faster."""
+    """Return the same number, as an int if it is an integer: ints are faster."""
     return value.numerator if value.denominator == 1 else value
 
 
 class Constraints:
-    """An immutable conjunction of half-spaces. `positive` are noises that are never negative."""
+    """An immutable conjunction of half-spaces, by their forms. The noises of `_positive` are never negative."""
 
     __slots__ = ("_distances", "_edges", "_hash", "_positive", "rows")
 
@@ -137,7 +139,7 @@ class Constraints:
         return self._edges
 
     def _from(self, start: int, budget: Budget) -> dict[int, Number]:
-        """The least upper bound of the difference of each place to `start` that the differences imply."""
+        """The least upper bound of N_j - N_start that the edges imply, for each place j that they reach."""
         known = self._distances.get(start)
         if known is None:
             edges = self._graph()
@@ -157,7 +159,7 @@ class Constraints:
         return known
 
     def implies(self, row: NoiseHalfspace, budget: Budget) -> bool:
-        """True only if these constraints imply it."""
+        """True only if these constraints imply `row`. False proves nothing."""
         same = self.rows.get(row.form)
         if same is not None and same.constant <= row.constant:
             return True
@@ -168,7 +170,7 @@ class Constraints:
         return least is not None and least <= row.constant
 
     def excludes(self, row: NoiseHalfspace, budget: Budget) -> bool:
-        """True only if it holds with probability 0 where these constraints hold."""
+        """True only if `row` holds with probability 0 where these constraints hold. False proves nothing."""
         return self.implies(row.opposite(), budget)
 
     def __and__(self, row: NoiseHalfspace) -> Constraints:
@@ -179,13 +181,13 @@ class Constraints:
         return Constraints({**self.rows, row.form: row}, self._positive)
 
     def with_positive(self, noise: int) -> Constraints:
-        """Add that `noise` is never negative."""
+        """Add the constraint that `noise` is never negative."""
         if noise in self._positive:
             return self
         return Constraints(self.rows, self._positive | {noise})
 
     def contradicts(self, other: Constraints, budget: Budget) -> bool:
-        """True only if both hold together with probability 0."""
+        """True only if both conjunctions hold together with probability 0. False proves nothing."""
         budget.spend(len(self.rows) + len(other.rows))
         for mine, theirs in ((self, other), (other, self)):
             for row in theirs.rows.values():
@@ -201,7 +203,7 @@ class Constraints:
         return False
 
     def reduced(self, budget: Budget) -> Constraints:
-        """These constraints without redundant ones."""
+        """The same constraints without those that the others are seen to imply."""
         rows = dict(self.rows)
         for form, row in self.rows.items():
             budget.spend(2 * len(rows))
@@ -212,7 +214,7 @@ class Constraints:
 
 
 def united(members: Iterable[Constraints], budget: Budget) -> Constraints | None:
-    """The strongest conjunction of their own half-spaces that all of them imply; None where there is none."""
+    """The strongest conjunction of the members' half-spaces that each of the members implies."""
     members = list(members)
     first = members[0]
     rows: dict[Form, NoiseHalfspace] = {}
@@ -238,7 +240,10 @@ MOST_STATES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """constant + Σ coefficient·N over pairs (noise, coefficient), sorted; at least one, and none is 0."""
+    """The value constant + Σ coefficient·N over sorted pairs (noise, coefficient).
+
+    There is at least one pair, and no coefficient is 0.
+    """
 
     constant: Fraction
     terms: tuple[tuple[int, Fraction], ...]
@@ -249,7 +254,7 @@ Held = Value | Affine | None
 
 
 class Split(Exception):
-    """A comparison that what is known leaves open, as a half-space."""
+    """A comparison that the constraints leave open, as a half-space."""
 
     def __init__(self, row: Any) -> None:
         super().__init__()
@@ -262,7 +267,10 @@ Step = tuple[int, int, tuple[Held, ...]]
 
 @dataclass(slots=True)
 class State:
-    """`history` are the choices on the way here, None where there are several ways."""
+    """A place in the program with the values of the variables and the constraints on the noises.
+
+    `history` has the choices made on the way to the state, or is None if several ways lead there.
+    """
 
     at: int
     values: tuple[Held, ...]
@@ -272,7 +280,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """An exit with the outputs that are wanted: the number of its state, and its noises."""
+    """An exit with the wanted outputs: the number of its state, and the constraints on the noises there."""
 
     state: int
     known: Constraints
@@ -280,7 +288,10 @@ class End:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The outputs that count, by slot, and how far a number may be off; with `every` all outputs of an exit count."""
+    """The outputs of interest, by slot, and the `gamma` by which numbers may be off.
+
+    With `every`, all outputs keep their values until the end.
+    """
 
     outputs: Mapping[int, Value]
     gamma: Fraction = ZERO
@@ -289,8 +300,12 @@ class Wanted:
 
 @dataclass
 class Execution:
-    """One run over all states. `steps` are the states that follow each state, with their weights; `laws` the families
-    and rates of the noises; `ends` the exits that are wanted."""
+    """One run of the machine over all states.
+
+    `steps` lists for each state the states that follow, with weights. `laws` has the law of each noise, and `ends` the
+    exits with the wanted outputs. The invariant: for noises held fixed the states are a Markov chain, since the weights
+    of the steps that the noises permit sum to 1 at each state that has steps.
+    """
 
     machine: Machine
     wanted: Wanted
@@ -311,7 +326,7 @@ class Execution:
         self._shape = Shape.of(self.machine, outputs, self.budget)
 
     def run(self, inputs: Mapping[int, Value]) -> None:
-        """All states from the start with these inputs, by slot. Raises NotDerived."""
+        """Explore all states from the start with these inputs, by slot. Raise NotDerived if that fails."""
         slots = self.machine.slots
         for k, slot in enumerate(slots):
             if (slot.role == "input") != (k in inputs) or (k in inputs and not holds(slot.type, inputs[k])):
@@ -319,7 +334,7 @@ class Execution:
         self.explore(inputs)
 
     def explore(self, inputs: Mapping[int, Held]) -> None:
-        """The same without a look at the inputs."""
+        """Explore all states from the start, without a check that the inputs are in their domains."""
         values = tuple(inputs.get(label, slot.initial) for label, slot in enumerate(self.machine.slots))
         self._arrive(State(0, values, Constraints({}), ()))
         while self._queue:
@@ -333,7 +348,7 @@ class Execution:
     # --- states -----------------------------------------------------------------------------------
 
     def _arrive(self, state: State) -> int:
-        """The number of the state, which waits if it is new."""
+        """Return the number of the state; a new state is put into the queue."""
         self.budget.spend(20 + 3 * len(state.values))
         state.values = self._shape.read_later(state.at, state.values)
         if self._shape.loops[state.at]:
@@ -354,15 +369,15 @@ class Execution:
         return number
 
     def reached_again(self, number: int) -> None:
-        """The effect of a second way to a state: its weight is no longer that of one history."""
+        """Forget the history of a state that is reached twice, whose weight is no longer that of one history."""
         self._states[number].history = None
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """The constraints on both sides of a half-space that `known` neither implies nor excludes."""
+        """The constraints on the two sides of a half-space that `known` neither implies nor excludes."""
         return [known & row, known & row.opposite()]
 
     def by_place(self, states: Iterable[int]) -> Iterator[list[int]]:
-        """The states in the order of their places in the text; those of one `while`, that is in no other, together."""
+        """The states in the order of their places in the text; the states of an outermost `while` come together."""
         start: dict[int, int] = {}
         for first, end in sorted(self.machine.loops, key=lambda loop: (loop[0], -loop[1])):
             if first not in start:
@@ -375,7 +390,7 @@ class Execution:
         return (list(together) for _, together in groupby(sorted(states, key=place), key=place))
 
     def outputs(self, state: int) -> list[Held]:
-        """The values of the outputs in `state`, in their order."""
+        """The values of the outputs in `state`, in the order of declaration."""
         return [self._states[state].values[slot] for slot in self.machine.numbered("output")]
 
     def _added(self, state: State) -> int:
@@ -386,7 +401,7 @@ class Execution:
         return len(self._states) - 1
 
     def _misses(self, state: State) -> bool:
-        """Whether an output that nothing assigns any more is not the wanted one."""
+        """Whether an output that no later instruction can assign differs from the wanted value."""
         later = self._shape.later[state.at]
         for slot, value in self.wanted.outputs.items():
             held = state.values[slot]
@@ -430,7 +445,7 @@ class Execution:
     def _after(
         self, state: State, known: Constraints, instruction: Instruction
     ) -> Iterator[tuple[Closed | None, Step | None, State]]:
-        """The states that follow, with their weights and the choices made; raises Split."""
+        """The states that follow `state` where `known` holds, with weights and choices. Raises Split."""
 
         def follow(label: int, slot: int | None = None, value: Held = None) -> State:
             values = state.values
@@ -475,7 +490,7 @@ class Execution:
                     yield weight, (state.at, arm, tuple(scores)), follow(state.at + 1, slot, literal.value)
 
     def _reached(self, state: State) -> Constraints | None:
-        """The noises for which this exit has the wanted outputs; None where it has them with probability 0."""
+        """The noises for which this exit has the wanted outputs; None if their probability is 0."""
         known = state.known
         for slot, value in self.wanted.outputs.items():
             held = state.values[slot]
@@ -500,7 +515,7 @@ class Execution:
     # --- uniting ----------------------------------------------------------------------------------
 
     def _united(self, numbers: list[int]) -> list[int]:
-        """The states that wait at one place, with those replaced that one conjunction stands for."""
+        """The states waiting at one place, where groups that one conjunction covers are replaced by one state."""
         groups: dict[object, list[int]] = {}
         for number in numbers:
             state = self._states[number]
@@ -531,7 +546,7 @@ class Execution:
         return result
 
     def _apart(self, member: State, whole: Constraints, other: State) -> bool:
-        """Whether the other state has other noises or other choices than a group that is to be united."""
+        """True only if `other` has other noises or other choices than the group that would be united."""
         if member.history and other.history:
             self.budget.spend(min(len(member.history), len(other.history)))
             for mine, theirs in zip(member.history, other.history, strict=False):
@@ -551,14 +566,17 @@ class Execution:
         return value, known.with_positive(label) if law[0] is Family.ONE_SIDED else known
 
     def plain(self, code: Code, values: Mapping[int, Value]) -> Value:
-        """The value of an expression where these slots have values and there is no noise. Raises NotDerived."""
+        """The value of an expression without noise, for these values of the slots. Raises NotDerived."""
         value = self.value(code, [values.get(slot) for slot in range(max(values, default=0) + 1)], Constraints({}))
         assert not isinstance(value, Affine)
         return value
 
     def _stored(self, value: Held, target: Place, values: Sequence[Held], known: Constraints) -> Held:
-        """The value assigned to the variable: a condition counts 1 or 0 in a variable for numbers, and an int becomes
-        the equal value of a finite domain, if there is one."""
+        """The value as the variable `target` keeps it.
+
+        A condition becomes 1 or 0 in a variable for numbers. An int becomes the equal value of a finite domain, if
+        there is one.
+        """
         type_ = self.machine.slots[self._place(target, values, known)].type
         if isinstance(value, bool) and type_ != "bool":
             return Fraction(value)
@@ -570,7 +588,7 @@ class Execution:
         return value
 
     def gap(self, values: Sequence[Held], outputs: Sequence[int]) -> Fraction | Affine | None:
-        """The distance of an answer to the exact one, both among `values`; None for infinity."""
+        """The distance of an answer from the exact one, both in `values`; None for infinity."""
         distance = self.machine.distance
         if not isinstance(distance.kind, str):
             distance_value = self.value(distance.kind, values, Constraints({}))
@@ -585,7 +603,7 @@ class Execution:
         return max(gaps) if distance.kind == "linf" and len(gaps) == len(different) else None
 
     def _slot(self, target: Place, value: Held, label: int, values: Sequence[Held], known: Constraints) -> int:
-        """The slot that is written to, which can hold the value."""
+        """The slot to write to. Raises NotDerived if it cannot hold the value."""
         slot = self._place(target, values, known)
         declared = self.machine.slots[slot]
         if self._shape.loops[label] and declared.type in ("int", "real"):
@@ -639,7 +657,7 @@ class Execution:
                 return self._noisy(op, operands, known)  # type: ignore[arg-type]
 
     def _noisy(self, op: str, values: list[Fraction | Affine], known: Constraints) -> Value | Affine:
-        """The operation where noise is in it."""
+        """Apply an operation to operands of which some contain noise."""
         match op, values:
             case "+", [left, right]:
                 return plus(left, right)
@@ -664,7 +682,7 @@ class Execution:
                 raise NotDerived(f"`{op}` cannot be applied to noise")
 
     def compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
-        """Whether a difference is on this side of 0. Raises Split where what is known leaves it open."""
+        """Whether `difference` compares with 0 as `op` says. Raises Split if the constraints leave this open."""
         if not isinstance(difference, Affine):
             holds_ = calculated(op, (difference, ZERO))
             assert isinstance(holds_, bool)
@@ -686,11 +704,11 @@ class Execution:
                 return equal is (op == "=")
 
     def has_ties(self, form: Affine) -> bool:
-        """Whether it may be 0: continuous noise equals nothing, but with probability 0."""
+        """Whether the form may be 0; a continuous form is 0 with probability 0."""
         return self._whole(form)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """Whether form >= 0. Raises Split."""
+        """Whether form >= 0. Raises Split if the constraints leave the question open."""
         return self._holds(NoiseHalfspace.of(dict(form.terms), form.constant, self._whole(form)), known)
 
     def _holds(self, row: NoiseHalfspace, known: Constraints) -> bool:
@@ -701,20 +719,20 @@ class Execution:
         raise Split(row)
 
     def _whole(self, value: Affine) -> bool:
-        """Whether it is made of integers."""
+        """Whether all noises of the value are integers. Raises NotDerived if only some of them are."""
         kinds = {self.is_integer(i) for i, _ in value.terms}
         if len(kinds) > 1:
             raise NotDerived("int and real meet")
         return kinds == {True}
 
     def is_integer(self, number: int) -> bool:
-        """Whether what has this number in forms is one."""
+        """Whether noise `number` takes integer values."""
         return is_whole(self.laws[number][0])
 
     # --- choices ----------------------------------------------------------------------------------
 
     def _distribution(self, choice: Choice) -> list[Closed]:
-        """The weights, which sum to 1 and are positive for every eps > 0, or 0 for every eps."""
+        """The weights of a choice. They sum to 1, and each is positive for every eps > 0, or 0 for every eps."""
         weights = [weight for _, weight in choice.arms]
         if id(choice) not in self._weights:
             total: Closed = {}, ONE
@@ -745,7 +763,7 @@ class Execution:
 
 
 def plus(left: Fraction | Affine, right: Fraction | Affine) -> Fraction | Affine:
-    """The sum."""
+    """Return the sum of two values."""
     one, other = (value if isinstance(value, Affine) else Affine(value, ()) for value in (left, right))
     terms = dict(one.terms)
     for i, c in other.terms:
@@ -754,7 +772,7 @@ def plus(left: Fraction | Affine, right: Fraction | Affine) -> Fraction | Affine
 
 
 def scaled(value: Fraction | Affine, factor: Fraction) -> Fraction | Affine:
-    """The product with a number."""
+    """Return the product of a value and a number."""
     if not isinstance(value, Affine):
         return value * factor
     return _affine(value.constant * factor, {i: c * factor for i, c in value.terms})
@@ -770,8 +788,10 @@ def _affine(constant: Fraction, terms: Mapping[int, Fraction]) -> Fraction | Aff
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a program, by instruction: the slots that may still be read, and those that may still be assigned,
-    as bits; whether the instruction is inside a `while`; and the places outside of these where ways meet.
+    """The facts about a program that follow from its text alone, for each instruction.
+
+    `live` has the slots that may still be read and `later` those that may still be assigned, as bits. `loops` says
+    whether the instruction is inside a `while`. `joins` are the places outside of loops where ways meet.
     """
 
     live: tuple[int, ...]
@@ -782,7 +802,7 @@ class Shape:
     _digits: dict[int, str] = field(default_factory=dict)
 
     def read_later(self, label: int, values: tuple[Held, ...]) -> tuple[Held, ...]:
-        """The values without those that nothing reads from this instruction on."""
+        """The values with None for each that no instruction from `label` on reads."""
         digits = self._digits.get(label)
         if digits is None:
             digits = self._digits[label] = f"{self.live[label]:0{len(values)}b}"[::-1]
@@ -830,7 +850,7 @@ class Shape:
 
 
 def _bits(slots: tuple[int, ...]) -> int:
-    """The bits of slots that follow each other, as those of one array do."""
+    """The bits of consecutive slots, such as those of an array."""
     return ((1 << len(slots)) - 1) << slots[0]
 
 
@@ -847,7 +867,7 @@ def _goals(label: int, instruction: Instruction) -> tuple[int, ...]:
 
 
 def _accesses(instruction: Instruction) -> tuple[int, Place | None]:
-    """The slots that it may read, as bits, and what it writes."""
+    """The slots that the instruction may read, as bits, and the place that it writes."""
     codes: list[Code] = []
     target: Place | None = None
     match instruction:

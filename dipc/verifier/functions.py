@@ -1,11 +1,11 @@
 """Closed forms: exponential polynomials in eps and their quotients.
 
-Exponential polynomials Σ c·eps^k·e^{q·eps} over the rationals, as dictionaries (k, q) -> c without zeros: `==` decides
-whether they are equal, since the monomials are linearly independent. No function here changes its arguments.
+An exponential polynomial Σ c·eps^k·e^{q·eps} over the rationals is a dictionary (k, q) -> c without zeros. Since its
+monomials are linearly independent, `==` decides whether two are equal. No function here changes its arguments.
 
-In a certificate a function is the list of its terms [k, "q", "c"], every number in lowest terms, or for a quotient with
-a positive denominator {"numerator": terms, "denominator": terms}. Whatever reads data raises Rejected for what is
-malformed or longer than the limits; products of long functions are counted against a `Budget`.
+In a certificate a function is the list of its terms [k, "q", "c"], with all numbers in lowest terms. A quotient is
+{"numerator": terms, "denominator": terms}, with a positive denominator. Readers raise Rejected for malformed or too
+long data; products of long functions are charged to a `Budget`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ Direction = tuple[tuple[int, Fraction], ...]
 
 
 def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[tuple[set[int], list[T]]]:
-    """Group `items` that share names, directly or through others: each group with all its names and its items in the
-    order in which they were given.
+    """Group the items that share names, directly or through other items.
+
+    Each group has the set of all its names, and its items in their original order.
     """
     groups: list[tuple[set[int], list[T]]] = []
     for one in items:
@@ -40,8 +41,11 @@ def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[t
 
 
 def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, list[tuple[int, int]]]:
-    """The variables of several forms by the proportions of their coefficients, each with its first coefficient: those
-    of one direction stand in all forms as one multiple of one another."""
+    """Group the variables of several forms by the proportions of their coefficients.
+
+    Each variable comes with its first coefficient. The variables of one group occur in all forms as multiples of one
+    sum.
+    """
     columns: dict[int, list[tuple[int, int]]] = {}
     for number, form in enumerate(forms):
         for i, c in form:
@@ -87,9 +91,9 @@ ONE: Ring = {(0, ZERO): Fraction(1)}
 
 
 class Spread:
-    """Raises Rejected where keys are chosen to have one hash, so that a dictionary of them takes forever.
+    """A guard against keys chosen to have the same hash, with which every look-up in a dictionary would be slow.
 
-    Python's hash of a rational is its residue modulo a prime, and no two short ones share it.
+    Python's hash of a rational is its residue modulo a prime, so two short rationals never share a hash.
     """
 
     __slots__ = ("_alike",)
@@ -98,7 +102,7 @@ class Spread:
         self._alike: dict[int, list[tuple[int, Fraction | int]]] = {}
 
     def check(self, key: tuple[int, Fraction | int]) -> None:
-        """Check `key` before a dictionary looks it up. Raises Rejected."""
+        """Record `key` before a dictionary looks it up. Raise Rejected if too many keys have its hash."""
         if not is_long(key[1]):
             return
         alike = self._alike.setdefault(hash(key), [])
@@ -109,17 +113,17 @@ class Spread:
 
 
 def is_long(q: Fraction | int) -> bool:
-    """Whether an exponent could be one of many with the same hash."""
+    """Whether the exponent is long enough to share its hash with others."""
     return max(q.numerator.bit_length(), q.denominator.bit_length()) > SHORT_BITS
 
 
 def constant(value: Fraction | int) -> Ring:
-    """The constant function."""
+    """The function with this constant value."""
     return {(0, ZERO): Fraction(value)} if value else {}
 
 
 def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
-    """Σ c·eps^k·e^{q·eps} over triples (k, q, c), equal (k, q) added up."""
+    """The sum of the terms (k, q, c), where terms with equal (k, q) are added up."""
     result: Ring = {}
     for k, q, c in terms:
         result[k, q] = result.get((k, q), ZERO) + c
@@ -127,7 +131,7 @@ def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
 
 
 def common_multiple(numbers: Iterable[int], budget: Budget) -> int:
-    """The least common multiple of positive numbers, whatever they are: its growth is counted."""
+    """The least common multiple of positive numbers, with the cost of its growth charged to `budget`."""
     result = 1
     for number in numbers:
         if result % number:
@@ -137,12 +141,12 @@ def common_multiple(numbers: Iterable[int], budget: Budget) -> int:
 
 
 def height(f: Ring) -> int:
-    """Bits of the longest coefficient."""
+    """The number of bits of the longest coefficient."""
     return max((c.numerator.bit_length() + c.denominator.bit_length() for c in f.values()), default=0)
 
 
 def add(f: Ring, g: Ring) -> Ring:
-    """f + g."""
+    """Return f + g."""
     result = dict(f)
     for key, c in g.items():
         total = result.get(key, ZERO) + c
@@ -154,17 +158,17 @@ def add(f: Ring, g: Ring) -> Ring:
 
 
 def times(f: Ring, factor: Fraction | int) -> Ring:
-    """factor·f."""
+    """Return factor·f."""
     return {key: c * factor for key, c in f.items()} if factor else {}
 
 
 def subtract(f: Ring, g: Ring) -> Ring:
-    """f - g."""
+    """Return f - g."""
     return add(f, times(g, -1))
 
 
 def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
-    """f·g."""
+    """Return f·g."""
     if f == ONE or g == ONE:
         return g if f == ONE else f
     (unit, left), (other, right) = _whole(f, budget), _whole(g, budget)
@@ -194,14 +198,14 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
 
 
 def _whole(f: Ring, budget: Budget) -> tuple[int, dict[tuple[int, Fraction], int]]:
-    """A common denominator, and the numerators over it: sums of integers are far faster than those of fractions."""
+    """A common denominator of the coefficients, and their integer numerators over it."""
     unit = common_multiple((c.denominator for c in f.values()), budget)
     budget.spend(len(f), unit.bit_length() + height(f))
     return unit, {key: c.numerator * (unit // c.denominator) for key, c in f.items()}
 
 
 def derivative(f: Ring) -> Ring:
-    """df/deps."""
+    """The derivative of f with respect to eps."""
     falling = ((k - 1, q, c * k) for (k, q), c in f.items() if k)
     growing = ((k, q, c * q) for (k, q), c in f.items() if q)
     return collected([*falling, *growing])
@@ -211,7 +215,10 @@ def derivative(f: Ring) -> Ring:
 
 
 def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
-    """The h with f = g·h, None where the ring has none or one of many terms or long numbers; g is not 0."""
+    """Return the h with f = g·h, where g is not 0.
+
+    None if there is no such h, or only one with too many terms or too long numbers.
+    """
 
     def order(key: tuple[int, Fraction]) -> tuple[Fraction, int]:
         return key[1], key[0]
@@ -245,7 +252,7 @@ def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
 
 
 def add_closed(f: Closed, g: Closed, budget: Budget) -> Closed:
-    """f + g, over the denominator of one of them where the other's divides it."""
+    """Return f + g, over the denominator of one of them if the denominator of the other divides it."""
     if f[1] == g[1]:
         return _added(f[0], g[0], budget), f[1]
     for one, other in ((f, g), (g, f)):
@@ -257,18 +264,18 @@ def add_closed(f: Closed, g: Closed, budget: Budget) -> Closed:
 
 
 def _added(f: Ring, g: Ring, budget: Budget) -> Ring:
-    """f + g, counted."""
+    """Return f + g, charged to `budget`."""
     budget.spend(1 + len(f) // 16 + len(g), height({key: f[key] for key in g.keys() & f.keys()}) + height(g))
     return add(f, g)
 
 
 def multiply_closed(f: Closed, g: Closed, budget: Budget) -> Closed:
-    """f·g."""
+    """Return f·g."""
     return multiply(f[0], g[0], budget), multiply(f[1], g[1], budget)
 
 
 def equal_closed(f: Closed, g: Closed, budget: Budget) -> bool:
-    """Whether f and g are the same function; their denominators must not be zero functions."""
+    """Whether f and g are the same function; neither denominator may be the zero function."""
     if f[1] == g[1]:
         return f[0] == g[0]
     return multiply(f[0], g[1], budget) == multiply(g[0], f[1], budget)
@@ -278,7 +285,7 @@ def equal_closed(f: Closed, g: Closed, budget: Budget) -> bool:
 
 
 def read_ring(data: object) -> Ring:
-    """The function that a list of terms [k, "q", "c"] stands for."""
+    """Read an exponential polynomial from its list of terms [k, "q", "c"]."""
     result: Ring = {}
     spread = Spread()
     read_term = read.tuple_of(read.up_to(MOST_POWER), read.rational, read.rational)
@@ -294,9 +301,9 @@ def read_ring(data: object) -> Ring:
 
 
 def read_closed(data: object) -> Closed:
-    """Numerator and denominator of a function; the denominator is not the zero function.
+    """Read the numerator and the denominator of a function; the denominator is not the zero function.
 
-    That it is positive is for the caller to prove, where that matters.
+    A caller that needs a positive denominator must prove that it is positive.
     """
     if not isinstance(data, dict):
         return read_ring(data), ONE
@@ -336,10 +343,11 @@ _MOST_DERIVATIVES = 50
 
 
 def positive_everywhere(function: Ring, budget: Budget) -> bool:
-    """True only if the function is > 0 for every eps > 0. False says nothing.
+    """True only if the function is > 0 for every eps > 0. False proves nothing.
 
-    It is if all its coefficients are positive; and if, times some e^{-q·eps}, its value at 0 is not negative and its
-    derivative is > 0. With q the exponent of a negative term, derivatives make such terms vanish one after the other.
+    A function is positive if all its coefficients are. It is also positive if, after multiplication with some
+    e^{-q·eps}, its value at 0 is not negative and its derivative is positive. Choosing the exponent q of a negative
+    term makes the negative terms vanish, one after the other, as derivatives are taken.
     """
     for _ in range(_MOST_DERIVATIVES):
         budget.spend(4 * len(function) + 4)

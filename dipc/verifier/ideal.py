@@ -1,13 +1,12 @@
-"""The `ideal` block: det(u) and dd(u) (FORMAT.md, lemma 4).
+"""The `ideal` block: the right answer det(u) and the distance to disagreement dd(u) (FORMAT.md, lemma 4).
 
     ideal = Ideal.of(tree, constants, budget)         raises NotDerived
-    ideal.answer(inputs), ideal.distance(inputs)      inputs by slot; raise NotDerived
+    ideal.answer(inputs), ideal.distance(inputs)      inputs in their order; raise NotDerived
 
-The block is executed with real and int inputs left open, and half-spaces of inputs whose edges count: f > 0 is f >= δ
-for a δ that is less than every positive number, so that sums say whether they are open, and `Constraints` sees of
-inputs what it sees of noises. A form of ints with coprime coefficients is an integer: f + c > 0 is f + ceil(c) - 1 >=
-0. No guard is about reals and ints. A path that no integers take may be left, of which nothing follows but where such
-integers are looked for.
+The block is executed with real and int inputs left open, and half-spaces of inputs whose edges count. f > 0 is written
+f >= δ for a δ less than every positive number, so that sums show whether they are open, and `Constraints` treats inputs
+as it treats noises. A form of ints with coprime coefficients is an integer: f + c > 0 is f + ceil(c) - 1 >= 0. No guard
+mixes reals and ints. A path that no integers take may remain; only a search for integers may rely on it being empty.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _Told = TypeVar("_Told")
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Near:
-    """value + small·δ, for a δ > 0 that is less than every positive number."""
+    """The number value + small·δ, for a δ > 0 that is less than every positive number."""
 
     value: Fraction
     small: int
@@ -65,8 +64,7 @@ class Near:
     __radd__ = __add__
 
     def __neg__(self) -> Near:
-        """The constant of the opposite half-space, which has the edge that this leaves out, and leaves out that it
-        has."""
+        """The constant of the opposite half-space, which includes its edge exactly if this one does not."""
         return Near(-self.value, -1 - self.small)
 
     def __lt__(self, other: object) -> bool:
@@ -78,8 +76,10 @@ class Near:
 
 
 def side_of(guard: Guard, *, whole: bool = False) -> NoiseHalfspace:
-    """The guard, which has a form, as it is known: infinitely near to its edge where that is left out; of whole inputs
-    with a whole constant."""
+    """The half-space of a guard with a form, with a constant that says whether the edge belongs to it.
+
+    For `whole` inputs the constant is rounded to an integer, and the edge always belongs to it.
+    """
     side = NoiseHalfspace.of(dict(guard.form), guard.constant, whole=False)
     if whole:
         return replace(side, constant=ceil(side.constant) - 1 if guard.strict else floor(side.constant), whole=True)
@@ -87,7 +87,7 @@ def side_of(guard: Guard, *, whole: bool = False) -> NoiseHalfspace:
 
 
 def guard_of(side: NoiseHalfspace) -> Guard:
-    """The same as a guard."""
+    """The guard of a half-space; the inverse of `side_of`."""
     form, constant = tuple((i, Fraction(c)) for i, c in side.form), side.constant
     if isinstance(constant, Near):
         return Guard(form, constant.value, strict=constant.small < 0)
@@ -103,8 +103,10 @@ def region(guards: Iterable[Guard]) -> Constraints:
 
 
 def tightened(guard: Guard, whole: Set[int]) -> Guard:
-    """A guard that holds at the same inputs, those of `whole` being integers: with a whole constant and its edge if it
-    is about these alone, else as it is."""
+    """A guard that holds at the same inputs, where those of `whole` are integers.
+
+    A guard about integers alone gets an integer constant and is not strict; others are unchanged.
+    """
     if not guard.form or not all(i in whole for i, _ in guard.form):
         return guard
     return guard_of(side_of(guard, whole=True))
@@ -124,42 +126,42 @@ OPEN = ("real", "int")
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path of the `ideal`: where all `guards` hold, det gives the `answer`, a value for each output, in their
-    order.
-    """
+    """A path of the `ideal`: det is `answer`, with a value for each output, at inputs where all `guards` hold."""
 
     guards: tuple[Guard, ...]
     answer: tuple[Value | Affine, ...]
 
 
 class _Symbolic(Execution):
-    """A deterministic program whose real and int inputs are left open: what is known of a state are the sides on which
-    they are. A form's numbers are those of the inputs' slots."""
+    """A run of a deterministic program whose real and int inputs are left open.
+
+    The constraints of a state are on the inputs, whose numbers in forms are their slots.
+    """
 
     def has_ties(self, form: Affine) -> bool:
-        """Inputs may be equal."""
+        """Whether the form may be 0: inputs may be equal."""
         return bool(form.terms)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """Whether form >= 0. Raises Split."""
+        """Whether form >= 0. Raises Split if the constraints leave the question open."""
         return self._holds(side_of(Guard(form.terms, form.constant, strict=False), whole=self._whole(form)), known)
 
     def is_integer(self, number: int) -> bool:
-        """Whether the input is an int; what is none has numbers of its own."""
+        """Whether variable `number` is an int input."""
         return 0 <= number < len(self.machine.slots) and self.machine.slots[number].type == "int"
 
     def reached_again(self, number: int) -> None:  # noqa: ARG002
-        """The same inputs come to the same place with the same values: they will again."""
+        """Raise NotDerived: the same inputs come to the same state again, and so for ever."""
         raise NotDerived("its `ideal` may not end")
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """The constraints on both sides of `row` that some input satisfies."""
+        """The constraints on those sides of `row` that some input satisfies."""
         if sum(map(len, self._waiting.values())) + len(self.ends) > MOST_PATHS:
             raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
         return [known & side for side in (row, row.opposite()) if not self._is_empty(known, side)]
 
     def _is_empty(self, known: Constraints, side: NoiseHalfspace) -> bool:
-        """Whether no input satisfies the side and what is known, which neither imply nor exclude it at sight."""
+        """Whether no input satisfies `known` and `side`, which are not seen to contradict each other."""
         together = [*known.rows.values(), side]
         if all(one.edge() is not None for one in together):
             return False  # Differences are contradictory only where they are seen to be.
@@ -184,7 +186,10 @@ class _Symbolic(Execution):
 
 @dataclass
 class Ideal:
-    """The deterministic program of an `ideal` block; paths are followed once for equal finite inputs."""
+    """The deterministic program of an `ideal` block, whose paths are found once for each value of the finite inputs.
+
+    The guards of the paths of one combination of finite inputs are disjoint, and cover all real and int inputs.
+    """
 
     machine: Machine
     norm: str
@@ -193,7 +198,7 @@ class Ideal:
 
     @staticmethod
     def of(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Ideal:
-        """The ideal of a program that has one."""
+        """Compile the ideal of a program that has one. Raise NotDerived if the checker cannot use it."""
         assert tree.ideal is not None
         norm = input_norm(tree)
         if norm not in NORMS:
@@ -207,17 +212,17 @@ class Ideal:
 
     @property
     def whole(self) -> frozenset[int]:
-        """The inputs that are integers, by slot."""
+        """The slots of the inputs that are integers."""
         return whole_inputs(self.machine)
 
     def answer(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
-        """det at one input: a value for every output, in their order."""
+        """The right answer det at one input: a value for every output, in order."""
         _, path = self.path_at(inputs)
         _, point = self._parted(inputs)
         return tuple(_at(value, point) for value in path.answer)
 
     def path_at(self, inputs: Sequence[Value]) -> tuple[tuple[Value, ...], Path]:
-        """The values of the finite inputs at one input, and the path that it takes."""
+        """The values of the finite inputs of one input, and the path that it takes."""
         finite, point = self._parted(inputs)
         for path in self.paths(finite):
             self.budget.spend(2)
@@ -226,11 +231,11 @@ class Ideal:
         raise NotDerived("its `ideal` may end without an answer")
 
     def told(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:
-        """The outputs that make another answer, as far as dd goes."""
+        """The outputs that distinguish answers, as far as dd is concerned."""
         return tuple(answer[place] for place in self.machine.distance.told)
 
     def distance(self, inputs: Sequence[Value]) -> Fraction | None:
-        """dd at one input; None is infinity."""
+        """The distance to disagreement dd at one input; None is infinity."""
         own, point = self._parted(inputs)
         answer = self.answer(inputs)
         best: Fraction | None = None
@@ -265,8 +270,11 @@ class Ideal:
     def cases(
         self, one: Mapping[int, Held], other: Mapping[int, Held], known: Sequence[Guard]
     ) -> Iterator[tuple[list[Guard], bool]]:
-        """The part where all guards hold, divided into sets that are not empty, with whether two inputs are apart on
-        them. The inputs, by slot, may be forms of the variables of the guards."""
+        """Divide the part where all guards of `known` hold into nonempty sets.
+
+        Yields each set with whether the two inputs are infinitely far apart on it. The values of the inputs, by slot,
+        may be forms of the variables of the guards.
+        """
         distance = self.machine.distance
         values: list[Held] = [None] * (1 + max(distance.other, default=len(self.machine.slots)))
         for slot, there in zip(self.machine.numbered("input"), distance.other, strict=True):
@@ -293,7 +301,7 @@ class Ideal:
     # --- paths ------------------------------------------------------------------------------------
 
     def paths(self, finite: tuple[Value, ...]) -> tuple[Path, ...]:
-        """All ways that some real input takes, for these values of the finite inputs, in their order."""
+        """All paths that some real input takes, for these values of the finite inputs, in order."""
         key = tuple((type(value), value) for value in finite)
         if key not in self._paths:
             self._paths[key] = tuple(self._followed(finite))
@@ -313,7 +321,7 @@ class Ideal:
     # --- distances --------------------------------------------------------------------------------
 
     def _parted(self, inputs: Sequence[Value]) -> tuple[tuple[Value, ...], dict[int, Fraction]]:
-        """The finite inputs, and the others by slot."""
+        """The values of the finite inputs, and those of the others by slot."""
         finite: list[Value] = []
         point: dict[int, Fraction] = {}
         for slot, value in zip(self.machine.numbered("input"), inputs, strict=True):
@@ -325,7 +333,7 @@ class Ideal:
         return tuple(finite), point
 
     def combinations(self) -> Iterator[tuple[Value, ...]]:
-        """All values of the finite inputs."""
+        """All combinations of values of the finite inputs."""
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("input")]
         choices = [values_of(type_) for type_ in types if type_ not in OPEN]
         if prod(map(len, choices)) > MOST_PATHS:
@@ -333,7 +341,7 @@ class Ideal:
         return product(*choices)
 
     def _elsewhere(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
-        """Sets that together are where the path gives another answer than this one, given at these inputs."""
+        """Sets whose union is where the path gives another answer than `answer`, given at `inputs`."""
         same = self.machine.distance.same
         if same is not None:
             if any(isinstance(value, Affine) for value in path.answer):
@@ -364,7 +372,7 @@ class Ideal:
     def _not_apart(
         self, sets: Iterable[list[Guard]], inputs: Sequence[Value], finite: tuple[Value, ...]
     ) -> Iterator[list[Guard]]:
-        """The parts of the sets whose points, with these finite inputs, are not infinitely far from the inputs."""
+        """The parts of `sets` whose points, with these finite inputs, are at a finite distance from `inputs`."""
         if not self.has_apart:
             yield from sets
             return
@@ -376,7 +384,7 @@ class Ideal:
                     yield subset
 
     def _below(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
-        """A lower bound of the distance to where the guard holds."""
+        """A lower bound of the distance from `point` to where the guard holds."""
         missing = -guard.at(point)
         if missing <= 0 or self.norm == "discrete":
             return _ZERO
@@ -390,8 +398,7 @@ class Ideal:
         return greatest if self.norm == "linf" else min(greatest, _ONE) and _ONE
 
     def _apart(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction | None:
-        """The distance of the point from connected guards; None where these are of ints, and no integers satisfy
-        them."""
+        """The distance of the point from connected guards; None if the guards are about ints that do not exist."""
         whole = self._is_whole(guards)
         if all(guard.at(point) >= 0 for guard in guards):
             return _ZERO
@@ -404,7 +411,7 @@ class Ideal:
         return self._nearest(guards, point, whole=whole)
 
     def _is_whole(self, guards: Iterable[Guard]) -> bool:
-        """Whether guards that hang together are about ints."""
+        """Whether connected guards are about ints."""
         return any(slot in self.whole for guard in guards for slot, _ in guard.form)
 
     def _has_integers(self, guards: Iterable[Guard]) -> bool:
@@ -412,7 +419,7 @@ class Ideal:
         return least({}, list(guards), self.whole, self.budget) is not None
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
-        """min d(point, u) over the closure of the guards, which hold somewhere; None where that is not so of ints."""
+        """The least d(point, u) over the closure of the guards; None if no integers satisfy guards of ints."""
         # The variables are steps from the point: where it is of integers, so are they.
         away = [Guard(guard.form, guard.at(point), strict=False) for guard in guards]
         lengths: dict[int, Fraction] = {}
@@ -424,7 +431,7 @@ class Ideal:
 
 
 def input_norm(tree: Program) -> str:
-    """The name of the norm of inputs; "" where the `metric` block has an expression instead."""
+    """The name of the norm of inputs; "" if the `metric` block has an expression instead."""
     given = next((field.value for field in tree.metric if field.name == "input"), Name("linf"))
     return given.name if isinstance(given, Name) else ""
 
@@ -432,7 +439,7 @@ def input_norm(tree: Program) -> str:
 def open_inputs(
     machine: Machine, finite: Iterable[Value], number: Callable[[int], int] = lambda slot: slot
 ) -> dict[int, Affine | Value]:
-    """All inputs by slot, with these values of the finite ones; the others are left open, unknowns with this number."""
+    """All inputs by slot: the finite ones with these values, the others as unknowns numbered by `number`."""
     left = iter(finite)
     return {
         slot: Affine(_ZERO, ((number(slot), _ONE),)) if machine.slots[slot].type in OPEN else next(left)
@@ -441,7 +448,7 @@ def open_inputs(
 
 
 def whole_inputs(machine: Machine) -> frozenset[int]:
-    """The inputs of a program that are integers, by slot."""
+    """The slots of the inputs of a program that are integers."""
     return frozenset(slot for slot in machine.numbered("input") if machine.slots[slot].type == "int")
 
 

@@ -1,9 +1,10 @@
-"""Claims about every real and int input: the classes, and that they cover all inputs.
+"""Claims about every real and int input: the classes, and a proof that they cover all inputs.
 
-The paths of the ideal block are all inputs. The certificate divides each path into cells, half-spaces of inputs and of
-alpha, and names for each a class that is right about it: its half-spaces are implied there, and its bound is that of
-the program (`bounds.py`). A half-space of ints and its opposite are closed, with whole constants: what is empty or
-implied for reals is so for integers.
+The paths of the ideal block cover all inputs. The certificate divides each path into cells, which are sets of
+half-spaces of inputs and alpha. For each cell it names a class that is right about the cell: the half-spaces of the
+class are implied there, and its bound is the program's (`bounds.py`). A half-space of ints and its opposite are both
+closed, with integer constants. Therefore cells that are empty, and half-spaces that are implied, for reals are so for
+integers.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ MOST_CELLS = 2_000
 
 
 class Open(Exception):
-    """A comparison of inputs that a cell leaves open."""
+    """A comparison of inputs whose outcome is not the same on all of a cell."""
 
     def __init__(self, guard: Guard) -> None:
         super().__init__()
@@ -96,8 +97,9 @@ _ANSWER: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """The division of inputs into cells: for a cell the certificate says which class is right about it, or how it is
-    divided further. All classes have one answer, or the `only` one is looked at.
+    """A question about a cell: which class is right about it, or how it is divided further.
+
+    All `classes` have one answer. If `only` is not None, the class with that number is the only one examined.
     """
 
     coverage: Coverage
@@ -108,7 +110,7 @@ class Divided:
 
     @property
     def key(self) -> str:
-        """Under which its answer is kept: the first of the classes says which answer it is, and of which case."""
+        """The key of the answer in the certificate. The first class's number tells apart answers and cases."""
         first = self.classes[0].number if self.classes else None
         of = [self.known.finite, first, self.only]
         return key_of([*map(str, of), *map(str, self.cell)])
@@ -116,8 +118,11 @@ class Divided:
 
 @dataclass
 class Coverage:
-    """Compares classes with one program, for the distances from `alpha` on that the claim is about, or only the greater
-    ones; None for that of each input."""
+    """The comparison of classes with one program.
+
+    `alpha` is the least distance that the claim is about, with whether the distance must be greater; None if alpha is
+    each input's own dd.
+    """
 
     machine: Machine
     ideal: Ideal
@@ -135,8 +140,9 @@ class Coverage:
         self.places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
 
     def check(self, classes: Sequence[Shown], *, everything: bool) -> tuple[str, ...]:
-        """The reasons for which the classes are on trust: each class must be right about some cell, and where
-        `everything` is claimed, each cell must have a class.
+        """The reasons for which the classes are taken on trust.
+
+        Each class must be right about some cell, and if `everything` is claimed, each cell must have a class.
         """
         try:
             self._bounds.require_known_distances()
@@ -156,14 +162,14 @@ class Coverage:
         return tuple(trusted)
 
     def _finite(self, texts: Mapping[str, str]) -> tuple[str, ...] | None:
-        """The finite outputs of an answer; None where its outputs are not those of the program."""
+        """The finite outputs of an answer; None if its outputs are not those of the program."""
         slots = [self.machine.slots[slot] for slot in self.machine.numbered("output")]
         if set(texts) != {slot.name for slot in slots}:
             return None
         return tuple(texts[slot.name] for slot in slots if slot.type not in OPEN)
 
     def _paths(self) -> Iterator[tuple[Surroundings, tuple[str, ...] | None]]:
-        """All paths as they meet others, with their finite outputs."""
+        """All paths of the ideal with their surroundings and their finite outputs."""
         names = [self.machine.slots[slot].name for slot in self.machine.numbered("output")]
         for finite in self.ideal.combinations():
             for path in self.ideal.paths(finite):
@@ -171,7 +177,7 @@ class Coverage:
                 yield known, self._finite(dict(zip(names, map(_text, path.answer), strict=True)))
 
     def _missing(self, classes: Sequence[Shown]) -> int:
-        """The number of cells of inputs that no class is right about."""
+        """The number of cells of inputs about which no class is right."""
         by_answer: dict[tuple[str, ...] | None, list[Shown]] = {}
         for shown in classes:
             by_answer.setdefault(self._finite(shown.answer), []).append(shown)
@@ -182,9 +188,11 @@ class Coverage:
         )
 
     def _is_about_its_own(self, shown: Shown) -> bool:
-        """Whether the class is right about all inputs that it names: those with its answer in its half-spaces that do
-        not move, edges excluded, and in those that are `beside` other answers. They are in its other half-spaces
-        because of their distance."""
+        """Whether the class is right about all inputs that it names.
+
+        These are the inputs with its answer in its half-spaces that do not move, without their edges, and in those that
+        are `beside` other answers. Their distance places them in the other half-spaces of the class.
+        """
         within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         within += [shown.halfspaces[place] for place in shown.beside]
         own = self._finite(shown.answer)
@@ -197,7 +205,7 @@ class Coverage:
         return None not in cells
 
     def _is_whole(self, half: Guard) -> bool:
-        """Whether it is about ints alone."""
+        """Whether the half-space is about ints alone."""
         return half.inputs.keys() <= self._whole
 
     # --- cells ----------------------------------------------------------------------------------------
@@ -205,7 +213,7 @@ class Coverage:
     def _divided(
         self, known: Surroundings, classes: Sequence[Shown], within: Iterable[Guard], only: int | None = None
     ) -> Iterator[Shown | None]:
-        """The cells of a path that are `within`: for each a class that is right about it, None where there is none."""
+        """For each cell of a path that lies `within` the guards, a class that is right about it, or None."""
         if self.alpha is None:
             # No distance is between 0 and 1 where all are integers.
             distance = [Guard(((ALPHA, _ONE),), -_ONE if is_integral(self.machine) else _ZERO, strict=False)]
@@ -250,21 +258,23 @@ class Coverage:
         raise NotDerived(f"a path of the `ideal` is divided into more than {MOST_CELLS} cells")
 
     def halves(self, cell: Cell, guard: Guard) -> list[Cell]:
-        """The part of a cell where the guard holds, and the rest."""
+        """The two parts of a cell, where the guard holds and where it fails."""
         return [(*cell, tightened(side, self._whole)) for side in (guard, guard.opposite())]
 
     def part(self, cell: Cell) -> list[Guard]:
-        """The guards of a cell over the inputs' slots in the ideal."""
+        """The guards of a cell, over the inputs' slots in the ideal."""
         slots = {own: other for other, own in self.places.items()}
         return [guard.renamed(slots) for guard in cell]
 
     def implies(self, cell: Cell, guard: Guard) -> bool:
-        """Whether a guard is shown to hold on all of a cell."""
+        """True only if the guard holds on all of the cell."""
         return implied(cell, dict(guard.form), guard.constant, self.budget)
 
     def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
-        """Whether a class has all of a cell in its half-spaces, and its bound is that of the program: united and merged
-        in this way. Raises NotDerived and Open."""
+        """Whether all of a cell lies in the half-spaces of a class, and the bound of the class is the program's.
+
+        Ways are united and merged as stated. Raises NotDerived, and Open if the cell has to be divided.
+        """
 
         @cache
         def decide(guard: Guard) -> bool:
@@ -288,7 +298,7 @@ class Coverage:
         return all(any(self._is_at_least(value, stated) for stated in shown.values) for value in values)
 
     def _is_at_least(self, bound: Probability, stated: Probability) -> bool:
-        """Whether that is seen for every value of the variable, which is positive."""
+        """True only if the bound is at least the stated function for every positive value of the variable."""
         if isinstance(bound, Enclosed):
             return isinstance(stated, Enclosed) and bound.equals(stated, self.budget)
         if isinstance(stated, Enclosed):
@@ -300,7 +310,7 @@ class Coverage:
         return all(positive_everywhere(ring, self.budget) for ring in (subtract(more, less), bound[1], stated[1]))
 
     def _has_distance(self, dd: str, cell: Cell) -> bool:
-        """Whether dd is this at all inputs of the cell."""
+        """True only if dd is this at all inputs of the cell."""
         if dd == "inf":
             return has_one_answer(self.ideal)
         if dd == "1" and not self._is_discrete():
@@ -308,7 +318,7 @@ class Coverage:
         return dd in ("0", "1") and self.implies(cell, Guard(((ALPHA, -_ONE),), Fraction(dd), strict=False))
 
     def _is_discrete(self) -> bool:
-        """Whether inputs that differ are at a distance of at least 1."""
+        """Whether different inputs are at a distance of at least 1."""
         return is_integral(self.machine) or self.ideal.norm == "discrete"
 
 
@@ -326,9 +336,9 @@ def _text(value: Value | Affine) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """An input that refutes a claim about all inputs, its answer and dd, and the obligation for this gamma.
+    """An input that refutes a claim about all inputs, with its answer and dd, and the obligation for this gamma.
 
-    `constants` are those of the program that it is an input of; `number` is its number of queries where that varies.
+    `constants` are those of the program. `number` is the number of queries, or None if it is not varied.
     """
 
     theorem: Theorem
@@ -343,7 +353,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result about the classes: their verdicts, what was taken on trust, and the constants with several values."""
+    """The result about the classes: their verdicts, what is taken on trust, and the constants with several values."""
 
     tally: Tally
     obligations: Sequence[Decided]
@@ -360,7 +370,7 @@ def check_inputs(
     positive: Positive,
     budget: Budget,
 ) -> Found:
-    """The parts of a document about this program after those that all certificates have. Raises Rejected."""
+    """Check the parts of a document that are about classes of inputs. Raise Rejected for a wrong one."""
     whole = Claim.read(data["claim"], constants)
     context = read_context(data, whole.intervals, positive)
     decided = read.listed(lambda item: _obligation(item, context, budget), step="obligation")(data["obligations"])
@@ -435,8 +445,7 @@ def _says_something(claim: Claim, budget: Budget) -> bool:
 
 
 def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fraction, bool]:
-    """The dd from which on the claim is about inputs, and whether only about those with more; of integers it is
-    the least that the claim is about."""
+    """The least dd that the claim is about, and whether dd must be greater; for integers it is rounded up."""
     alpha = least_alpha(claim, budget)
     if theorem is None or not is_integral(theorem.machine):
         return alpha, claim.is_near({}, alpha, alpha)
@@ -447,7 +456,7 @@ def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fr
 def _trusted(
     theorem: Theorem, shown: Sequence[Shown], alpha: tuple[Fraction, bool] | None, budget: Budget, *, everything: bool
 ) -> Iterator[str]:
-    """The parts that are taken on trust: of the classes of one program, and of the inputs that refute the claim."""
+    """The parts that are taken on trust, about the classes of one program and about inputs that refute the claim."""
     ideal = theorem.ideal
     if isinstance(ideal, Ideal):
         yield from Coverage(theorem.machine, ideal, alpha, budget).check(shown, everything=everything)
@@ -466,8 +475,9 @@ _CASE: read.Table = {
 
 
 def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
-    """For a document about every number of queries, the parameter and the constants computed from it: those of its
-    cases, each of which states all of them or nothing.
+    """Yield, for a document about every number of queries, the parameter and the constants computed from it.
+
+    The constants are those that the cases state; each case states all of them or none.
     """
     if data.get("numbers") is not None:
         parameter = read.text(read.by_name(read.anything)(data["numbers"]).get("parameter"))
@@ -476,7 +486,7 @@ def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]
 
 
 def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, Fraction]) -> Claim:
-    """The claim for one number of queries, and the constants that are others for other numbers."""
+    """The claim for one number of queries, with the constants that differ for other numbers."""
     assert parameter is not None
     if not others.keys() <= claim.constants.keys():
         raise Rejected("a case has constants that are not in the program", "constants")
@@ -487,7 +497,7 @@ def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, F
 
 
 def _obligation(item: object, context: Context, budget: Budget) -> Decided:
-    """An obligation with intervals of its own."""
+    """Check an obligation with intervals of its own."""
     entry = dict(read.by_name(read.anything)(item))
     with in_step("intervals"):
         own = read_intervals(entry.pop("intervals", None))
@@ -516,7 +526,7 @@ _CLASS: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class _Class:
-    """Checks one class under the claim."""
+    """The check of one class under the claim."""
 
     claim: Claim
     decided: Sequence[Decided]
@@ -532,11 +542,11 @@ class _Class:
 
     @property
     def says(self) -> bool:
-        """Whether the bound that is proved of it was seen to be above 0 somewhere."""
+        """Whether the proved bound of the class is above 0 somewhere."""
         return any(seen_below_one(one.beta, one.intervals, self.budget) for one in self.proved)
 
     def check(self, value: object) -> tuple[str, str | None]:
-        """The verdict, and why it is not certified."""
+        """The verdict, and the reason why it is not certified, or None."""
         readers = {kind: reader for kind, (reader, _) in _EVIDENCE.items()}
         answer, _, halfspaces, beside, verdict, *evidence = read.fields(value, _CLASS, readers)
         named = Shown(self.number, answer, halfspaces, [read.index(place, halfspaces) for place in beside])
@@ -560,7 +570,7 @@ class _Class:
         return verdict, one if kind == "open" else None
 
     def _require_inputs(self, halfspaces: Sequence[Guard]) -> None:
-        """Check that `halfspaces` are about inputs of the program that are left open. Raises Rejected."""
+        """Check that `halfspaces` are about open inputs of the program. Raise Rejected if they are not."""
         if self.theorem is None:
             return  # Nothing is said.
         machine = self.theorem.machine
@@ -569,7 +579,7 @@ class _Class:
             raise Rejected("a half-space is about something other than real and int inputs of the program")
 
     def _witness(self, value: object) -> str | None:
-        """An input that refutes the claim, with its answer and dd: the row of a table."""
+        """Check an input that refutes the claim, with its answer and dd, like the row of a table."""
         with in_step("witness"):
             side: read.Reader[Any] = read.by_name(read.text)
             table = {"input": side, "output": side, "dd": read.text, "obligation": read.natural}
@@ -593,8 +603,11 @@ class _Class:
             return decided.require("inaccurate", beta, self.budget)
 
     def _proved(self, value: object, named: Shown) -> str | None:
-        """The bound of the class, and that it is enough: at all inputs, or at the distance 1, where it is one that
-        falls no slower than beta as the distance grows."""
+        """Check the bound of the class, and return the reason why it is not certified to be enough, or None.
+
+        A bound at the distance 1 is enough at all distances if the error falls no slower than beta as the distance
+        grows.
+        """
         variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)
         assert self.theorem is not None, "something is claimed"
         machine = self.theorem.machine
@@ -627,7 +640,7 @@ class _Class:
         return next((why for why in missing if why is not None), None)
 
     def _decided(self, places: Sequence[int], intervals: Sequence[Interval]) -> list[Decided]:
-        """The obligations in these places, which are about these values of the variable. Raises Rejected."""
+        """The obligations in these places. Raises Rejected if they are about other values of the variable."""
         chosen = [self.decided[read.index(place, self.decided)] for place in places]
         if not chosen or any(decided.intervals != intervals for decided in chosen):
             raise Rejected("its obligation covers other values than the claim")

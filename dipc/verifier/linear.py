@@ -1,15 +1,16 @@
-"""Half-spaces of inputs, and what several of them say together, by the answers of the certificate.
+"""Half-spaces of inputs, and the consequences of several of them, as the certificate's answers prove them.
 
-No linear program is solved here. What a step asks about half-spaces has an answer in the certificate's `answers`, under
-a key made of the question; whether the answer is right is seen by adding up and putting in:
+The checker solves no linear program. Each question about half-spaces has an answer in the certificate's `answers`,
+under a key computed from the question. An answer is checked by adding up and by substituting:
 
-- *no point satisfies them all*, by multipliers that are not negative (Farkas): the weighted half-spaces add up to
-  0 >= c for a c > 0, or to 0 > 0;
-- *some point does*, by one;
-- *a form is nowhere less than at this point* of them, because none of them has a point where it is: by multipliers,
-  where variables are integers by a tree of cases x <= k and x >= k + 1, each with multipliers of its own.
+- *no point satisfies all of them* is proved by multipliers >= 0 (Farkas): the weighted half-spaces add up to 0 >= c for
+  a c > 0, or to 0 > 0;
+- *some point satisfies all of them* is proved by such a point;
+- *this point minimizes a form* is proved by multipliers that show that no point has a lower value. For integer
+  variables
+  there is a tree of cases x <= k and x >= k + 1, each with multipliers of its own.
 
-The key only finds the answer: a wrong one under a right key is rejected, one that is missing leaves the question open.
+The key only finds the answer: a wrong answer is rejected, and a missing one leaves the question open.
 """
 
 from __future__ import annotations
@@ -38,22 +39,22 @@ MOST_CASES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Σ form + constant >= 0, or > 0 where it is `strict`."""
+    """A half-space: Σ form + constant >= 0, or > 0 if it is `strict`."""
 
     form: tuple[tuple[int, Fraction], ...]
     constant: Fraction
     strict: bool
 
     def opposite(self) -> Guard:
-        """The opposite guard, which holds exactly where this one fails."""
+        """Return the opposite guard, which holds exactly where this one fails."""
         return Guard(tuple((i, -c) for i, c in self.form), -self.constant, not self.strict)
 
     def at(self, point: Mapping[int, Fraction]) -> Fraction:
-        """The value of the form with its constant; what the point does not name is 0 there."""
+        """The value of the form with its constant at `point`, with 0 for variables that `point` does not name."""
         return sum((c * point.get(i, _ZERO) for i, c in self.form), self.constant)
 
     def renamed(self, numbers: Mapping[int, int]) -> Guard:
-        """The same of variables of which these have other numbers."""
+        """The same guard with variables renumbered by `numbers`; others keep their numbers."""
         return Guard(tuple(sorted((numbers.get(i, i), c) for i, c in self.form)), self.constant, self.strict)
 
     @property
@@ -67,7 +68,7 @@ class Guard:
         return -next((c for i, c in self.form if i == ALPHA), _ZERO)
 
     def holds(self, point: Mapping[int, Fraction]) -> bool:
-        """Whether it holds at the point."""
+        """Whether the guard holds at the point."""
         value = self.at(point)
         return value > 0 or (not value and not self.strict)
 
@@ -76,13 +77,15 @@ class Guard:
 
 
 def contradictory(guards: Sequence[Guard], budget: Budget) -> bool:
-    """True only if no point of rationals satisfies all guards, strict ones strictly. False says nothing."""
+    """True only if no rational point satisfies all guards, strict ones strictly. False proves nothing."""
     return _shown_empty(guards, budget, exact=False) is True
 
 
 def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
-    """Whether no point of rationals satisfies all guards, strict ones strictly. Raises NotDerived where the
-    certificate says neither."""
+    """Whether no rational point satisfies all guards, strict ones strictly.
+
+    Raises NotDerived if the certificate does not answer the question.
+    """
     empty = _shown_empty(guards, budget, exact=True)
     if empty is None:
         raise NotDerived("the certificate does not say whether some half-spaces meet")
@@ -90,14 +93,17 @@ def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
 
 
 def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: Budget) -> bool:
-    """True only if Σ form + constant >= 0 wherever all guards hold. False says nothing."""
+    """True only if Σ form + constant >= 0 wherever all guards hold. False proves nothing."""
     positive = Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict=False)
     return positive in guards or contradictory((*guards, positive.opposite()), budget)
 
 
 def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], budget: Budget) -> Fraction | None:
-    """The least value of the objective where all guards hold, none of which is strict, and the variables of `whole` are
-    integers; None where nothing satisfies them. Raises NotDerived where the certificate does not say it."""
+    """The least value of the objective where all guards hold and the variables of `whole` are integers.
+
+    None if no point satisfies the guards. No guard may be strict. Raises NotDerived if the certificate does not answer
+    the question.
+    """
     wanted = Guard(tuple(sorted(objective.items())), _ZERO, strict=False)
     data = _asked(Question(tuple(guards), wanted, whole), budget)
     if data is None:
@@ -109,7 +115,10 @@ def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], bud
 def _least_shown(
     data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget
 ) -> Fraction | None:
-    """The least value that an answer shows. Raises Rejected where it shows none."""
+    """The least value that the answer `data` proves, None if it proves that no point satisfies the guards.
+
+    Raises Rejected if it proves neither.
+    """
     point, cases = read.fields(data, {"point": read.nullable(a_point), "cases": read.anything})
     value = None
     less: tuple[Guard, ...] = ()
@@ -142,18 +151,18 @@ def _least_shown(
 
 
 def read_guard(value: object) -> Guard:
-    """A half-space of inputs, and of alpha. Raises Rejected."""
+    """Read a half-space of inputs and alpha. Raise Rejected if it is malformed."""
     form, constant, strict = read.fields(value, {"form": a_point, "constant": read.rational, "strict": read.boolean})
     return Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict)
 
 
 def a_point(value: object) -> dict[int, Fraction]:
-    """Numbers by inputs, and by alpha and what else is none."""
+    """Read a rational number for each listed variable: inputs have natural numbers, alpha and others negative ones."""
     return read.coefficients(value, any_number=True)
 
 
 def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
-    """The guards by the variables that hang together."""
+    """Group the guards that share variables, directly or through other guards."""
     return [members for _, members in connected(guards, lambda guard: (i for i, _ in guard.form))]
 
 
@@ -161,14 +170,17 @@ def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
 
 
 def key_of(words: Iterable[str]) -> str:
-    """A short name of a question."""
+    """The key of a question that is described by `words`."""
     return hashlib.sha256("\n".join(words).encode("utf-8")).hexdigest()[:20]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Whether some point satisfies all guards, strict ones strictly; or how small a form is on them, if one is
-    `wanted`, where the variables of `whole` are integers. Only an `exact` question needs an answer where they meet."""
+    """A question about half-spaces: whether some point satisfies all guards, or the least value of a form on them.
+
+    The least value of `wanted` is asked for if it is not None, with integers for the variables of `whole`. A question
+    that is not `exact` needs an answer only if no point satisfies the guards.
+    """
 
     guards: tuple[Guard, ...]
     wanted: Guard | None = None
@@ -177,13 +189,13 @@ class Question:
 
     @property
     def key(self) -> str:
-        """Under which its answer is kept."""
+        """The key of the answer in the certificate."""
         return key_of([*map(str, self.guards), str(self.wanted), " ".join(map(str, sorted(self.whole)))])
 
 
 @contextmanager
 def answers_count() -> Iterator[None]:
-    """Raises WrongAnswer where an answer is rejected: other than what ends a derivation it is a fault."""
+    """Raise WrongAnswer instead of Rejected in the block, since a wrong answer rejects the certificate."""
     try:
         yield
     except Rejected as error:
@@ -197,7 +209,7 @@ def _asked(question: Question, budget: Budget) -> object:
 
 
 def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> bool | None:
-    """Whether no point satisfies all guards; None where the certificate does not say it."""
+    """Whether no point satisfies all guards; None if the certificate has no answer."""
     data = _asked(Question(tuple(guards), exact=exact), budget)
     if data is None:
         return None
@@ -206,8 +218,9 @@ def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> boo
 
 
 def _is_none(guards: Sequence[Guard], data: object, budget: Budget) -> bool:
-    """True if `data` shows that no point satisfies `guards`, False if it names one. Raises Rejected where it shows
-    neither.
+    """True if `data` shows that no point satisfies `guards`, False if it names such a point.
+
+    Raises Rejected if it shows neither.
     """
     match data:
         case {"none": weights, **rest} if not rest:
@@ -224,13 +237,13 @@ def _is_none(guards: Sequence[Guard], data: object, budget: Budget) -> bool:
 
 
 def _refuted(guards: Sequence[Guard], value: object, budget: Budget) -> bool:
-    """Whether the multipliers add the guards up to what holds nowhere."""
+    """True only if the guards, weighted with the stated multipliers, add up to a contradiction."""
     total = weighted(guards, value, budget)
     return not total.form and (total.constant < 0 or (not total.constant and total.strict))
 
 
 def weighted(guards: Sequence[Guard], value: object, budget: Budget) -> Guard:
-    """Σ weight·guard for the stated weights, which are not negative: it holds wherever all of them do."""
+    """The sum of the guards with the stated weights, which must not be negative. It holds wherever all guards do."""
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False
     for place, weight in read.coefficients(value).items():

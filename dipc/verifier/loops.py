@@ -1,14 +1,14 @@
 """Programs with the same steps for each of m queries: one iteration, terms of a union bound, runs from head to head.
 
-The text has one loop `for i in low..m`, as lemma 7 of FORMAT.md wants it. An element of an array up to m is a scalar
-that is as it was declared when its iteration begins, and never touched afterwards; the machine has a loop without an
-end:
+The text has one loop `for i in low..m`, of the form that lemma 7 of FORMAT.md requires. An element of an array up to m
+becomes a scalar. At the beginning of an iteration it has the value of its declaration, and later iterations do not
+touch it. The machine has an endless loop:
 
     before;  head: (one iteration; back to head);  after;  end
 
-What is still to come depends on what is carried over the head: finite values, and forms over noises and over inputs
-that belong to no iteration. The noises are renumbered by their first occurrence, for it is their laws that count. Where
-finitely many heads are found, these are all heads for any number of iterations.
+The rest of a run depends only on what is carried over the head: finite values, and forms of noises and of inputs that
+belong to no iteration. Only the laws of the noises matter, so noises are renumbered by their first occurrence. If
+finitely many heads are found, they are all heads for any number of iterations.
 """
 
 from __future__ import annotations
@@ -51,8 +51,11 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True)
 class Side:
-    """The program, or its ideal: a run begins at instruction 0, an iteration behind `head`, what follows the loop at
-    `end`; `carried` are the slots whose values an iteration may still read from those before it."""
+    """The program, or its ideal, as an endless loop.
+
+    A run begins at instruction 0, an iteration after `head`, and the part behind the loop at `end`. `carried` are the
+    slots that an iteration may read from earlier ones.
+    """
 
     machine: Machine
     head: int
@@ -62,8 +65,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Iterations:
-    """A program and its ideal, by iteration. The loop begins with the index `low`; `elements` are the names of the
-    scalars that stand for elements, and `norm` is that of the distance of inputs."""
+    """A program and its ideal as endless loops. The index begins at `low`.
+
+    `elements` are the names of the scalars that replace elements of arrays; `norm` is the norm of the distance of
+    inputs.
+    """
 
     own: Side
     ideal: Side
@@ -73,8 +79,10 @@ class Iterations:
 
     @staticmethod
     def of(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Iterations:
-        """The program with these constants, of which the parameter is one. Raises NotDerived with what is otherwise
-        than the module says."""
+        """Return the iterations of a program with these constants, one of which is `parameter`.
+
+        Raises NotDerived with the reason if the program does not have the form that the module describes.
+        """
         if tree.ideal is None:
             raise NotDerived("the program has no `ideal`")
         arrays, loop, low = _only_loop(tree, tree.body, parameter)
@@ -103,7 +111,7 @@ class Iterations:
         return Ideal(self.ideal.machine, self.norm, budget)
 
     def combinations(self, budget: Budget) -> Iterable[Sequence[tuple[Value, ...]]]:
-        """All values of the finite inputs, together those that are alike except for the elements."""
+        """All values of the finite inputs, grouped by the values of those that are not elements."""
         slots = self.ideal.machine.slots
         finite = [slots[slot] for slot in self.ideal.machine.numbered("input") if slots[slot].type != "real"]
         groups: dict[tuple[tuple[type, Value], ...], list[tuple[Value, ...]]] = {}
@@ -116,7 +124,7 @@ class Iterations:
 def alone(
     tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget
 ) -> tuple[Side, int, frozenset[str]]:
-    """The program without its ideal, the first index of its loop, and the names of elements. Raises NotDerived."""
+    """The program without its ideal, the first index of its loop, and the names of its elements. Raises NotDerived."""
     bare = replace(tree, ideal=None, metric=())
     arrays, loop, low = _only_loop(bare, tree.body, parameter)
     side = _side(replace(bare, body=_open_end(tree.body, loop, arrays)), arrays, constants, budget)
@@ -126,7 +134,7 @@ def alone(
 
 
 def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str, int], For, int]:
-    """The arrays up to the parameter with their first indices, and the loop with its own. Raises NotDerived."""
+    """The arrays up to the parameter with their first indices, and the loop with its first index. Raises NotDerived."""
     arrays = parameter_arrays(tree, parameter)
     loop = _loop(body, parameter, arrays)
     low = first_index(loop)
@@ -136,7 +144,7 @@ def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str,
 
 
 def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, Fraction], budget: Budget) -> Side:
-    """The program with scalars in place of the arrays."""
+    """Compile the program with scalars in place of the arrays."""
     machine = Machine.of(_scalars(program, arrays), constants, budget)
     if any(slot.type == "int" for slot in machine.slots):
         raise NotDerived("it has variables of type int")
@@ -155,7 +163,7 @@ def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, F
 
 
 def first_index(loop: For) -> int:
-    """The first index of a loop. Raises NotDerived where it is no number."""
+    """The first index of a loop. Raises NotDerived if it is not a number."""
     match loop.low:
         case Literal(Fraction(denominator=1, numerator=low)):
             return low
@@ -166,8 +174,10 @@ def first_index(loop: For) -> int:
 
 
 def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
-    """The arrays that end at the parameter, with their first indices. Raises NotDerived where a declaration depends on
-    it otherwise, except for domains that end there."""
+    """The arrays that end at the parameter, with their first indices.
+
+    Raises NotDerived if a declaration depends on the parameter in another way; domains may end there.
+    """
     arrays: dict[str, int] = {}
     others: set[str] = set()
     domains = {
@@ -213,7 +223,7 @@ def _without(parameter: str, tree: object, what: str) -> None:
 
 
 def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
-    """The loop up to the parameter, if the statements are as the module says."""
+    """The loop up to the parameter. Raises NotDerived if the statements have another form than the module describes."""
     loops = [statement for statement in body if isinstance(statement, For)]
     if len(loops) != 1 or sum(isinstance(node, For | While) for node in nodes(body)) != 1:
         raise NotDerived("there is not exactly one loop")
@@ -231,9 +241,7 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
 
 
 def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> None:
-    """Check that the variable is used as the index of the arrays and for nothing else, and that the arrays have no
-    other index.
-    """
+    """Check that `variable` is used only as an index of the arrays, and that the arrays have no other index."""
     indices = 0
     for node in nodes(tree):
         if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
@@ -247,7 +255,7 @@ def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> Non
 
 
 def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int]) -> Field:
-    """A field of the metric, as a condition on one index."""
+    """The field of the metric, as a condition on one index."""
     if field.name not in ("input", "apart"):
         if field.name == "output" and field.value == Name("product"):
             return field
@@ -269,7 +277,7 @@ def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int
 
 
 def _open_end(body: Block, loop: For, arrays: Mapping[str, int]) -> Block:
-    """The statements with a loop that does not end in place of this one."""
+    """The statements with an endless loop in place of `loop`."""
     if loop.variable in arrays:
         raise NotDerived("the loop's variable is also an array")
     endless = While(Literal(value=True), loop.body)
@@ -299,14 +307,17 @@ Scaled = tuple[tuple[NoiseFamily, Fraction, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An error of a run, made where Σ N + constant < 0."""
+    """An event of which the certificate bounds the probability: the error of a run where Σ N + constant < 0."""
 
     noises: Scaled
     constant: Fraction
 
     @staticmethod
     def of(noises: Iterable[tuple[NoiseFamily, Fraction, Fraction]], constant: Fraction) -> Term:
-        """The same for any coefficients that are not all 0; of a symmetric noise their sign does not matter."""
+        """Return the term with normalized coefficients, of which at least one must not be 0.
+
+        The sign of the coefficient of a symmetric noise is dropped.
+        """
         known = list(noises)
         size = sum((abs(c) for _, _, c in known), _ZERO)
         laws = ((family, rate, abs(c) if family is Family.LAPLACE else c) for family, rate, c in known)
@@ -323,8 +334,11 @@ MOST_WAYS = 500
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A place and the values there. `given` and `inputs` are known of the inputs, and `outcomes` of the noises, which
-    have these `laws`; `terms` are those met on the way."""
+    """A place and the values there, with what is known: guards of inputs, and outcomes of comparisons of noises.
+
+    `given` are guards of the inputs from outside, `inputs` those of the run itself. `laws` has the laws of the noises
+    drawn so far, and `terms` the terms met on the way.
+    """
 
     at: int
     values: tuple[Held, ...]
@@ -338,7 +352,7 @@ class State:
 
     @property
     def key(self) -> object:
-        """A key that equal heads share, and no others."""
+        """A key that two states at the head share exactly if they have equal values and laws."""
         return tuple((type(value), value) for value in self.values), self.laws
 
 
@@ -349,8 +363,11 @@ Outcomes = Callable[[State, Guard], Sequence[State]]
 
 
 class LoopRuns(Execution):
-    """One side of a program, of which `elements` stand for those of the iteration, way by way. Inputs are these, by
-    name, left open or not, and noises have the numbers from `first_noise` on, as they are drawn."""
+    """The ways of one side of a program through an iteration, or through the parts before and after the loop.
+
+    `elements` are the scalars of the iteration. `inputs` has the value of each input by name, which may be open. Noises
+    are numbered from `first_noise` on, in the order in which they are drawn.
+    """
 
     def __init__(
         self,
@@ -390,12 +407,15 @@ class LoopRuns(Execution):
         return self.inputs[slot.name] if slot.role == "input" else slot.initial
 
     def left(self, head: State) -> State:
-        """The state behind the loop, if it ends at `head`."""
+        """The state behind the loop, if the loop ends at `head`."""
         return replace(head, at=self.side.end)
 
     def stripped(self, state: State) -> tuple[State, tuple[int, ...]]:
-        """The head of a state: the carried values, with noises numbered by their first occurrence, without constraints
-        on them; and these noises. Raises NotDerived where an input of one iteration is carried to others."""
+        """The head that `state` leads to, and the noises that it carries.
+
+        The head has the carried values, with noises numbered by their first occurrence and no constraints on them.
+        Raises NotDerived if an input of one iteration is carried to others.
+        """
         places: dict[int, int] = {}
         slots = self.machine.slots
         values: list[Held] = [self._fresh(slot) if slot.role == "input" else None for slot in slots]
@@ -414,7 +434,10 @@ class LoopRuns(Execution):
         return State(self.side.head, tuple(values), laws), tuple(places)
 
     def ways(self, state: State, given: tuple[Guard, ...], outcomes: Outcomes) -> Iterator[State]:
-        """All ways to the head of the loop or to the end, for inputs with these guards. Raises NotDerived."""
+        """All ways from `state` to the head of the loop or to the end, for inputs with these guards.
+
+        Raises NotDerived if there are too many, or if the program draws from another distribution.
+        """
         waiting = [replace(state, given=given)]
         count = 0
         while waiting:
@@ -440,11 +463,11 @@ class LoopRuns(Execution):
     # --- how values are looked at ---------------------------------------------------------------------
 
     def has_ties(self, form: Affine) -> bool:
-        """Whether it may be 0: inputs may, without noise."""
+        """Whether the form may be 0; a form of inputs alone may be."""
         return all(i < self.first_noise for i, _ in form.terms)
 
     def is_nonnegative(self, form: Affine, known: Any) -> bool:
-        """Whether form >= 0. Raises Split."""
+        """Whether form >= 0. Raises Split if the guards leave the question open."""
         guard = Guard(form.terms, form.constant, strict=False)
         guards = (*known.given, *known.inputs, *known.outcomes)
         if contradictory((*guards, guard.opposite()), self.budget):
@@ -454,7 +477,7 @@ class LoopRuns(Execution):
         raise Split(guard)
 
     def is_integer(self, number: int) -> bool:  # noqa: ARG002
-        """Nothing is."""
+        """Always False: no noise and no input takes integer values only."""
         return False
 
     def _drawn(self, label: int, law: Law, center: Fraction | Affine, known: Any) -> tuple[Fraction | Affine, Any]:  # noqa: ARG002

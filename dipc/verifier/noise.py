@@ -17,7 +17,7 @@ from dipc.verifier.reals import UNIT, Number
 
 
 class Family(StrEnum):
-    """Laws of noise; the module says what each means."""
+    """The laws of noise with a rate, defined above."""
 
     LAPLACE = "laplace"
     ONE_SIDED = "one-sided"
@@ -26,8 +26,11 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Normal:
-    """Normal noise: its rate is the variance of eps·X, or of X where that is `fixed`, in multiples of `square`. Where
-    it is `whole`, its mass at an integer is proportional to the density that a normal X of that variance has there."""
+    """Normal noise, with a variance in place of the rate.
+
+    The variance is that of X if `fixed`, otherwise that of eps·X, in multiples of `square`. If `whole`, X is an
+    integer, with masses proportional to the density of a normal variable of that variance.
+    """
 
     fixed: bool
     square: Number = UNIT
@@ -42,5 +45,5 @@ Law = tuple[NoiseFamily, Fraction]
 
 
 def is_whole(family: NoiseFamily) -> bool:
-    """Whether such noise is an integer."""
+    """Whether noise of this law takes integer values."""
     return family.whole if isinstance(family, Normal) else family is Family.DISCRETE_LAPLACE

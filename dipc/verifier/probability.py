@@ -1,9 +1,11 @@
-"""The probability of an answer, from the text of a program and nothing else; and the theorem of a certificate.
+"""The probability of an answer, derived from the text of a program alone; and the theorem that a certificate states.
 
-It is the sum over the exits of the total weight of the ways there (FORMAT.md, lemma 3), times the probability of their
-half-spaces. `Theorem` compares what a row states with that, and its dd with that of the ideal. What could not be
-derived is taken on trust: the reasons are counted, and it is looked at a few eps whether the function can be a
-probability at all.
+The probability of an answer is a sum over exits: the total weight of the ways to the exit (FORMAT.md, lemma 3), times
+the probability of its half-spaces. `Theorem` compares the probability that a row states with the derived one, and its
+dd with that of the ideal.
+
+A probability that cannot be derived is taken on trust. Its reason is counted, and at a few eps the stated function must
+lie between 0 and 1.
 """
 
 from __future__ import annotations
@@ -70,10 +72,10 @@ _NONE: Closed = ({}, ONE)
 
 
 def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
-    """The total weights of the ways from the first state to the wanted ends, by their states.
+    """The total weight of the ways from the first state to each wanted end, by the end's state.
 
-    Steps lead onwards in the text except for those of a `while`, whose states are left together. Raises NotDerived
-    where the program may not end, or that takes too much work.
+    Steps lead forward in the text, except inside a `while`, whose states are eliminated together. Raises NotDerived if
+    the program may not end, or if elimination takes too much work.
     """
     steps = run.steps
     if len(_leading_to(steps, (node for node, row in enumerate(steps) if not row))) < len(steps):
@@ -96,7 +98,7 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
 
 
 def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: Iterable[int]) -> set[int]:
-    """The states from which steps lead to the goals, with these."""
+    """The states from which steps lead to one of `goals`, including the goals."""
     before: list[list[int]] = [[] for _ in steps]
     for here, row in enumerate(steps):
         for goal, _ in row:
@@ -117,7 +119,10 @@ def _through(
     useful: set[int],
     budget: Budget,
 ) -> dict[int, Closed]:
-    """The weights with which runs leave these useful states towards other useful ones."""
+    """The weights with which runs leave the states `together`, by the useful state that follows.
+
+    `arriving` has the weights with which runs enter these states.
+    """
     if len(together) > MOST_STATES:
         raise NotDerived(f"a loop has more than {MOST_STATES} states")
     rows: dict[int, dict[int, Closed]] = {-1: dict(arriving)}
@@ -142,7 +147,10 @@ def _through(
 
 
 def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[int, Closed]:
-    """The weights of the steps from a state when it is left for good: n/(d - r) for n/d where it returns with r/d."""
+    """The weights of the steps from a state at its last visit.
+
+    They are n/(d - r) in place of n/d if the state returns to itself with weight r/d.
+    """
     common: Ring = ONE
     for _, below in row.values():
         if divided(common, below, budget) is None:
@@ -161,7 +169,7 @@ def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[i
 
 
 def _lowest(above: Ring, below: Ring, budget: Budget) -> Closed:
-    """above/below, as a function of the ring or as one over another where that is easily seen."""
+    """The quotient above/below, simplified if one of the two is seen to divide the other."""
     quotient = divided(above, below, budget)
     if quotient is not None:
         return quotient, ONE
@@ -193,7 +201,7 @@ MOST_ANSWERS = 2_000
 
 @dataclass
 class Probabilities:
-    """Probabilities of one program; equal integrals are computed once."""
+    """The probabilities of answers of one program; equal integrals are computed once."""
 
     machine: Machine
     _measures: dict[Hanging, Closed | str] = field(default_factory=dict)
@@ -201,7 +209,7 @@ class Probabilities:
     def of(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Probability:
-        """The probability that all these outputs, by slot, are as given, up to gamma. Raises NotDerived."""
+        """The probability that all these outputs, by slot, have the given values up to gamma. Raises NotDerived."""
         total = Sum()
         for answer in self._near(inputs, outputs, gamma, budget):
             total.include(self._of(inputs, answer, gamma, budget), budget)
@@ -210,8 +218,11 @@ class Probabilities:
     def _near(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Iterator[Mapping[int, Value]]:
-        """The answers whose probabilities add up: by the product distance, where numbers may be off by gamma, the one
-        given; else all that are within gamma of it."""
+        """The answers whose probabilities have to be added.
+
+        With the product distance this is the given answer, whose numbers may be off by gamma. Otherwise it is each
+        answer within gamma of the given one.
+        """
         if self.is_plain():
             yield outputs
             return
@@ -227,8 +238,10 @@ class Probabilities:
         high: Fraction | None,
         budget: Budget,
     ) -> bool:
-        """Whether the answers within gamma of the given one are the same for all low <= gamma < high (None: infinity).
-        Raises NotDerived."""
+        """Whether the same answers are within gamma of the given one for all gamma from `low` to before `high`.
+
+        `high` is None for infinity. Raises NotDerived.
+        """
         slots = self.machine.slots
         if self.is_plain():
             return all(slots[slot].type not in ("real", "int") for slot in outputs)
@@ -236,7 +249,7 @@ class Probabilities:
         return not any(d is not None and d > low and (high is None or d < high) for d in distances)
 
     def is_plain(self) -> bool:
-        """Whether the distance is the product distance, by which numbers alone may be off."""
+        """Whether the distance of answers is the product distance, by which only numbers may be off."""
         distance = self.machine.distance
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("output")]
         numbers = all(type_ in ("real", "int") for type_ in types)
@@ -294,7 +307,7 @@ class Probabilities:
     def product(
         self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget
     ) -> tuple[Stars, Closed]:
-        """weight·Pr[known] as stars of normal noises and what they are multiplied with. Raises NotDerived."""
+        """The factors of weight·Pr[known]: stars of normal noises, and a closed form. Raises NotDerived."""
         stars: list[Hub] = []
         for key in _parts(known, laws):
             if _is_normal(key):
@@ -304,7 +317,7 @@ class Probabilities:
         return in_order(stars), weight
 
     def weighted(self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget) -> Closed:
-        """weight·Pr[known] in closed form. Raises NotDerived."""
+        """The product weight·Pr[known] in closed form. Raises NotDerived."""
         stars, weight = self.product(weight, known, laws, budget)
         if stars:
             raise NotDerived("probabilities of Gaussian noise have no closed form")
@@ -320,7 +333,10 @@ class Probabilities:
 
 
 def _parts(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
-    """The half-spaces by the noises that hang together, where there is normal noise without those that others imply."""
+    """The half-spaces, grouped by the noises that they connect.
+
+    Half-spaces that others imply are removed from groups with normal noise.
+    """
     parts = hanging_together(laws, ((row.form, Fraction(row.constant)) for row in known.rows.values()))
     return [each for part in parts for each in (without_implied(part) if _is_normal(part) else [part])]
 
@@ -339,14 +355,17 @@ _SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(
 
 
 class Differs:
-    """The result of comparing outputs with the ideal where one of them is another value."""
+    """The result of a comparison with the ideal in which an output has another value."""
 
 
 @dataclass
 class Theorem:
-    """The program of a certificate, and its ideal, or why that means nothing to the checker; None where it has none.
-    `derived` counts the rows whose probability was derived, `reasons` the others; `distances` those whose answer and dd
-    were not found to be the ideal's, `measured` those where they were."""
+    """The program and the ideal of a certificate, with a count of what was derived and what was not.
+
+    `ideal` is None if the program has none, or the reason for which the checker cannot use it. `derived` counts the
+    rows whose probability was derived, and `reasons` the others. `measured` counts the rows whose answer and dd were
+    found to be the ideal's, and `distances` the others.
+    """
 
     machine: Machine
     ideal: Ideal | str | None
@@ -367,8 +386,10 @@ class Theorem:
     def of_tree(
         tree: Program, constants: Mapping[str, Fraction], whole: Budget, distances: Budget | None = None
     ) -> Theorem:
-        """A program that was read, with these constants; raises NotDerived. Its derivations take parts of the `whole`
-        budget; `distances` is what its ideal may take."""
+        """Return the theorem about a syntax tree with these constants. Raise NotDerived if the tree has no meaning.
+
+        Derivations take parts of the budget `whole`; `distances` is the budget of the ideal.
+        """
         return Theorem.of_machine(Machine.of(tree, constants, whole), tree, constants, whole, distances)
 
     @staticmethod
@@ -379,7 +400,7 @@ class Theorem:
         whole: Budget,
         distances: Budget | None = None,
     ) -> Theorem:
-        """The same of a program whose `machine` is known."""
+        """Return the theorem about a program that has already been compiled to `machine`."""
         ideal: Ideal | str | None = None
         if tree.ideal is not None:
             try:
@@ -390,17 +411,17 @@ class Theorem:
 
     @property
     def is_compared_with_ideal(self) -> bool:
-        """Whether the answers and distances of all rows are those of the `ideal`."""
+        """Whether the answers and distances of all rows are known to be those of the `ideal`."""
         return isinstance(self.ideal, Ideal) and not self.distances
 
     def require_columns(self, *columns: Sequence[str]) -> None:
-        """Check that the columns of a table for inputs and outputs are those of the program. Raises Rejected."""
+        """Check that a table has the columns for the program's inputs and outputs. Raise Rejected if it does not."""
         for role, stated in zip(("input", "output"), columns, strict=True):
             if [self.machine.slots[slot].name for slot in self.machine.numbered(role)] != list(stated):
                 raise Rejected(f"its {role}s differ from those of the program", "table")
 
     def check(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Probability) -> None:
-        """Check that the stated probability is that of the program. Raises Rejected where it is another."""
+        """Check that the stated probability is the program's. Raise Rejected if the program has another."""
         key = (tuple(inputs), tuple(outputs), gamma)
         derived = self._known.get(key)
         if derived is None:
@@ -420,7 +441,7 @@ class Theorem:
         self.derived += 1
 
     def _require_same_sum(self, derived: Probability | str, stated: Probability) -> None:
-        """Compare a sum over normal noises with the derived one, term by term; one that differs is taken on trust."""
+        """Compare a sum over normal noises with the derived one, term by term. A sum that differs is taken on trust."""
         if isinstance(derived, Enclosed) and isinstance(stated, Enclosed) and derived.equals(stated, self.whole):
             self.derived += 1
         else:
@@ -429,9 +450,9 @@ class Theorem:
     def check_distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str | None, *, computed: bool
     ) -> None:
-        """Compare the stated outputs, and `dd` where it is stated, with the ideal's, if there is one.
+        """Compare the stated outputs, and `dd` if it is stated, with the ideal's, if there is one.
 
-        Raises Rejected where dd is said to be `computed` from the ideal and the outputs or dd are not the ideal's.
+        Raises Rejected if dd is said to be `computed` from the ideal, and the outputs or dd are not the ideal's.
         """
         if self.ideal is None:
             if computed:
@@ -454,8 +475,10 @@ class Theorem:
     def _distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], *, known: bool
     ) -> Fraction | str | Differs | None:
-        """The dd of the ideal, None for infinity; why it is not derived; or `Differs` where an output is another one.
-        Where dd is not stated (`known` is false) the outputs alone are compared, and None is returned."""
+        """The dd of the ideal (None for infinity), the reason why it is not derived, or `Differs` for another answer.
+
+        If dd is not stated (`known` is false), only the outputs are compared, and None is returned.
+        """
         if not isinstance(self.ideal, Ideal):
             assert self.ideal is not None, "it was looked at before"
             return self.ideal
@@ -475,8 +498,10 @@ class Theorem:
     def steadiness(
         self, inputs: Sequence[str], outputs: Sequence[str | None], ends: tuple[Fraction, Fraction | None]
     ) -> str | None:
-        """The reason why the answers within gamma are not known to be the same for all gamma from the first end to
-        before the other; None where they are. Raises Rejected where they differ.
+        """The reason why the answers within gamma may depend on gamma, or None if they do not.
+
+        gamma is at least the first of `ends` and less than the second (None: infinity). Raises Rejected if they do
+        depend on it.
         """
         given, wanted = self.read(inputs, outputs)
         try:
@@ -488,7 +513,7 @@ class Theorem:
         return None
 
     def read(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> tuple[dict[int, Value], dict[int, Value]]:
-        """The inputs and the outputs that are given, by slot. Raises Rejected for what fits no slot."""
+        """The values of the inputs and of the given outputs, by slot. Raises Rejected for text that fits no slot."""
         slots = self.machine.slots
         given = {
             slot: cell_value(slots[slot], cell)
@@ -504,7 +529,7 @@ class Theorem:
     def derived_probability(
         self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction
     ) -> Probability | str:
-        """The probability of outputs within `gamma` of these, or why it is not derived."""
+        """The probability of outputs within `gamma` of these, or the reason why it is not derived."""
         return self._derived(inputs, outputs, gamma)
 
     def _derived(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction) -> Probability | str:
@@ -518,8 +543,10 @@ class Theorem:
 def program_of(
     text: str, digest: object, name: str, constants: Mapping[str, Fraction], only_at: Fraction | None, budget: Budget
 ) -> tuple[Program, Machine]:
-    """The program of this text, which has this digest, name and constants, read at the eps `only_at`, or at every one;
-    raises Rejected."""
+    """Read and compile the program of this text, which must have this digest and this name. Raise Rejected otherwise.
+
+    The program is read at the eps `only_at`, or at every eps if that is None.
+    """
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
         raise Rejected("`sha256` does not match its text")
     with must_be_derived():
@@ -531,7 +558,7 @@ def program_of(
 
 
 def cell_value(slot: Slot, cell: str) -> Value:
-    """The value of a cell for this variable."""
+    """The value that the text of a cell gives to this variable. Raises Rejected for other text."""
     if slot.type == "bool":
         if cell in ("true", "false"):
             return cell == "true"
@@ -544,7 +571,7 @@ def cell_value(slot: Slot, cell: str) -> Value:
 
 
 def check_range(stated: Closed, budget: Budget) -> None:
-    """Raises Rejected where the function is clearly not a probability."""
+    """Raise Rejected if the function is clearly not a probability."""
     above, below = stated
     for eps in _SAMPLES:
         side = sign_of_ring(below, eps, budget)

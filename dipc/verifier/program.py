@@ -1,7 +1,7 @@
-"""A program as the checker executes it: names resolved, `for` unrolled, a list of instructions with jumps.
+"""Programs as the checker executes them: names resolved, `for` unrolled, a list of instructions with jumps.
 
-`Machine.of(tree, constants, budget)` gives it; NotDerived where the tree means nothing. Whether values have the right
-types is looked at when they are there, in `dipc.verifier.execution`.
+`Machine.of(tree, constants, budget)` compiles a syntax tree, and raises NotDerived if the tree has no meaning. The
+types of values are checked when the values exist, in `dipc.verifier.execution`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Type = str | frozenset[Value]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A scalar variable, or one element of an array; `initial` None where it starts unassigned."""
+    """A scalar variable, or one element of an array; `initial` is None if it starts unassigned."""
 
     name: str
     role: str
@@ -48,8 +48,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A slot, to read or to write: `slots[index - low]`, where the index is only known in a state; for a scalar and an
-    element whose index is known `index` is None."""
+    """A slot to read or write: `slots[index - low]`, where only a state determines `index`.
+
+    For a scalar, or an element with a known index, `slots` has one member and `index` is None.
+    """
 
     slots: tuple[int, ...]
     low: int
@@ -58,7 +60,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operator or function on values, named as in `dipc.verifier.syntax.Apply`."""
+    """An operator or function applied to values, with the names of `dipc.verifier.syntax.Apply`."""
 
     op: str
     arguments: tuple[Code, ...]
@@ -66,7 +68,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An expression that has no value if it is ever looked at."""
+    """An expression without a value: a run that evaluates it ends with the reason `why`."""
 
     why: str
 
@@ -76,7 +78,7 @@ Code = Literal | Place | Operation | Fault
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """target <- value."""
+    """The instruction target <- value."""
 
     target: Place
     value: Code
@@ -84,7 +86,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """target <- mean + noise of this family with the rate rate·eps."""
+    """The instruction target <- mean + noise of the law `family` with rate rate·eps (for normal noise, a variance)."""
 
     target: Place
     family: NoiseFamily
@@ -94,7 +96,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """target <- a value of `arms`, each with its weight."""
+    """The instruction target <- one of the values of `arms`, each with its probability."""
 
     target: Place
     arms: tuple[tuple[Code, Closed], ...]
@@ -102,7 +104,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """target <- one of the values, with weights e^{rate·eps·score}."""
+    """The exponential mechanism: target <- one of the values of `arms`, each with weight e^{rate·eps·score}."""
 
     target: Place
     rate: Fraction
@@ -111,7 +113,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Go on with the next instruction if the condition holds, else at `otherwise`."""
+    """Continue with the next instruction if the condition holds, otherwise with instruction `otherwise`."""
 
     condition: Code
     otherwise: int
@@ -119,14 +121,14 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Go on at `goal`."""
+    """Continue with instruction `goal`."""
 
     goal: int
 
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """The program ends."""
+    """The end of the program."""
 
 
 Instruction = Store | Sample | Choice | Scored | Branch | Jump | Halt
@@ -134,12 +136,14 @@ Instruction = Store | Sample | Choice | Scored | Branch | Jump | Halt
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far an answer is from the exact one: by name, or a number made of an input and both; 0 where all of `same`
-    hold. The exact answer stands in the slots `exact`, in the order of the outputs.
+    """The distance of an answer from the exact one, and the conditions under which two inputs count as apart.
 
-    The outputs in the places `told` make another answer, as far as dd goes: the finite ones, where there are any, if
-    the block does not say `all`. Two inputs are infinitely far apart where any of `apart` holds; the second of them
-    stands in the slots `other`.
+    `kind` names a distance, or computes one from an input, an answer and the exact answer. The distance is 0 if all
+    conditions of `same` hold. The exact answer is in the slots `exact`, in the order of the outputs.
+
+    For dd, another answer is one that differs in an output whose place is in `told`. These are the finite outputs, if
+    there are any and the block does not say `all`; otherwise all outputs. Two inputs are infinitely far apart if any
+    condition of `apart` holds; the second input is in the slots `other`.
     """
 
     kind: str | Code
@@ -151,13 +155,17 @@ class Distance:
 
     @property
     def sides(self) -> tuple[int, ...]:
-        """The sides that count: 1 where a number must not be far below the exact one, -1 where not far above."""
+        """The sides on which errors count: 1 for numbers below the exact one, -1 for numbers above."""
         return (-1,) if self.kind == "above" else (1,) if self.kind == "below" else (1, -1)
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A program; `loops` are the ranges [first, end) of instructions of its `while` statements."""
+    """A compiled program. `code` refers to variables by their position in `slots`, and to instructions by their number.
+
+    `loops` has the range [first, end) of instructions of each `while` statement. Every jump backwards is the end of
+    one.
+    """
 
     name: str
     constants: Mapping[str, Fraction]
@@ -167,12 +175,15 @@ class Machine:
     distance: Distance
 
     def numbered(self, role: str) -> list[int]:
-        """The slots of the inputs, or of the outputs, in the order of their declaration."""
+        """The slots with this role, such as "input" or "output", in the order of their declaration."""
         return [number for number, slot in enumerate(self.slots) if slot.role == role]
 
     @staticmethod
     def of(tree: syntax.Program, constants: Mapping[str, Fraction], budget: Budget) -> Machine:
-        """The program with these values of its constants, which are all it has."""
+        """Compile `tree` with these values of its constants.
+
+        Raises NotDerived if the names of `constants` are not exactly those that the program declares.
+        """
         compiler = _Compiler(budget, tree.at)
         compiler.declare(tree.declarations, constants)
         compiler.block(tree.body)
@@ -191,7 +202,10 @@ class Machine:
 def computed(
     tree: syntax.Program, constants: Mapping[str, Fraction], names: Container[str], budget: Budget
 ) -> dict[str, Fraction]:
-    """Compute the constants that the text gives from the values of all others. Raises NotDerived."""
+    """Compute the constants `names` from the expressions in the text, with `constants` for all other constants.
+
+    Raises NotDerived if an expression has no rational value.
+    """
     compiler = _Compiler(budget, tree.at)
     values: dict[str, Fraction] = {}
     for declaration in tree.declarations:
@@ -227,7 +241,7 @@ class _Compiler:
     # --- declarations -----------------------------------------------------------------------------
 
     def declare(self, declarations: Sequence[syntax.Declaration], given: Mapping[str, Fraction]) -> None:
-        """Constants, then domains, then variables."""
+        """Declare the constants with the values `given`, then the domains, then the variables."""
         bound = [item for each in declarations if isinstance(each, syntax.Constants) for item in each.bindings]
         if sorted(name for name, _ in bound) != sorted(given):
             raise NotDerived("the constants given differ from those of the program")
@@ -252,7 +266,7 @@ class _Compiler:
             raise NotDerived(f"`{name}` cannot be declared")
 
     def domain(self, domain: syntax.Domain) -> tuple[Value, ...]:
-        """The values of a domain; names that are new become values."""
+        """The values of a domain; a listed name that is new becomes a value."""
         match domain:
             case syntax.Named(name):
                 if name not in self.domains:
@@ -309,8 +323,11 @@ class _Compiler:
         return frozenset(values)
 
     def distance(self, metric: Sequence[syntax.Field]) -> Distance:
-        """The distance of answers and of inputs; afterwards there are more variables, `out'` for each output `out`, and
-        perhaps `q'` for each input `q`."""
+        """Compile the distances that `metric` states of answers and of inputs.
+
+        Declares `out'` for each output `out`, and `q'` for each input `q` if the metric says when inputs are apart.
+        Afterwards only inputs and outputs are visible.
+        """
         visible = {}
         for name, variable in self.variables.items():
             role = self.slots[variable.slots[0]].role
@@ -370,7 +387,7 @@ class _Compiler:
     # --- statements -------------------------------------------------------------------------------
 
     def emit(self, instruction: Instruction) -> int:
-        """Add an instruction; its number."""
+        """Append an instruction, and return its number."""
         self.budget.spend(10)
         if len(self.code) >= MOST_INSTRUCTIONS:
             raise Exhausted(f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions", "program")
@@ -378,7 +395,7 @@ class _Compiler:
         return len(self.code) - 1
 
     def block(self, body: syntax.Block) -> None:
-        """The instructions of statements."""
+        """Append the instructions of the statements of `body`."""
         for statement in body:
             self._statement(statement)
 
@@ -436,7 +453,7 @@ class _Compiler:
                     self.locals = hidden
 
     def _parameter(self, statement: syntax.Noise | syntax.Mechanism | syntax.Choose) -> Place | None:
-        """A finite variable that the rate or a weight still depends on."""
+        """A finite variable on which the rate or a weight of a draw still depends, None if there is none."""
         if isinstance(statement, syntax.Choose):
             waiting = [weight for _, weight in statement.arms]
         else:
@@ -452,7 +469,7 @@ class _Compiler:
         return None
 
     def _for_each_value(self, read: Place, statement: syntax.Statement) -> None:
-        """The statement once for each value of the variable, which is a constant there."""
+        """Compile `statement` once for each value of the finite variable `read`, which is a constant there."""
         ends = []
         (slot,) = read.slots
         for value in values_of(self.slots[slot].type):
@@ -471,7 +488,7 @@ class _Compiler:
             raise NotDerived(f"the loop variable `{name}` has a name that is already in use")
 
     def _with(self, name: str, value: Value) -> dict[str, Value]:
-        """Bind a local name; what was bound before."""
+        """Bind the local name to `value`, and return the former bindings."""
         before = self.locals
         self.locals = {**before, name: value}
         return before
@@ -500,7 +517,7 @@ class _Compiler:
     # --- expressions ------------------------------------------------------------------------------
 
     def resolved(self, expr: Expr) -> Code:
-        """The expression with its names resolved, and computed where it is constant."""
+        """Resolve the names of an expression, and compute its value if it is constant."""
         self.budget.spend(5)
         match expr:
             case Literal():
@@ -557,21 +574,24 @@ class _Compiler:
         return Literal(self.fixed[slot]) if slot in self.fixed else Place((slot,), 0, None)
 
     def number(self, expr: Expr) -> Fraction:
-        """The rational that the expression always is, 1 or 0 for a condition."""
+        """The rational value of a constant expression; a condition counts as 1 or 0."""
         code = self.resolved(expr)
         if not isinstance(code, Literal) or not isinstance(code.value, Fraction | bool):
             raise NotDerived("a constant number is expected")
         return Fraction(code.value)
 
     def integer(self, expr: Expr) -> int:
-        """The integer that the expression always is."""
+        """The value of a constant integer expression."""
         value = self.number(expr)
         if value.denominator != 1:
             raise NotDerived(f"an integer is expected, not {value}")
         return value.numerator
 
     def law(self, name: str, parameter: Expr) -> tuple[NoiseFamily, Fraction]:
-        """The family of a noise and its rate, or its variance in multiples of 1/eps², or of 1."""
+        """The family of a noise, and its rate in multiples of eps.
+
+        Gaussian noise has its variance in place of the rate, in multiples of 1/eps², or of 1 if the family is `fixed`.
+        """
         if name not in ("Gauss", "DGauss"):
             family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
             return family, self.rate(parameter)
@@ -584,7 +604,7 @@ class _Compiler:
         return Normal(not power, Number(Fraction(1), variance.powers), name == "DGauss"), variance.factor
 
     def _monomial(self, expr: Expr) -> tuple[Fraction, tuple[int]]:
-        """The c and n of c·eps^n."""
+        """The c and the n for which `expr` is c·eps^n."""
         weight = self.weight(expr)
         if any(len(ring) != 1 or next(iter(ring))[1] for ring in weight):
             raise NotDerived("a standard deviation must be a constant times a power of eps")
@@ -592,27 +612,27 @@ class _Compiler:
         return c / d, (above[0] - below[0],)
 
     def rate(self, expr: Expr) -> Fraction:
-        """The a > 0 of a rate a·eps."""
+        """The a > 0 for which `expr` is a·eps."""
         rate = self._multiple(expr)
         if rate is None or rate <= 0:
             raise NotDerived("a rate must be a positive multiple of eps")
         return rate
 
     def _multiple(self, expr: Expr) -> Fraction | None:
-        """The a of a·eps, for all eps or for the one that the program is read at; None where it is none."""
+        """The a for which `expr` is a·eps, for all eps or at the one eps of the program; None if there is no such a."""
         above, below = self.weight(expr)
         if below == ONE and not above.keys() - {(1, ZERO)}:
             return above.get((1, ZERO), ZERO)
         return None if self.at is None else self.number(expr) / self.at
 
     def probability(self, expr: Expr) -> Closed:
-        """The weight of an arm: at the one eps that the program is read at a number, where it is computed without e."""
+        """The weight of an arm: a number if the program is read at one eps and the weight has no powers of e."""
         if self.at is not None and not _has_powers_of_e(expr):
             return constant(self.number(expr)), ONE
         return self.weight(expr)
 
     def weight(self, expr: Expr) -> Closed:
-        """The function of eps that a rate or a weight is."""
+        """The rate or weight `expr` as a function of eps."""
         match expr:
             case Epsilon():
                 return {(1, ZERO): Fraction(1)}, ONE
@@ -651,7 +671,7 @@ def _has_powers_of_e(expr: Expr) -> bool:
 
 
 def reduced(value: Closed) -> Closed:
-    """The same function, without a denominator that is a number or a single exponential."""
+    """The same function, without its denominator if that is a number or a single exponential."""
     above, below = value
     if len(below) != 1:
         return value
@@ -665,7 +685,7 @@ def reduced(value: Closed) -> Closed:
 
 
 def holds(type_: Type, value: object) -> bool:
-    """Whether a variable of this type can have this value that is no noise."""
+    """Whether a variable of this type can have this value, which contains no noise."""
     match type_:
         case "bool":
             return isinstance(value, bool)
@@ -697,12 +717,12 @@ _OPERATIONS: Mapping[str, Callable[..., Fraction]] = {
 
 
 def values_of(type_: Type) -> Sequence[Value]:
-    """The values of a finite type, in an order of their own."""
+    """The values of a finite type, in an arbitrary but fixed order."""
     return sorted(type_, key=str) if isinstance(type_, frozenset) else (False, True)
 
 
 def calculated(op: str, values: Sequence[Value]) -> Value:
-    """The operation on plain values. NotDerived where it has no result."""
+    """Apply the operation to plain values. Raise NotDerived if it has no result."""
     if op in ("and", "or", "not"):
         if not all(isinstance(value, bool) for value in values):
             raise NotDerived(f"`{op}` needs truth values")

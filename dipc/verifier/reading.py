@@ -1,15 +1,15 @@
-"""What is read from an untrusted file, how a check can end, and how much work it may take.
+"""The reader of untrusted JSON, the ways in which a check can end, and the budget of work that a check may take.
 
-A hostile certificate must not stall its reader, nor fill the memory. There is one budget for all of a run. It is
-charged before the work is done, and for whatever is kept: a step is about a microsecond, or a word of memory. What
-derives something the certificate does not state, such as a probability, has a part of the budget, so that the rest of
-the certificate is checked where that takes too much.
+A hostile certificate must neither stall its reader nor fill the memory. One budget covers a whole run. Work is charged
+before it is done, and memory before it is kept; a step is about a microsecond, or a word of memory. A derivation of
+something that the certificate does not state, such as a probability, has only a share of the budget. If it takes too
+much, the rest of the certificate is checked nevertheless.
 
-JSON is read by tables, which say for each name of an object how its value is read:
+JSON objects are read with tables, which give for each name the reader of its value:
 
     lower, signs = fields(value, {"lower": rational, "signs": listed(sign)})
 
-Whatever is wrong is Rejected. Where, is not said by whoever finds it, but by those on the way: `in_step("row 3")`.
+Readers raise Rejected for every malformed value. Their callers add the place with `in_step("row 3")`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ from typing import Any, TypeVar
 
 
 def plain(text: str) -> str:
-    """The text on one line that does to a terminal what it says: what cannot be printed is written as an escape."""
+    """Return `text` on one line, with an escape for each character that a terminal would not print as it is."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class Ended(Exception):
-    """The end of a check, or of a part of it: `why`, in half a sentence, and the `steps` in it, outermost first."""
+    """The end of a check, or of a part of it, with the reason `why` in half a sentence.
+
+    `steps` name the place, outermost first.
+    """
 
     def __init__(self, why: str, *steps: str) -> None:
         super().__init__(why, *steps)
@@ -49,11 +52,14 @@ class Rejected(Ended):
 
 
 class WrongAnswer(Ended):
-    """An answer of the certificate does not show what it says. Unlike what only ends a derivation this rejects it."""
+    """An answer in the certificate does not show what it claims.
+
+    The certificate is rejected, unlike after an error that only ends a derivation.
+    """
 
 
 class Exhausted(Ended):
-    """Checking takes more than is permitted, so that nothing is known of the certificate."""
+    """Checking takes more work than is permitted, so the certificate is neither accepted nor rejected."""
 
 
 class Unreadable(Ended):
@@ -61,12 +67,12 @@ class Unreadable(Ended):
 
 
 class NotDerived(Ended):
-    """The checker could not derive a step, though it found no fault of the certificate."""
+    """The checker could not derive something, although it found no fault in the certificate."""
 
 
 @dataclass(frozen=True, slots=True)
 class in_step:  # noqa: N801 - it is used as a word: `with in_step("row 3")`
-    """Name the step in which the block rejects, or takes too much."""
+    """A context manager that adds the step `name` to each error that ends the block."""
 
     name: str
 
@@ -94,7 +100,7 @@ def why_it_ends(error: Exception) -> str:
 
 @contextmanager
 def must_be_derived() -> Iterator[None]:
-    """Raises Rejected where something is not derived without which there is no certificate."""
+    """Raise Rejected instead of NotDerived in the block, for what a certificate cannot do without."""
     try:
         yield
     except NotDerived as error:
@@ -125,12 +131,15 @@ class Answers:
         self.stated = stated
 
     def to(self, key: str, question: object) -> object:  # noqa: ARG002 - who writes a certificate looks for the answer
-        """The answer as it stands there, None where there is none."""
+        """Return the answer to the question with this key as JSON, or None if the certificate has none."""
         return self.stated.get(key)
 
 
 class Budget:
-    """The work that is left to a check, in steps, and the `answers` of the certificate that it may use."""
+    """The work in steps that a check may still do, and the `answers` of the certificate that it may use.
+
+    A part of a budget has `whole`, the budget of the run: what the part spends is subtracted from both.
+    """
 
     __slots__ = ("answers", "left", "steps", "whole")
 
@@ -141,12 +150,12 @@ class Budget:
         self.answers = answers or Answers({})
 
     def part(self, share: Fraction) -> Budget:
-        """A budget of this share of the whole one; its spending counts for the whole, too."""
+        """Return a budget with this share of the whole one's steps; its spending counts against the whole one, too."""
         whole = self if self.whole is None else self.whole
         return Budget(int(whole.steps * share), whole, self.answers)
 
     def spend(self, operations: int, bits: int = 0) -> None:
-        """Count this many operations on numbers of this many bits; raises Exhausted past the budget."""
+        """Subtract the cost of `operations` on numbers of `bits` bits. Raise Exhausted if too little is left."""
         if bits > BITS:
             raise Exhausted(f"it takes numbers of {bits} bits, more than {BITS}")
         # Products of long numbers cost about in proportion to the square of their length, with a small constant.
@@ -198,7 +207,11 @@ _RATIONAL = re.compile(r"(-?)(0|[1-9][0-9]*)(?:/([1-9][0-9]*))?", re.ASCII)
 
 
 def parse(text: str) -> object:
-    """The JSON value; raises Unreadable for other texts, for floats, NaN, long integers and names given twice."""
+    """Return the JSON value of `text`.
+
+    Raises Unreadable for text that is not JSON, for floats, NaN and long integers, and for a name that occurs twice in
+    one object.
+    """
     if len(text) > MOST_BYTES:
         raise Unreadable(f"it is longer than {MOST_BYTES // 1_000_000} MB")
     # Lists and objects take far more memory than their text.
@@ -243,38 +256,38 @@ Table = Mapping[str, Reader[Any]]
 
 
 def anything(value: object) -> Any:
-    """The value as it is: it is looked at later."""
+    """Return the value unread, for a caller that reads it later."""
     return value
 
 
 def boolean(value: object) -> bool:
-    """True or false."""
+    """Read true or false."""
     if not isinstance(value, bool):
         raise Rejected(f"true or false is expected, not {_kind(value)}")
     return value
 
 
 def natural(value: object, most: int = 10**MOST_INTEGER_DIGITS) -> int:
-    """An integer from 0 to `most`."""
+    """Read an integer from 0 to `most`."""
     if type(value) is not int or not 0 <= value <= most:
         raise Rejected(f"an integer from 0 to {most} is expected, not {_kind(value)}")
     return value
 
 
 def up_to(most: int) -> Reader[int]:
-    """An integer from 0 to `most`."""
+    """Return the reader of integers from 0 to `most`."""
     return lambda value: natural(value, most)
 
 
 def sign(value: object) -> int:
-    """1 or -1."""
+    """Read 1 or -1."""
     if type(value) is int and value in (1, -1):
         return value
     raise Rejected(f"a sign, 1 or -1, is expected, not {_kind(value)}")
 
 
 def text(value: object) -> str:
-    """A text that is not too long."""
+    """Read a text of at most MOST_CHARACTERS characters."""
     if not isinstance(value, str):
         raise Rejected(f"a text is expected, not {_kind(value)}")
     if len(value) > MOST_CHARACTERS:
@@ -283,7 +296,7 @@ def text(value: object) -> str:
 
 
 def rational(value: object) -> Fraction:
-    """The rational number of a text such as `-1` or `1/3`, in lowest terms."""
+    """Read a rational number in lowest terms, written as a text such as `-1` or `1/3`."""
     if not isinstance(value, str):
         raise Rejected(f"a rational number as text is expected, not {_kind(value)}")
     if len(value) > MOST_DIGITS:
@@ -300,7 +313,7 @@ def rational(value: object) -> Fraction:
 
 
 def integer(value: object) -> int:
-    """An integer given as text."""
+    """Read an integer that is written as a text."""
     result = rational(value)
     if result.denominator != 1:
         raise Rejected(f"`{_short(str(value))}` is not an integer")
@@ -308,7 +321,7 @@ def integer(value: object) -> int:
 
 
 def decimal_integer(digits: str) -> int:
-    """The natural number of ASCII digits of any length, whatever limit Python has for that."""
+    """Return the natural number with these ASCII digits, of any length, whatever limit Python has for conversions."""
     if len(digits) <= _SAFE_DIGITS:
         return int(digits)
     half = len(digits) // 2
@@ -317,10 +330,10 @@ def decimal_integer(digits: str) -> int:
 
 
 def decimal(cell: str) -> Fraction:
-    """The number that a person writes in a table, a program or an option: `1/3`, `0.25` or `1e-23`, in ASCII.
+    """Return the number that a person writes in a table, a program or an option: `1/3`, `0.25` or `1e-23`, in ASCII.
 
-    Raises ValueError for any other text, and for one of more than MOST_CELL digits or with a larger exponent than
-    MOST_EXPONENT. A certificate writes its own numbers in one way alone: `rational` reads these.
+    Raises ValueError for any other text, for more than MOST_CELL characters, and for an exponent beyond MOST_EXPONENT.
+    The numbers of a certificate itself have only one spelling, which `rational` reads.
     """
     match = _DECIMAL.fullmatch(cell) if len(cell) <= MOST_CELL else None
     if match is None:
@@ -342,12 +355,12 @@ def decimal(cell: str) -> Fraction:
 
 
 def nullable(reader: Reader[T]) -> Reader[T | None]:
-    """Null, or what this reads."""
+    """Return a reader of null, and of what `reader` reads."""
     return lambda value: None if value is None else reader(value)
 
 
 def one_of(*allowed: str) -> Reader[str]:
-    """One of these texts."""
+    """Return the reader of a text that must be one of `allowed`."""
 
     def read(value: object) -> str:
         if not isinstance(value, str) or value not in allowed:
@@ -358,7 +371,7 @@ def one_of(*allowed: str) -> Reader[str]:
 
 
 def items(value: object, most: int = 10_000_000) -> list[Any]:
-    """A list of at most this many items."""
+    """Read a list of at most `most` items, without reading the items."""
     if not isinstance(value, list):
         raise Rejected(f"a list is expected, not {_kind(value)}")
     if len(value) > most:
@@ -367,7 +380,7 @@ def items(value: object, most: int = 10_000_000) -> list[Any]:
 
 
 def listed(reader: Reader[T], most: int = 10_000_000, step: str | None = None) -> Reader[list[T]]:
-    """A list of values for this reader, in steps of this name, if it has one, numbered from 0 on."""
+    """Return the reader of a list of values for `reader`; errors name the item as `step` with its number from 0 on."""
 
     def read(value: object) -> list[T]:
         given = items(value, most)
@@ -383,7 +396,7 @@ def listed(reader: Reader[T], most: int = 10_000_000, step: str | None = None) -
 
 
 def tuple_of(*readers: Reader[Any]) -> Reader[tuple[Any, ...]]:
-    """A list of exactly what these read."""
+    """Return the reader of a list with exactly one value for each of `readers`."""
 
     def read(value: object) -> tuple[Any, ...]:
         values = items(value)
@@ -395,7 +408,7 @@ def tuple_of(*readers: Reader[Any]) -> Reader[tuple[Any, ...]]:
 
 
 def by_name(reader: Reader[T]) -> Reader[dict[str, T]]:
-    """An object with any names, and such values."""
+    """Return the reader of an object with arbitrary names, whose values `reader` reads."""
 
     def read(value: object) -> dict[str, T]:
         if not isinstance(value, dict):
@@ -410,8 +423,10 @@ def by_name(reader: Reader[T]) -> Reader[dict[str, T]]:
 
 
 def fields(value: object, table: Table, optional: Table | None = None) -> list[Any]:
-    """The values of an object with all the names of the table, in its order, and after them those of the optional ones,
-    None where they are not there; it has no others."""
+    """Return the values of an object that has all names of `table`, and perhaps names of `optional`, but no others.
+
+    The values come in the order of `table`, then of `optional`, with None for an optional name that is absent.
+    """
     given = by_name(anything)(value)
     for name in table:
         if name not in given:
@@ -435,7 +450,10 @@ def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str,
 
 
 def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fraction]:
-    """Rational numbers by the number of their variable, each listed once: from 0 on, unless `any_number` is allowed."""
+    """Read a list of pairs of a variable's number and a rational number. Each variable occurs at most once.
+
+    The numbers of variables are natural; with `any_number`, negative ones are allowed, too.
+    """
     numbers: dict[int, Fraction] = {}
     for item in items(value):
         place, number = tuple_of(anything, rational)(item)
@@ -446,7 +464,7 @@ def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fracti
 
 
 def index(value: object, among: Sequence[object]) -> int:
-    """A position in a list."""
+    """Read a position in the list `among`."""
     if type(value) is not int or not 0 <= value < len(among):
         raise Rejected("it refers to an entry that does not exist")
     return value

@@ -1,8 +1,8 @@
 """Irrational constants of a program or a claim: a rational times powers of logarithms, of e, and of rationals.
 
-Numbers written differently may be equal without being seen as equal: equal objects are equal numbers, and no more. Each
-is enclosed by rationals: a logarithm by the series of the inverse hyperbolic tangent, an exponential by its own, and
-roots by those of integers.
+Equal objects are equal numbers, but different objects may be the same number, too. Every constant is enclosed by
+rationals. Logarithms are enclosed by the series of the inverse hyperbolic tangent, exponentials by their own series,
+and roots by those of integers.
 """
 
 from __future__ import annotations
@@ -34,14 +34,17 @@ Ends = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Power:
-    """A positive number to a power: `log` of a number above 1, `exp` of a number, or a rational itself, `root`."""
+    """A power of a positive number: of a logarithm, of an exponential, or of a rational (`root`).
+
+    The argument of a logarithm is above 1.
+    """
 
     function: str
     argument: Number
     exponent: Fraction
 
     def ends(self, bits: int) -> Ends:
-        """Rationals around it, apart by about 2^-bits of it."""
+        """Return rationals below and above the power, whose distance is about 2^-bits of it."""
         low, high = self.argument.ends(bits + _GUARD)
         if self.function == "exp":
             low, high = sorted((low * self.exponent, high * self.exponent))
@@ -59,7 +62,7 @@ class Power:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Number:
-    """A rational times powers of different numbers, in their order."""
+    """A rational times powers of different numbers, in sorted order."""
 
     factor: Fraction
     powers: tuple[Power, ...] = ()
@@ -82,7 +85,7 @@ class Number:
 
     @property
     def inverse(self) -> Number:
-        """1 over it. Raises NotDerived."""
+        """The reciprocal of this number. Raises NotDerived for 0."""
         if not self.factor:
             raise NotDerived("a constant divides by 0")
         return Number(1 / self.factor, tuple(Power(p.function, p.argument, -p.exponent) for p in self.powers))
@@ -100,7 +103,7 @@ class Number:
 
     @property
     def logarithm(self) -> Number:
-        """The logarithm of this number. Raises NotDerived where it has none, or its sign is not seen."""
+        """The logarithm of this number. Raises NotDerived if it has none, or if its sign is not found."""
         if self.factor <= 0:
             raise NotDerived("a logarithm is taken of a number that is not positive")
         if self == UNIT:
@@ -112,12 +115,15 @@ class Number:
 
     @property
     def exponential(self) -> Number:
-        """e to the power of it."""
+        """e to the power of this number."""
         base, exponent = (self, _ONE) if self.powers else (UNIT, self.factor)
         return Number(_ONE, (Power("exp", base, exponent),) if exponent else ())
 
     def ends(self, bits: int) -> Ends:
-        """Rationals around it, apart by about 2^-bits of it. Raises NotDerived where it is too large or too small."""
+        """Return rationals below and above the number, whose distance is about 2^-bits of it.
+
+        Raises NotDerived if the number is too large or too small.
+        """
         return _ends(self, bits)
 
 
@@ -134,7 +140,7 @@ def _ends(number: Number, bits: int) -> Ends:
 
 
 def _rounded(x: Fraction, bits: int) -> Ends:
-    """Numbers of this many bits around a positive one."""
+    """Numbers of about `bits` bits below and above the positive number `x`."""
     shift = bits - x.numerator.bit_length() + x.denominator.bit_length()
     unit = Fraction(2) ** -shift
     whole = x // unit
@@ -142,14 +148,14 @@ def _rounded(x: Fraction, bits: int) -> Ends:
 
 
 def root_around(x: Fraction, bits: int) -> Ends:
-    """Rationals around the root of a positive number, apart by about 2^-bits of it."""
+    """Return rationals below and above the square root of a positive number, whose distance is about 2^-bits of it."""
     shift = bits + max(0, x.denominator.bit_length() - x.numerator.bit_length())
     whole = isqrt((x.numerator << 2 * shift) // x.denominator)
     return Fraction(whole, 1 << shift), Fraction(whole + 1, 1 << shift)
 
 
 def _exponential(low: Fraction, high: Fraction, bits: int) -> Ends:
-    """Around e^low and e^high."""
+    """A rational below e^low and one above e^high."""
     if max(abs(low), abs(high)) > MOST_EXPONENT:
         raise NotDerived("e is raised to too great a power")
     work = bits + 2 * growth_bits(max(abs(low), abs(high)))
@@ -161,7 +167,7 @@ def _exponential(low: Fraction, high: Fraction, bits: int) -> Ends:
 
 
 def _logarithm(x: Fraction, bits: int) -> Ends:
-    """Around the logarithm of x >= 1: with x = 2^k·y and 1 <= y < 2, log y is 2·artanh((y - 1)/(y + 1))."""
+    """Rationals around the logarithm of x >= 1: with x = 2^k·y and 1 <= y < 2, log y is 2·artanh((y - 1)/(y + 1))."""
     twos = x.numerator.bit_length() - x.denominator.bit_length()
     if Fraction(2) ** twos > x:
         twos -= 1
@@ -173,7 +179,7 @@ def _logarithm(x: Fraction, bits: int) -> Ends:
 
 
 def _twice_artanh(z: Fraction, bits: int) -> Ends:
-    """2·artanh(z) = 2·Σ z^(2n+1)/(2n+1), for 0 <= z <= 1/3: what is left out is less than the last term."""
+    """Rationals around 2·artanh(z) = 2·Σ z^(2n+1)/(2n+1), for 0 <= z <= 1/3: the rest is less than the last term."""
     low = term = (z.numerator << bits) // z.denominator
     square, n = (z * z).numerator, 1
     below = (z * z).denominator
@@ -196,13 +202,16 @@ Monomial = tuple[Number, tuple[Fraction, ...]]
 
 
 def is_irrational(tree: Expr) -> bool:
-    """Whether such a function is in it."""
+    """Whether the expression contains a square root, a logarithm or an exponential."""
     return any(isinstance(node, Apply) and node.op in FUNCTIONS for node in nodes(tree))
 
 
 def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]]]) -> Monomial:
-    """The number and the exponents of a product of powers of variables; `plain` gives those of an expression without
-    such functions. Raises NotDerived for others."""
+    """The number and the exponents of variables of an expression that is a product of powers.
+
+    `plain` returns both for an expression without square roots, logarithms and exponentials. Raises NotDerived for sums
+    and comparisons with such functions.
+    """
     match tree:
         case Apply("sqrt", (inner,)):
             number, exponents = monomial(inner, plain)
@@ -236,7 +245,7 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
 
 
 def read_number(value: object, depth: int = 0) -> Number:
-    """Read a positive number of this form. Raises Rejected."""
+    """Read a positive number in its canonical form. Raise Rejected for anything else."""
     if depth > DEEPEST:
         raise Rejected("its numbers are nested too deeply")
     stated = read.tuple_of(read.one_of("exp", "log", "root"), read.anything, read.rational)

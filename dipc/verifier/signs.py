@@ -1,10 +1,10 @@
-"""The signs of exponential polynomials: at points, next to 0 and infinity, on pieces, and of products; and their roots.
+"""Signs of exponential polynomials: at points, next to 0 and infinity, on pieces, and of products; and their roots.
 
-A certificate states factors of a function, and piece by piece why each has the sign that it has. FORMAT.md states and
-proves the lemmas that this rests on, S1 to S5.
+A certificate states the factors of a function and, for each piece of the interval, a proof of the factor's sign there.
+FORMAT.md states and proves the lemmas for these proofs, S1 to S5.
 
-Numbers are enclosed in fixed point: a pair (low, high) of integers stands for low·2^-bits <= x <= high·2^-bits. Every
-operation rounds low down and high up, so what holds of the pair holds of the number, whatever the rounding was.
+Numbers are enclosed in fixed point: a pair (low, high) of integers encloses x if low·2^-bits <= x <= high·2^-bits.
+Every operation rounds low down and high up, so the results are enclosures whatever is rounded.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ LOG2E_LOW, LOG2E_HIGH, LOG2E_UNIT = 14_426, 14_427, 10_000
 
 
 def decay_bits(x: Fraction) -> int:
-    """An n >= 0 with e^{-x} <= 2^-n, for x >= 0."""
+    """Return an n >= 0 with e^{-x} <= 2^-n, for x >= 0."""
     return LOG2E_LOW * x.numerator // (LOG2E_UNIT * x.denominator)
 
 
 def growth_bits(x: Fraction) -> int:
-    """An n with e^x <= 2^n, for x >= 0."""
+    """Return an n with e^x <= 2^n, for x >= 0."""
     return LOG2E_HIGH * x.numerator // (LOG2E_UNIT * x.denominator) + 1
 
 
 def exp_minus(x: Fraction, bits: int) -> Pair:
-    """e^{-x} for x >= 0, a few units of 2^-bits wide."""
+    """Enclose e^{-x} for x >= 0 in a pair that is a few units of 2^-bits wide."""
     if not x:
         return 1 << bits, 1 << bits
     if decay_bits(x) >= bits:
@@ -67,7 +67,7 @@ def exp_minus(x: Fraction, bits: int) -> Pair:
 
 
 def powers(exponents: Sequence[int], x: Fraction, bits: int, budget: Budget) -> list[Pair]:
-    """e^{-j·x} for each of the increasing natural numbers j, for x >= 0."""
+    """Enclose e^{-j·x} for each of the increasing natural numbers j in `exponents`, for x >= 0."""
     if not exponents:
         return []
     fine = bits + exponents[-1].bit_length() + 4
@@ -98,12 +98,12 @@ def _power(gap: int, steps: dict[int, Pair], bits: int) -> Pair:
 
 
 def _product(a: Pair, b: Pair, bits: int) -> Pair:
-    """The product of two numbers that are not negative."""
+    """Enclose the product of two numbers that are not negative."""
     return a[0] * b[0] >> bits, -(-a[1] * b[1] >> bits)
 
 
 def combination(values: Sequence[int], pairs: Sequence[Pair]) -> Pair:
-    """Σ value·pair."""
+    """Enclose Σ value·x over the numbers x that `pairs` enclose."""
     low = high = 0
     for value, (least, most) in zip(values, pairs, strict=True):
         if value >= 0:
@@ -121,7 +121,7 @@ _MOST_HALVINGS = 40
 
 
 def positive_on_unit(coefficients: list[int], budget: Budget) -> bool:
-    """True only if Σ coefficients[n]·x^n > 0 for all 0 <= x <= 1. False says nothing."""
+    """True only if Σ coefficients[n]·x^n > 0 for all 0 <= x <= 1. False proves nothing."""
     # The powers of x decrease from 1 to 0, so the value is a mean of the partial sums.
     if min(accumulate(coefficients)) > 0:
         return True
@@ -143,7 +143,7 @@ def positive_on_unit(coefficients: list[int], budget: Budget) -> bool:
 
 
 def _shifted(coefficients: list[int]) -> list[int]:
-    """The coefficients of p(x + 1): sums, sums of sums and so on."""
+    """The coefficients of p(x + 1), by repeated partial sums."""
     row = coefficients[::-1]
     result: list[int] = []
     while row:
@@ -159,16 +159,19 @@ _FIRST_BITS = 64
 
 @dataclass(frozen=True)
 class Curve:
-    """Σ c·t^k·e^{-j·t} over triples (j, k, c), increasing, c an integer other than 0, no (j, k) twice; t =
-    scale·eps."""
+    """The function Σ c·t^k·e^{-j·t} of t = scale·eps, over triples (j, k, c).
+
+    The triples are sorted, no (j, k) occurs twice, and each c is an integer other than 0.
+    """
 
     terms: tuple[tuple[int, int, int], ...]
     scale: Fraction = Fraction(1)
 
     @staticmethod
     def of(function: Ring, budget: Budget) -> Curve:
-        """The curve with the signs of `function`, which is not 0: `function` times a positive number and an
-        e^{q·eps}.
+        """Return a curve with the signs of `function`, which is not 0.
+
+        The curve is `function` times a positive number and an e^{q·eps}.
         """
         top = max(q for _, q in function)
         unit = common_multiple((q.denominator for _, q in function), budget)
@@ -184,7 +187,7 @@ class Curve:
 
     @cached_property
     def columns(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
-        """For each j, increasing, the pairs (k, c)."""
+        """The pairs (k, c) for each j, with j increasing."""
         columns: dict[int, list[tuple[int, int]]] = {}
         for j, k, c in self.terms:
             columns.setdefault(j, []).append((k, c))
@@ -197,12 +200,12 @@ class Curve:
 
     @cached_property
     def bits(self) -> int:
-        """The bits of the longest coefficient."""
+        """The number of bits of the longest coefficient."""
         return max((c.bit_length() for _, _, c in self.terms), default=0)
 
     @cached_property
     def derivative(self) -> Curve:
-        """d/dt: t^k·e^{-jt} becomes k·t^{k-1}·e^{-jt} - j·t^k·e^{-jt}."""
+        """The derivative with respect to t: t^k·e^{-jt} becomes k·t^{k-1}·e^{-jt} - j·t^k·e^{-jt}."""
         sums: dict[tuple[int, int], int] = {}
         for j, k, c in self.terms:
             for key, value in (((j, k - 1), k * c), ((j, k), -j * c)):
@@ -212,12 +215,14 @@ class Curve:
 
 
 def sign_of_ring(function: Ring, eps: Fraction, budget: Budget) -> int:
-    """The sign of an exponential polynomial at a rational eps > 0; 0 only where it is 0 there, exactly."""
+    """The exact sign of an exponential polynomial at a rational eps > 0."""
     return _sign_at(Curve.of(function, budget), eps, budget) if function else 0
 
 
 def _sign_at(curve: Curve, eps: Fraction, budget: Budget) -> int:
-    """The sign of Σ values[j]·e^{-j·x} for x = scale·eps, which is 0 only where all values are 0: e^{-x} is
+    """The exact sign of the curve at a rational eps > 0.
+
+    With x = scale·eps the value is Σ values[j]·e^{-j·x}. It is 0 only if all values are 0, since e^{-x} is
     transcendental (Lindemann).
     """
     x = curve.scale * eps
@@ -259,9 +264,9 @@ _MOST_TERMS = 20_000
 
 
 def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: int, budget: Budget) -> None:
-    """Raises Rejected unless the curve is shown to have this strict sign on [lower, upper], 0 < lower < upper.
+    """Raise Rejected unless the curve has this strict sign on [lower, upper], where 0 < lower < upper.
 
-    `bits`, the precision, is a hint where to begin.
+    `bits` is a hint: the precision with which the search for a proof starts.
     """
     if not curve.terms:
         raise Rejected("the derivative is 0")
@@ -280,8 +285,10 @@ def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: 
 
 
 def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget: Budget) -> tuple[list[int], list[int]]:
-    """Lists low and high and a scale s > 0: for each -1 <= u <= 1 there are low[n] <= a_n <= high[n] with
-    s·curve(m + r·u) = Σ a_n·u^n. About `bits` bits after the point are right before scaling.
+    """Bounds of the Taylor coefficients of the curve around the middle m of [lower, upper], with radius r.
+
+    Returns lists low and high. For some scale s > 0, and for each -1 <= u <= 1, there are low[n] <= a_n <= high[n] with
+    s·curve(m + r·u) = Σ a_n·u^n. Before scaling, about `bits` bits after the point are right.
     """
     middle, radius = (lower + upper) / 2, (upper - lower) / 2
     whole = middle.denominator * radius.denominator
@@ -332,7 +339,7 @@ def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget:
 
 
 def _accumulate(low: list[int], high: list[int], n: int, least: int, most: int, line: list[int]) -> None:
-    """Add (least..most)·u^n·Σ line[i]·u^i."""
+    """Add x·u^n·Σ line[i]·u^i to the bounds `low` and `high`, for a number x between `least` and `most`."""
     missing = n + len(line) - len(low)
     if missing > 0:
         low += [0] * missing
@@ -351,7 +358,7 @@ def _ceil(x: Fraction | int) -> int:
 
 
 def shown(x: Fraction) -> str:
-    """The number, where it is short."""
+    """The number as text, or an ellipsis if it is long."""
     return str(x) if x.numerator.bit_length() + x.denominator.bit_length() < 120 else "…"
 
 
@@ -364,10 +371,10 @@ MOST_ORDER = 20_000
 
 
 def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budget: Budget) -> None:
-    """Raises Rejected unless the curve vanishes at 0 to exactly this order and has this strict sign on (0, radius].
+    """Raise Rejected unless the curve vanishes at 0 to exactly this order and has this strict sign on (0, radius].
 
-    With the Taylor coefficients a_n, curve(t)/t^order is Σ a_n·t^{n - order} over order <= n <= last, which is shown to
-    be larger on [0, radius] than a bound of the rest.
+    With the Taylor coefficients a_n, curve(t)/t^order is Σ a_n·t^{n - order} over n >= order. The sum up to n = last
+    must exceed a bound of the rest on [0, radius].
     """
     last = max(order + _EXTRA_TERMS, curve.degree)
     numbers = _derivatives(curve, last, budget)
@@ -414,8 +421,8 @@ def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
 def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
     """An upper bound of Σ |a_n|·radius^{n - order} over n > last.
 
-    t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first = last + 1 - k: each term is at most
-    j·radius/(first + 1) times the one before.
+    A term t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first = last + 1 - k. Each term of this
+    sum is at most j·radius/(first + 1) times the one before.
     """
     total = Fraction(0)
     for j, k, c in curve.terms:
@@ -430,10 +437,10 @@ def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
 
 
 def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) -> None:
-    """Raises Rejected unless the curve has this strict sign on [bound, inf), bound > 0.
+    """Raise Rejected unless the curve has this strict sign on [bound, inf), bound > 0.
 
     The leading term is c·t^degree, the one without e^{-t} and with the highest power. On [bound, inf) each term of the
-    other sign divided by t^degree is decreasing in absolute value, and at the bound these are less than |c| together.
+    other sign, divided by t^degree, decreases in absolute value. At the bound the sum of these is less than |c|.
     """
     constant = [(k, c) for j, k, c in curve.terms if not j]
     if not constant:
@@ -486,16 +493,21 @@ _PIECES: Mapping[str, read.Table] = {
 
 @dataclass(frozen=True)
 class Signs:
-    """The sign right after the lower end, and the roots inside, increasing, each in an interval (or known exactly) of
-    its own at which the sign changes."""
+    """The sign changes of a function on an interval.
+
+    `left` is the sign right after the lower end. `roots` are increasing; each is enclosed in an interval of its own, or
+    known exactly, and the sign changes there.
+    """
 
     left: int
     roots: tuple[tuple[Fraction, Fraction], ...]
 
 
 def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -> Signs:
-    """All sign changes of a function inside `within`; raises Rejected where the stated pieces do not show them. None
-    are stated for a function linear in eps, because its root says all, or for a single term."""
+    """All sign changes of a function inside `within`. Raises Rejected if the stated pieces do not prove them.
+
+    No pieces are stated for a function linear in eps, whose root decides, and for a single term.
+    """
     if value is None:
         return _evident(function, within)
     curve = Curve.of(function, budget)
@@ -531,7 +543,7 @@ def _evident(function: Ring, within: Range) -> Signs:
 
 
 def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[int, int, Fraction | None]:
-    """The signs at both ends of a piece at the beginning of what is left, and its upper end, None for infinity."""
+    """The signs at the two ends of the piece at the beginning of `left`, and its upper end (None for infinity)."""
     method, (first, *stated) = read.variant(value, "method", _PIECES)
     position = left[0]
     if not position and method != "zero":
@@ -559,8 +571,10 @@ def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[in
 
 
 def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> list[tuple[int, Signs | None]]:
-    """The multiplicity of each stated factor and its signs inside `within`, None for one of even multiplicity of which
-    nothing is shown, and which changes no sign. Their product is the function."""
+    """The multiplicity of each stated factor, and its signs inside `within`. The product of the factors is `function`.
+
+    The signs are None for a factor of even multiplicity without evidence: its power changes no sign.
+    """
     product = ONE
     result: list[tuple[int, Signs | None]] = []
     for number, item in enumerate(read.items(value, MOST_FACTORS), start=1):
@@ -583,8 +597,10 @@ def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> 
 
 
 def prove_nonnegative(value: object, function: Ring, within: Range, budget: Budget, *, strictly: bool = False) -> None:
-    """Raises Rejected unless the stated factors show that f >= 0 on the whole interval, by continuity its ends
-    included; or f > 0 between them."""
+    """Raise Rejected unless the stated factors show that the function is >= 0 on the whole interval.
+
+    By continuity the ends are included. With `strictly`, show that the function is > 0 between the ends.
+    """
     _require_nonnegative(_all_signs(value, function, within, budget), strictly=strictly)
 
 
@@ -601,8 +617,10 @@ def _require_nonnegative(factors: Sequence[tuple[int, Signs | None]], *, strictl
 
 
 def prove_chart(value: object, function: Ring, within: Range, budget: Budget) -> None:
-    """Raises Rejected unless the stated factors show where the function is negative: nowhere, or all roots inside
-    `within`, each in an interval of its own."""
+    """Raise Rejected unless the stated factors show where the function is negative.
+
+    Either it is nowhere negative, or all its roots inside `within` are enclosed, each in an interval of its own.
+    """
     factors = _all_signs(value, function, within, budget)
     if any(signs is None for _, signs in factors):
         _require_nonnegative(factors, strictly=False)

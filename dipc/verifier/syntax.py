@@ -1,7 +1,7 @@
-"""The checker's own reader of programs: text to tree, by recursive descent.
+"""The checker's own parser of programs: recursive descent from text to syntax tree.
 
-`read_program(text, budget)` gives the tree of a program, or raises NotDerived with the line where the text is none. It
-knows nothing of types, names or values: `dipc.verifier.program` does.
+`read_program(text, budget)` returns the syntax tree of a program, or raises NotDerived with the line of the first
+error. Types, names and values are the business of `dipc.verifier.program`.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A number or a truth value; after names are resolved also the name of a domain value."""
+    """A number or a truth value; once names are resolved, also the name of a value of a domain."""
 
     value: Fraction | bool | str
 
 
 @dataclass(frozen=True, slots=True)
 class Epsilon:
-    """The privacy parameter."""
+    """The privacy parameter eps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name, with a prime in a metric."""
+    """A name; in a metric it may end with a prime."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """`name[index]`."""
+    """An element of an array, `name[index]`."""
 
     name: str
     index: Expr
@@ -53,7 +53,7 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """An operator or a function: + - * / ^ neg, not and or, = != < <= > >=, min max abs exp."""
+    """An operator or a function applied to `arguments`: + - * / ^ neg, not and or, = != < <= > >=, min max abs exp."""
 
     op: str
     arguments: tuple[Expr, ...]
@@ -66,7 +66,7 @@ Expr = Literal | Epsilon | Name | Element | Apply
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """{low..high}."""
+    """A domain of integers, {low..high}."""
 
     low: Expr
     high: Expr
@@ -74,14 +74,14 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """{v1, v2, ...}."""
+    """A domain given by its values, {v1, v2, ...}."""
 
     values: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A domain by its name."""
+    """A domain given by its name."""
 
     name: str
 
@@ -91,7 +91,10 @@ Domain = Range | Listed | Named
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """`role name, name[low..high] : type = initial`; `type` is "bool", "int", "real" or a domain."""
+    """A declaration of variables, `role name, name[low..high] : type = initial`.
+
+    `type` is "bool", "int", "real" or a domain.
+    """
 
     role: str
     names: tuple[tuple[str, tuple[Expr, Expr] | None], ...]
@@ -101,14 +104,14 @@ class Variables:
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """`const name = expression, ...`."""
+    """A declaration of constants, `const name = expression, ...`."""
 
     bindings: tuple[tuple[str, Expr], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Domains:
-    """`domain name = {...}, ...`."""
+    """A declaration of domains, `domain name = {...}, ...`."""
 
     bindings: tuple[tuple[str, Domain], ...]
 
@@ -120,7 +123,7 @@ Declaration = Variables | Constants | Domains
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """`target <- value`."""
+    """An assignment, `target <- value`."""
 
     target: Name | Element
     value: Expr
@@ -128,8 +131,10 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """`target <- Lap(rate, mean)`, `DLap(rate, mean)`, `Expo(rate)`, `Gauss(deviation, mean)`, or `DGauss(…)`; the mean
-    is 0 where none is written."""
+    """A draw of noise, `target <- Lap(rate, mean)`; `law` is Lap, DLap, Expo, Gauss or DGauss.
+
+    For Gauss and DGauss, `rate` is the standard deviation. The mean is 0 if the program does not write one.
+    """
 
     target: Name | Element
     law: str
@@ -139,7 +144,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """`target <- Exp(rate, variable in domain : score)`."""
+    """A draw by the exponential mechanism, `target <- Exp(rate, variable in domain : score)`."""
 
     target: Name | Element
     rate: Expr
@@ -150,7 +155,7 @@ class Mechanism:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """`target <- choose { value : weight, ... }`."""
+    """A draw from finitely many values, `target <- choose { value : weight, ... }`."""
 
     target: Name | Element
     arms: tuple[tuple[Expr, Expr], ...]
@@ -158,7 +163,7 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """`if condition then ... else ... end`."""
+    """A conditional statement, `if condition then ... else ... end`."""
 
     condition: Expr
     then: Block
@@ -167,7 +172,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """`while condition do ... end`."""
+    """A loop, `while condition do ... end`."""
 
     condition: Expr
     body: Block
@@ -175,7 +180,7 @@ class While:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`for variable in low..high do ... end`."""
+    """A loop with known bounds, `for variable in low..high do ... end`."""
 
     variable: str
     low: Expr
@@ -185,7 +190,7 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """`exit`."""
+    """The statement `exit`."""
 
 
 Statement = Assign | Noise | Mechanism | Choose | If | While | For | Exit
@@ -202,7 +207,7 @@ class Ideal:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a metric: `name: for variable in low..high: ... value`."""
+    """A field of a metric, `name: for variable in low..high: ... value`."""
 
     name: str
     loops: tuple[tuple[str, Expr, Expr], ...]
@@ -211,8 +216,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program; `metric` are the fields of its metric block, `claim` those of its claim block as text. With `at` it
-    is read at that eps alone."""
+    """The syntax tree of a program; `metric` has the fields of its metric block.
+
+    If `at` is not None, the program is read at this value of eps alone.
+    """
 
     name: str
     declarations: tuple[Declaration, ...]
@@ -224,7 +231,7 @@ class Program:
 
 
 def nodes(tree: object) -> Iterator[Any]:
-    """Everything that a part of a program consists of."""
+    """Yield every node of the syntax tree `tree`, including its root."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -236,7 +243,7 @@ def nodes(tree: object) -> Iterator[Any]:
 
 
 def names(tree: object) -> Iterator[str]:
-    """The names of values that stand in it, as often as they do; those of arrays are among them."""
+    """Yield the name of each variable, constant or array wherever `tree` uses one, so names may repeat."""
     return (node.name for node in nodes(tree) if isinstance(node, Name | Element))
 
 
@@ -271,7 +278,7 @@ _NOT, _COMPARISON = 3, 4
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """`kind` is "number", "name" or, for keywords and signs, the text itself; "" is the end."""
+    """A word of a program: `kind` is "number", "name", the text itself for keywords and signs, or "" at the end."""
 
     kind: str
     text: str
@@ -302,12 +309,15 @@ def _tokens(text: str, budget: Budget, what: str = "the program") -> list[_Token
 
 
 def read_program(text: str, budget: Budget) -> Program:
-    """The tree of the text. Raises NotDerived where it is no program, or is nested too deeply."""
+    """Return the syntax tree of a program. Raise NotDerived for other text, Exhausted for text nested too deeply."""
     return _Reader(_tokens(text, budget)).program()
 
 
 def read_expression(text: str, budget: Budget) -> Expr:
-    """The tree of an expression. Raises NotDerived where it is none, Exhausted where it is nested too deeply."""
+    """Return the syntax tree of an expression.
+
+    Raises NotDerived for other text, Exhausted for text nested too deeply.
+    """
     return _Reader(_tokens(text, budget, "the expression"), "the expression").alone()
 
 
@@ -464,7 +474,7 @@ class _Reader:
         return name, (low, high)
 
     def _claim(self) -> tuple[tuple[str, str], ...]:
-        """The fields of a claim block as text. They are no part of the theorem: the claim of the certificate counts."""
+        """Skip a claim: the claim that the certificate states counts instead."""
         self._expect("{")
         fields: list[tuple[str, str]] = []
         words: list[str] = []
@@ -508,7 +518,7 @@ class _Reader:
         return tuple(fields)
 
     def _is_noiseless(self) -> bool:
-        """Whether the ideal is `{ noiseless }`, which then has been read."""
+        """Whether the block is `{ noiseless }`; if it is, the block has been consumed."""
         written = [(token.kind, token.text) for token in self._tokens[self._at : self._at + 2]]
         if written != [("{", "{"), ("name", "noiseless")] or self._tokens[self._at + 2].kind not in (";", "}"):
             return False
@@ -588,8 +598,10 @@ class _Reader:
         return Assign(target, value)
 
     def _joined(self, before: list[Statement], statement: Statement) -> list[Statement]:
-        """Both statements; one, where noise is drawn and then moved, of which nothing else is used: it is drawn around
-        another mean."""
+        """Return both statements, or one draw around another mean if `statement` only moves the noise just drawn.
+
+        The two are merged only if the drawn variable is not used anywhere else.
+        """
         match before, statement:
             case [Noise(target) as noise], Assign(moved, value) if (
                 moved == target
@@ -613,7 +625,10 @@ class _Reader:
         return Element(name, index)
 
     def _drawn(self) -> Name:
-        """The variable of what a distribution draws, which is drawn before the statement that is being read."""
+        """Read a distribution inside an expression, and return a new variable for its value.
+
+        The draw is appended to the statements that run before the one being read.
+        """
         law = self._kind
         name = next(name for number in count(1) if (name := f"draw{number}") not in self._used)
         self._used[name] = 1
@@ -650,7 +665,7 @@ class _Reader:
         return target
 
     def _undrawn(self) -> Expr:
-        """An expression in which nothing is drawn."""
+        """Read an expression that must not draw anything."""
         known = len(self._before)
         expression = self.expression()
         if len(self._before) > known:
@@ -665,14 +680,14 @@ class _Reader:
     # --- expressions ------------------------------------------------------------------------------
 
     def alone(self) -> Expr:
-        """An expression and nothing else."""
+        """Read an expression after which nothing follows."""
         expression = self.expression()
         if self._kind or self._before:
             raise self._wrong("an expression without noise")
         return expression
 
     def expression(self, least: int = 1) -> Expr:
-        """An expression of operators that bind at least so strongly."""
+        """Read an expression whose outermost operators bind at least as strongly as the level `least`."""
         self._deeper()
         if self._kind == "not" and least <= _NOT:
             self._at += 1
@@ -690,7 +705,7 @@ class _Reader:
         return left
 
     def _around(self, value: Apply) -> Expr:
-        """The value; of a sum with the noise that was drawn just before it is what is drawn around another mean."""
+        """Return `value`, or the noise just drawn around another mean if `value` is a sum with that noise."""
         last = self._before[-1] if self._before else None
         mean = _mean_of(value, last) if isinstance(last, Noise) and value.op in ("+", "-") else None
         if mean is None or not isinstance(last, Noise):
@@ -750,7 +765,7 @@ class _Reader:
 
 
 def _mean_of(value: Expr, noise: Noise) -> Expr | None:
-    """The mean of the value, of which the noise is one summand; None where it is none."""
+    """The mean of `value` if it is a sum with `noise` as one term; None for every other expression."""
     if value == noise.target:
         return noise.mean
     match value:
@@ -768,8 +783,11 @@ def _mean_of(value: Expr, noise: Noise) -> Expr | None:
 
 
 def _noiseless(body: Block) -> Block:
-    """The statements with means for noises, 0 where there is none to write; of exponential mechanisms an `ideal` takes
-    the first of the best candidates. Raises NotDerived for a `choose`."""
+    """The statements with each draw of noise replaced by the mean of the noise.
+
+    An exponential mechanism is kept: in an `ideal` block it picks the first of the best candidates. Raises NotDerived
+    for a `choose`.
+    """
     return tuple(map(_without_noise, body))
 
 
