@@ -35,20 +35,26 @@ class UnsupportedError(Exception):
 
 @dataclass(frozen=True)
 class CoqFile:
-    """A Coq file: its `text`, and how many of its `obligations` are `stated` as theorems."""
+    """A Coq file: its `text`, and how many of its `obligations` are `stated` as theorems.
+
+    `open_verdicts` counts rows and classes that claim something and rest on no obligation.
+    """
 
     text: str
     stated: int
     obligations: int
+    open_verdicts: int = 0
 
     @property
     def summary(self) -> str:
         """The numbers of theorems, and of obligations without one, in words."""
         missing = self.obligations - self.stated
         words = f"{self.stated} theorem{'s' * (self.stated != 1)}"
-        if not missing:
-            return f"{words}, one for each obligation"
-        return f"{words}; {missing} of {self.obligations} obligations not stated"
+        if missing:
+            words += f"; {missing} of {self.obligations} obligations not stated"
+        else:
+            words += ", one for each obligation" if self.obligations else ", as there are no obligations"
+        return f"{words}; verdicts without an obligation: {self.open_verdicts}" if self.open_verdicts else words
 
 
 def write_theorems(document: Document, budget: Budget) -> CoqFile:
@@ -79,7 +85,8 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
                 blocks.append(f"(* {heading}\n   not stated: {_comment(str(reason))} *)")
             else:
                 blocks.append("\n".join([f"(* {heading} *)", *lines]))
-    theorems = CoqFile("", stated, total)
+    open_verdicts = sum(_open_verdicts(part.data) for part in document.parts)
+    theorems = CoqFile("", stated, total, open_verdicts)
     head = "\n   ".join(
         [
             f"{theorems.summary}.",
@@ -88,7 +95,15 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
         ]
     )
     text = "\n\n".join([f"(* {head} *)", PRELUDE.read_text(encoding="utf-8").strip(), *blocks])
-    return CoqFile(text + "\n", stated, total)
+    return CoqFile(text + "\n", stated, total, open_verdicts)
+
+
+def _open_verdicts(data: Mapping[str, Any]) -> int:
+    """The number of rows, ranges of gamma and classes that claim something and have no obligation."""
+    verdicts = [one for row in data.get("rows", ()) for one in row.get("ranges") or (row,)]
+    count = sum(one.get("obligation") is None and not one.get("vacuous") for one in verdicts)
+    classes = [one for case in data.get("cases", ()) for one in case["classes"]]
+    return count + sum("required" not in one and "witness" not in one and not one.get("empty") for one in classes)
 
 
 def _kinds(document: Document) -> list[str]:

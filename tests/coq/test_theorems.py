@@ -106,6 +106,16 @@ def test_an_obligation_without_a_theorem_is_counted_in_the_first_line() -> None:
     assert list(theorem_names(theorems)) == []
 
 
+def test_a_verdict_without_an_obligation_is_counted_in_the_first_line() -> None:
+    data = json.loads(certificate("eps"))
+    (row,) = data["rows"]
+    del row["obligation"]
+    row["reason"] = "no time"
+    assert write_theorems(read_document(_sealed(data)), Budget()).text.startswith(
+        "(* 1 theorem, one for each obligation; verdicts without an obligation: 1.\n"
+    )
+
+
 def test_words_of_a_certificate_cannot_leave_their_comment() -> None:
     data = json.loads(certificate(IN_PIECES[0]))
     data["obligations"][0]["reason"] = 'so *) Axiom wrong : False. (* "'
