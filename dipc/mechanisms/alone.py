@@ -17,7 +17,7 @@ from types import CodeType, SimpleNamespace
 from typing import Any, Protocol
 
 from dipc.frozen import frozen
-from dipc.mechanisms.module import Module, literal
+from dipc.mechanisms.module import Module, literal, rational
 from dipc.mechanisms.numbers import Inconclusive, RealBall
 
 #: Bounds of one run: iterations and calls, bits of a number, elements of a list.
@@ -67,6 +67,7 @@ class AloneFunction:
         self._name = node.name
         needed = _needed(module, node)
         kept = [each for each in module.tree.body if _defined(each) in needed and each is not node]
+        kept = [each for each in kept if not self._has_other_value(_defined(each))]
         kept.append(node)
         kept.sort(key=lambda each: each.lineno)
         self.text = "\n".join(map(python.unparse, kept))
@@ -79,13 +80,12 @@ class AloneFunction:
     def run(self, arguments: Mapping[str, object], eps: Fraction, draws: DrawSource) -> object:
         """Return the answer of the function. Raises Inconclusive, and any exception of the function itself."""
         steps = _Steps()
-        names = {**_builtins(steps), **self._constants_of_file(lambda _: True), **_aliases(self._module, draws)}
+        names = {**_builtins(steps), **self._constants_of_file(), **_aliases(self._module, draws)}
         names["__builtins__"] = {}
         names["__name__"] = "mechanism"
         given = {**arguments, "eps": eps}
         try:
             exec(self._code, names)  # noqa: S102 - the accepted function alone, see above
-            names |= self._constants_of_file(lambda name: self._overrides(names, name))
             given |= {name: _number(self._constants[name]) for name in self._parameters if name in self._constants}
             return names[self._name](**{name: given[name] for name in self._parameters if name in given})
         except NameError as error:
@@ -95,14 +95,15 @@ class AloneFunction:
         except (RecursionError, MemoryError, OverflowError) as error:
             raise Inconclusive(str(error)) from None
 
-    def _constants_of_file(self, is_set: Callable[[str], bool]) -> dict[str, object]:
+    def _constants_of_file(self) -> dict[str, object]:
         hidden = self._hidden | self._module.functions.keys()
-        return {k: _number(value) for k, value in self._constants.items() if k not in hidden and is_set(k)}
+        return {name: _number(value) for name, value in self._constants.items() if name not in hidden}
 
-    def _overrides(self, names: Mapping[str, object], name: str) -> bool:
-        """Whether the value asked about is another one than the file's."""
-        own = names.get(name)
-        return not (isinstance(own, int | Fraction) and own == self._constants[name])
+    def _has_other_value(self, name: str | None) -> bool:
+        """Whether `name` is a constant of the file that was asked about with another value than the file gives it."""
+        if name in self._hidden or name not in self._constants or name not in self._module.constants:
+            return False
+        return rational(self._module, self._module.constants[name]) != self._constants[name]
 
 
 def _number(value: Fraction) -> int | Fraction:

@@ -12,7 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from dipc.mechanisms.module import BAD_NOISE, UNKNOWN_TYPE, Module, literal, names_stored, owned_names, rational
+from dipc.mechanisms.module import (
+    BAD_NOISE,
+    UNKNOWN_TYPE,
+    Module,
+    is_mechanism,
+    literal,
+    names_stored,
+    owned_names,
+    rational,
+)
 from dipc.mechanisms.rounding import Decimal, ExactDivision, exact_number, floats_in
 from dipc.mechanisms.types import FALSE_NAME, FLOOR, NONE, NONE_NAME, REMAINDER, TRUE_NAME, ConstantSum, Kind, bound_of
 from dipc.noise.laws import law_of
@@ -334,6 +343,15 @@ class Expressions:
                 self._attribute(node)
         raise self.module.wrong(node, f"`{self.module.text(node)}` is not part of a mechanism")
 
+    def computed(self, node: python.expr) -> ast.Expr:
+        """The expression, computed before the statement it stands in if Python may raise an IndexError for it."""
+        value = self.expr(node)
+        if not may_fail(value):
+            return value
+        held = ast.Name(self.fresh("held", self.module.text(node)), self.module.span(node))
+        self.emit(ast.Assign(held, value, held.span))
+        return held
+
     def assign(self, target: ast.Name | ast.Element, node: python.expr, span: Span) -> None:
         """Give a variable the value of an expression, by the fewest statements."""
         if isinstance(node, python.IfExp):
@@ -474,19 +492,12 @@ class Expressions:
         )
 
     def _require_meant(self, node: python.expr, name: str) -> None:
-        """Refuse a constant of the mechanism where Python means something else by its name."""
+        """Raise DiagnosticError if Python gives the name of a constant of the mechanism another meaning, or none."""
         if not self.frames or name in self.frozen:
             return
         *_, outermost = self.frames[-1].lexical
-        arguments = outermost.node.args
-        if name in self.argument_constants:
-            if all(each.arg != name for each in (*arguments.args, *arguments.kwonlyargs)):
-                raise self.module.wrong(
-                    node,
-                    f"`{name}` is an argument of the mechanism, which `{outermost.node.name}` does not have",
-                    f"give it as an argument: `{outermost.node.name}(…, {name})`",
-                )
-        elif name in self.module.constants:
+        function, arguments = outermost.node, outermost.node.args
+        if name not in self.argument_constants and name in self.module.constants:
             written = self.module.constants[name]
             if rational(self.module, written) != self.constants[name]:
                 raise self.module.wrong(
@@ -495,6 +506,15 @@ class Expressions:
                     "give one of them another name",
                     related=[(written, "in the file")],
                 )
+            return
+        known = name not in self.argument_constants and is_mechanism(self.module, function)
+        if not known and all(each.arg != name for each in (*arguments.args, *arguments.kwonlyargs)):
+            what = "an argument" if name in self.argument_constants else "a constant"
+            raise self.module.wrong(
+                node,
+                f"`{name}` is {what} of the mechanism, which `{function.name}` does not have",
+                f"give it as an argument: `{function.name}(…, {name})`",
+            )
 
     def _attribute(self, node: python.Attribute) -> None:
         called = self.called(node)
@@ -578,8 +598,10 @@ class Expressions:
         if not isinstance(right, python.Tuple | python.List | python.Set) or not right.elts:
             raise self.module.wrong(node, "`in` needs values that are written out", "write `x in (1, 2)`")
         result: ast.Expr | None = None
-        for each in right.elts:
-            equal = ast.Compare(CompareOp.EQ, left, self.expr(each), span)
+        for place, each in enumerate(right.elts):
+            # Python computes every element before it compares the first.
+            value = self.computed(each) if place else self.expr(each)
+            equal = ast.Compare(CompareOp.EQ, left, value, span)
             result = equal if result is None else ast.Binary(BinaryOp.OR, result, equal, span)
         assert result is not None
         return result
@@ -1137,7 +1159,7 @@ class Expressions:
                             weight, "a weight is an expression, not a string", f"write `{plain}`", code=BAD_NOISE
                         )
                 arms = [
-                    (self.expr(key), self.expr(weight))
+                    (self.computed(key), self.expr(weight))
                     for key, weight in zip(keys, weights, strict=True)
                     if key is not None
                 ]
@@ -1293,6 +1315,11 @@ def _is_condition(tree: ast.Expr) -> bool:
         case ast.Binary(op=BinaryOp.AND | BinaryOp.OR):
             return True
     return False
+
+
+def may_fail(tree: ast.Expr) -> bool:
+    """Whether some index in the expression may be outside of its list, where Python raises an IndexError."""
+    return any(isinstance(node, ast.Element) and not isinstance(node.index, ast.Number) for node in ast.walk(tree))
 
 
 def plus(offset: ast.Expr, bound: ConstantSum, constants: Mapping[str, Fraction], span: Span) -> ast.Expr:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.mechanisms.alone import Accepted
-from dipc.mechanisms.expressions import RESERVED, Alias, Array, Scalar
+from dipc.mechanisms.expressions import RESERVED, Alias, Array, Scalar, may_fail
 from dipc.mechanisms.may_be_none import MissingValues, is_none, variables_assigned
 from dipc.mechanisms.module import (
     BAD_HEADER,
@@ -195,19 +195,21 @@ class _Header:
         body = statements.body(node)
         known = self.known = {each.name: kind for each, kind, _ in inputs}
         final = _Final(self, statements, body, known)
+        outputs = list(final.outputs())
+        frozen = dict(statements.frozen)
+        right_answer = list(self._right_answer(final, outputs, known, frozen))
         declarations: list[ast.Declaration] = []
-        constants = [*self.written.items(), *((name, value) for name, (value, _) in statements.frozen.items())]
+        constants = [*self.written.items(), *((name, value) for name, (value, _) in frozen.items())]
         if constants:
             declarations.append(ast.ConstDecl(tuple(constants), span))
         for declared, kind, place in inputs:
             declarations.append(ast.VariableDecl(ast.Role.INPUT, (declared,), kind.type(place), None, place))
-        outputs = list(final.outputs())
         declarations += outputs
         declarations += final.variables()
         if self.claim is not None:
             declarations.append(self._claim(self.claim))
         statements_of = final.statements
-        declarations += self._right_answer(final, outputs, known)
+        declarations += right_answer
         name = node.name if node.name not in RESERVED else f"{node.name}_"
         tree = ast.ProgramTree(name, tuple(declarations), statements_of, module.span(node))
         tree = with_noiseless_ideal(unmarked(tree), module.source)
@@ -407,9 +409,16 @@ class _Header:
         return number(constant, span)
 
     def _right_answer(
-        self, final: _Final, outputs: Sequence[ast.VariableDecl], known: Mapping[str, Kind]
+        self,
+        final: _Final,
+        outputs: Sequence[ast.VariableDecl],
+        known: Mapping[str, Kind],
+        frozen: dict[str, tuple[ast.Expr, python.expr]],
     ) -> Iterator[ast.IdealDecl]:
-        """The ideal that is given, or the program without noise where that says something."""
+        """Yield the ideal that is given, or the program without noise if it has no `choice`.
+
+        The constants of the file that only the ideal names are added to `frozen`.
+        """
         module, span = self.module, self.module.head(self.node)
         if self.ideal is None:
             if not any(isinstance(tree, ast.Choose) for tree in ast.walk(final.statements)):
@@ -419,6 +428,7 @@ class _Header:
         node = self.ideal
         statements = Statements(module, final.constants, self._argument_constants())
         statements.taken |= {each.name for declared in outputs for each in declared.declarators}
+        statements.taken |= final.kinds.keys() - final.constants.keys()
         for argument in (*node.args.args, *node.args.kwonlyargs):
             if argument.arg in ("eps", *self.constants):
                 if argument.arg == "eps":
@@ -453,6 +463,7 @@ class _Header:
                 code=UNKNOWN_TYPE,
                 related=[(node, "the right answer"), (self.node, "the mechanism")],
             )
+        frozen |= statements.frozen
         other = _Final(self, statements, body, known, like=final)
         yield ast.IdealDecl(tuple(other.variables()), other.statements, span)
 
@@ -523,6 +534,10 @@ class _Final:
                 self._check_ends(answer, body)
                 kind = replace(kind, none=True)
             if like is not None:
+                own = like.kinds[answer.name].none or answer.name in like.given
+                if kind.is_number and not own and not missing and not self._is_given_none(answer, body):
+                    # Whether the variables that are returned may be None is checked where they are returned.
+                    kind = replace(kind, none=False)
                 kind = self._as_in(answer, kind, like)
             self.kinds[answer.name] = kind
         for name, kind in self.kinds.items():
@@ -637,6 +652,19 @@ class _Final:
                     "append something else, such as False or a word, or begin with `[None] * m`",
                     code=UNKNOWN_TYPE,
                 )
+
+    def _is_given_none(self, answer: Answer, body: Sequence[ast.Statement]) -> bool:
+        """Whether some statement gives None itself to the answer or to an element of it."""
+        if answer.array is not None and answer.array.initial is not None and is_none(answer.array.initial):
+            return True
+        for node in ast.walk(tuple(body)):
+            match node:
+                case ast.Assign(target, value) if target.name == answer.name and is_none(value):
+                    return True
+                case ast.Sample(target, ast.Choose(arms)) if target.name == answer.name:
+                    if any(is_none(value) for value, _ in arms):
+                        return True
+        return False
 
     def _flags(self, like: _Final | None) -> dict[str, str]:
         """The variables that say of numbers with noise, which may be None, whether they are not; for outputs of the
@@ -939,6 +967,8 @@ class _Final:
                         return ast.Compare(node.op, left, word, node.span)
                     inner = self._conditions(left)
                     return inner if value is equal else ast.Unary(UnaryOp.NOT, inner, node.span)
+                case ast.Compare(left=left, right=right) if is_none(left) and is_none(right):
+                    return ast.Truth(node.op is ast.CompareOp.EQ, node.span)
                 case ast.Compare(left=left, right=right):
                     for one, two in ((left, right), (right, left)):
                         if is_none(two) and isinstance(one, ast.Name | ast.Element) and one.name in self.given:
@@ -947,6 +977,11 @@ class _Final:
                         if isinstance(two, ast.Name) and two.name == NONE:
                             kind = self.kinds.get(one.name) if isinstance(one, ast.Name | ast.Element) else None
                             if kind is None or not kind.none:
+                                if may_fail(one):
+                                    # Decided, with its index: Python raises an IndexError outside of the list.
+                                    equal = node.op is ast.CompareOp.NE
+                                    itself = ast.CompareOp.EQ if equal else ast.CompareOp.NE
+                                    return ast.Compare(itself, one, one, node.span)
                                 return ast.Truth(node.op is ast.CompareOp.NE, node.span)
                             return ast.Compare(node.op, one, kind.none_value(two.span), node.span)
                     if node.op in (ast.CompareOp.EQ, ast.CompareOp.NE):

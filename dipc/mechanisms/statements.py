@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dipc.mechanisms.expressions import Alias, Array, Binding, Expressions, Frame, Item, Many, Scalar, _plain
+from dipc.mechanisms.expressions import Alias, Array, Binding, Expressions, Frame, Item, Many, Scalar, _plain, may_fail
 from dipc.mechanisms.module import BAD_HEADER, BUILTINS, names_in, names_stored, own_nodes, rational
 from dipc.mechanisms.types import BLANK, NONE, ConstantSum, Kind, bound_of
 from dipc.text import ast
@@ -146,7 +146,7 @@ class Statements(Expressions):
                     first, second = self._replaced(then, told), self._replaced(otherwise, told)
                     if not first and second:
                         condition, first, second = _negated(condition), second, first
-                    if first or second:
+                    if first or second or may_fail(condition):
                         result.append(ast.If(condition, first, second, span))
                 case ast.For() | ast.While():
                     result.append(replace(statement, body=self._replaced(statement.body, told)))
@@ -269,7 +269,7 @@ class Statements(Expressions):
             case python.Expr(value=python.Call(func=python.Attribute(value=python.Name(), attr="append")) as call):
                 self._append(call, span)
             case python.Expr(value=python.Call() as call):
-                self.expr(call)
+                self.computed(call)
             case python.Assert():
                 raise self.module.wrong(
                     statement, "`assert` is not part of a mechanism", "leave it out, or put it into a test"
@@ -360,7 +360,7 @@ class Statements(Expressions):
                     return
                 held = []
                 for each in value.elts:
-                    held.append(ast.Name(self.fresh("held"), span))
+                    held.append(ast.Name(self.fresh("held", self.module.text(each)), span))
                     self.assign(held[-1], each, span)
                 for own, kept in zip(targets, held, strict=True):
                     self._assign_held(own, kept, span)
@@ -705,8 +705,8 @@ class Statements(Expressions):
             if isinstance(bound, Array) and name not in kept and not all(name in env for env in open_ways):
                 # Where the other way was taken, there is no list.
                 del self.env[name]
-        if first or second:
-            if not first:
+        if first or second or may_fail(condition):
+            if not first and second:
                 condition, first, second = _negated(condition), second, first
             self.emit(ast.If(condition, tuple(first), tuple(second), span))
 

@@ -136,7 +136,12 @@ def _affine(tree: ast.Expr, constants: Mapping[str, Fraction]) -> dict[ast.Expr 
             sign = 1 if op is BinaryOp.ADD else -1
             total = {key: one.get(key, Fraction(0)) + sign * two.get(key, Fraction(0)) for key in {*one, *two}}
             return {key: value for key, value in total.items() if value}
-        case ast.Binary(op=BinaryOp.MULTIPLY | BinaryOp.DIVIDE):
+        case ast.Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
+            for factor, other in ((left, right), (right, left)):
+                bound, inner = bound_of(factor, constants), _affine(other, constants)
+                if bound is not None and not bound.terms and inner is not None:
+                    return {key: bound.value * value for key, value in inner.items() if bound.value}
+        case ast.Binary(op=BinaryOp.DIVIDE):
             bound = bound_of(tree, constants)
             if bound is not None and not bound.terms:
                 return {None: bound.value} if bound.value else {}
@@ -403,7 +408,7 @@ class Inference:
             (low, high), (other_low, other_high) = kind_one.ends, kind_two.ends
             fixed = not any(end.terms for end in (low, high, other_low, other_high))
             return fixed and (high.value < other_low.value or other_high.value < low.value)
-        if bases == {"names"} or bases == {"listed"}:
+        if bases == {"names"} or (bases == {"listed"} and not (kind_one.unordered or kind_two.unordered)):
             return not {*kind_one.values} & {*kind_two.values}
         return False
 

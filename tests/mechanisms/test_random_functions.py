@@ -115,7 +115,7 @@ def plain(answer: Any) -> Any:
     """The answer with numbers as Fractions, truth values as they are."""
     if isinstance(answer, list | tuple):
         return type(answer)(map(plain, answer))
-    if isinstance(answer, bool) or answer is None:
+    if isinstance(answer, bool | str) or answer is None:
         return answer
     return Fraction(answer)
 
@@ -393,6 +393,50 @@ def f(x: dipc.Finite[0:4], eps):
         y = 2
     return y
 """,
+    "None beside None": """
+def f(x: dipc.Finite[0:4], eps):
+    return None is None, None != None, None in (None, x)
+""",
+    "an index in a condition without consequence": """
+def f(x: dipc.Finite[0:4], eps):
+    a = [x, 1]
+    if a[x] > 1:
+        pass
+    return 0
+""",
+    "an index in a condition that decides nothing": """
+def f(x: dipc.Finite[0:4], eps):
+    a = [x, 1]
+    if a[x] > 1:
+        return None
+    return None
+""",
+    "an index in a statement without consequence": """
+def f(x: dipc.Finite[0:4], eps):
+    a = [x, 1]
+    max(a[x], 1)
+    return 0
+""",
+    "an index behind an equal element": """
+def f(x: dipc.Finite[0:4], eps):
+    a = [x, 1]
+    return 5 in (5, a[x])
+""",
+    "an index in a key that is not chosen": """
+def f(x: dipc.Finite[0:4], eps):
+    a = [x, 1]
+    return dipc.choice({7: Fraction(1, 2), a[x] - 9: Fraction(1, 2)})
+""",
+    "an index of what is never None": """
+def f(x: dipc.Finite[0:4], eps):
+    a = [x, 1]
+    return a[x] is None
+""",
+    "an index of an answer that is never None": """
+def f(x: dipc.Finite[0:4], eps):
+    a = [x, 1]
+    return None in (a[x], 1)
+""",
 }
 
 
@@ -402,3 +446,85 @@ def test_what_was_misread_is_refused_or_right(kind: str) -> None:
     text = "from fractions import Fraction\n\nimport dipc\n\nk = 7\n\n\n@dipc.mechanism" + MISREAD[kind]
     result, why = outcome(text)
     assert result in ("read", "refused"), why
+
+
+def _loaded(text: str, constants: Mapping[str, Fraction] | None = None) -> Program:
+    source = read_mechanism(SourceText("f.py", f"from fractions import Fraction\nimport dipc\n\n{text}"), "f").source
+    return load_source(source, constants or {})
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "differ"),
+    [
+        ("x * -1", "x * -1 + 1", True),
+        ("2 * x", "x + x + 1", True),
+        ("2 * x", "1 + x * 2", True),
+        ("x * y", "x * y", False),
+        ("2 * x", "x + 1", False),
+        ("T", "Fraction(3, 2)", False),
+        ("x + T", "x", False),
+    ],
+)
+def test_keys_of_a_choice_that_never_are_equal_are_read(one: str, two: str, differ: bool) -> None:
+    """A constant may be asked about with another value: T = 3/2 made two keys equal."""
+    text = (
+        "@dipc.mechanism\ndef f(x: dipc.Finite[0:4], y: dipc.Finite[0:3], eps, T: dipc.Const = Fraction(1, 2)):\n"
+        f"    return dipc.choice({{{one}: Fraction(1, 2), {two}: Fraction(1, 2)}})\n"
+    )
+    if differ:
+        _loaded(text)
+        return
+    with pytest.raises(DiagnosticError, match="may be equal"):
+        _loaded(text)
+
+
+def test_a_default_is_that_of_the_constant_asked_about() -> None:
+    """Validation ran the helper with the default of the file, and found a difference that is none."""
+    text = (
+        "K = 2\n\n\ndef helper(v, w=K):\n    return v + w\n\n\n"
+        "@dipc.mechanism\ndef f(x: dipc.Finite[0:4], eps):\n    return helper(x) + K\n"
+    )
+    (outcome_of_five,) = _loaded(text, {"K": Fraction(5)}).outcomes({"x": Fraction(1)})
+    assert outcome_of_five.output == {"out": "11"}
+
+
+def test_constants_of_the_file_are_known_in_the_right_answer() -> None:
+    """The mechanism itself may have a variable of this name."""
+    for body in ("return x if COIN else K", "return x if COIN else 2", "K = 1\n    return x if COIN else K"):
+        choice = "dipc.choice({True: Fraction(3, 4), False: Fraction(1, 4)})"
+        text = (
+            "K = 2\n\n\ndef exact(x):\n    return K\n\n\n"
+            f"@dipc.mechanism(ideal=exact)\ndef f(x: dipc.Finite[0:4], eps):\n    {body.replace('COIN', choice)}\n"
+        )
+        _loaded(text)  # the right answer is validated against CPython
+
+
+@pytest.mark.parametrize(
+    ("test", "said"), [("best is None or v > q[best]", None), ("v > 1", "`best` may be None here")]
+)
+def test_the_first_greatest_may_be_a_right_answer(test: str, said: str | None) -> None:
+    text = (
+        "def exact(q):\n    best = None\n    for i, v in enumerate(q):\n"
+        f"        if {test}:\n            best = i\n    return best\n\n\n"
+        '@dipc.mechanism(m=3, ideal=exact)\ndef f(q: dipc.Finite[0:3]["m"], eps):\n'
+        "    return dipc.choice({0: Fraction(1, 2), 1: Fraction(1, 4), 2: Fraction(1, 4)})\n"
+    )
+    if said is None:
+        _loaded(text)  # the right answer is validated against CPython
+        return
+    with pytest.raises(DiagnosticError, match=said):
+        _loaded(text)
+
+
+@pytest.mark.parametrize("used", ["helper(x)", "x"])
+def test_functions_of_the_file_do_not_know_constants_of_the_decorator(used: str) -> None:
+    """Python raises a NameError where `helper` or `exact` is called; each may take the constant as an argument."""
+    text = (
+        "def helper(x):\n    return x + k\n\n\ndef exact(x):\n    return EXACT\n\n\n"
+        f"@dipc.mechanism(k=2, ideal=exact)\ndef f(x: dipc.Finite[0:4], eps):\n    return {used}\n"
+    )
+    text = text.replace("EXACT", "x" if used != "x" else "x + k")
+    with pytest.raises(DiagnosticError, match=r"`k` is a constant of the mechanism, which `(helper|exact)` does not"):
+        _loaded(text)
+    given = text.replace("helper(x)", "helper(x, k)", 1).replace("exact(x)", "exact(x, k)", 1)
+    _loaded(given.replace("return helper(x)", "return helper(x, k)"))
