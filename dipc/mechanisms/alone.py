@@ -101,7 +101,7 @@ class AloneFunction:
 
     def _has_other_value(self, name: str | None) -> bool:
         """Whether `name` is a constant of the file that was asked about with another value than the file gives it."""
-        if name in self._hidden or name not in self._constants or name not in self._module.constants:
+        if name is None or name in self._hidden or name not in self._constants or name not in self._module.constants:
             return False
         return rational(self._module, self._module.constants[name]) != self._constants[name]
 

@@ -472,6 +472,9 @@ class _Final:
     """The statements of one function with the types of its variables: None and three-valued answers are put in, lists
     that are returned are outputs."""
 
+    statements: tuple[ast.Statement, ...]
+    given: dict[str, str]
+
     def __init__(
         self,
         header: _Header,
