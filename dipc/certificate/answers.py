@@ -1,5 +1,8 @@
-"""What a certificate answers about half-spaces: the checker's steps are taken, and each question that they ask is
-solved and written down, with the multipliers or the point that it takes to see that the answer is right."""
+"""The answers of a certificate to questions about half-spaces.
+
+The writer takes the checker's steps. It solves each question that they ask, and writes down the multipliers or the
+point that prove the answer.
+"""
 
 from __future__ import annotations
 
@@ -56,8 +59,11 @@ _GRID = range(-4, 5)
 
 
 class Solved(Answers):
-    """Answers that are computed on demand, and kept in `stated`. Classes are `beside` other answers where they are not
-    about inputs outside of a half-space that moves: by their numbers, and its place."""
+    """A solver of questions, which keeps its answers in `stated`.
+
+    `beside` has pairs of a class's number and the place of a moving half-space: the class is not about the inputs
+    outside of this half-space, next to other answers.
+    """
 
     def __init__(self) -> None:
         super().__init__({})
@@ -70,6 +76,7 @@ class Solved(Answers):
         self._last: tuple[tuple[Guard, ...], Point | Infeasible] = (), {}
 
     def to(self, key: str, question: object) -> object:
+        """Return the answer to `question`, or None if none is found. A question is solved at most once."""
         assert isinstance(question, Question | Divided | Followed), "nothing else is asked"
         asked = key, not isinstance(question, Question) or question.exact
         if key not in self.stated and asked not in self._unanswered:
@@ -84,8 +91,10 @@ class Solved(Answers):
         return self.stated.get(key)
 
     def _divided(self, key: str, question: Divided) -> dict[str, Any] | None:
-        """A class that is right about all of the cell, an input that is near, or how the cell is cut; None where none
-        of these is found. Raises Undecided."""
+        """The answer about a cell: a class that is right about all of it, a near input, or a cut; or None.
+
+        Raises Undecided.
+        """
         stated = self._near.pop(key, None)
         if stated is None:
             point = self._point(question.cell)
@@ -119,13 +128,13 @@ class Solved(Answers):
         return None
 
     def _point(self, guards: tuple[Guard, ...]) -> Point | Infeasible:
-        """A point of half-spaces, or why there is none. Raises Undecided."""
+        """A point of the half-spaces, or the proof that there is none. Raises Undecided."""
         if self._last[0] != guards:
             self._last = guards, solution(list(map(halfspace, guards)))
         return self._last[1]
 
     def _answer(self, question: Question | Followed) -> dict[str, Any] | None:
-        """Raises Undecided."""
+        """The answer to a question about half-spaces, or about shifts in a loop. Raises Undecided."""
         if isinstance(question, Followed):
             return {"shifts": _shifts(question)}
         if question.wanted is not None:
@@ -145,12 +154,12 @@ class Solved(Answers):
 
 
 def with_answers(data: dict[str, Any]) -> dict[str, Any]:
-    """A document with the answers to all that its steps ask, as far as these are taken."""
+    """Return the document with the answers to all questions that its steps ask, as far as the steps can be taken."""
     return {**data, "answers": _solved(data).stated}
 
 
 def with_classes_named(data: dict[str, Any]) -> dict[str, Any]:
-    """The same where it is said of classes, too, which of their half-spaces are `beside` other answers."""
+    """Return the document with its answers, and with the half-spaces of classes that are `beside` other answers."""
     while True:
         solved = _solved(data)
         if not solved.beside:
@@ -183,7 +192,7 @@ def _ask(data: dict[str, Any], budget: Budget) -> None:
 
 
 def _shifts(question: Followed) -> list[Any]:
-    """For all shifts of the noises that are carried on those on a grid that cost least."""
+    """For each choice of carried shifts that the grid reaches, the shifts of least cost."""
     grid = [shift * question.radius for shift in _GRID]
     best: dict[tuple[Fraction, ...], tuple[Fraction, Any]] = {}
     for before, fresh in product(question.costs, product(grid, repeat=len(question.drawn))):
@@ -194,7 +203,7 @@ def _shifts(question: Followed) -> list[Any]:
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
-    """A point at which the form is least, and why it is nowhere less. None where that is not found."""
+    """A point at which the form is least, with a proof that it is nowhere less; None if it is not found."""
     system, form = list(map(halfspace, question.guards)), halfspace(wanted)
     if question.whole:
         nearest = None
@@ -248,8 +257,11 @@ def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
 
 
 def asks_nothing(ideal: Ideal) -> bool:
-    """True only if det and dd take no answers of the certificate at any input, as the text shows: it compares each
-    real or int input at most once, with a number, so that no two guards of a path are about one input."""
+    """True only if det and dd need no answers of the certificate at any input.
+
+    This is seen in the text: the ideal compares each real or int input at most once, with a number. Then no two guards
+    of a path are about one input.
+    """
     machine = ideal.machine
     if ideal.norm == "discrete" or machine.distance.apart or machine.distance.same is not None:
         return False
@@ -259,7 +271,7 @@ def asks_nothing(ideal: Ideal) -> bool:
 
 
 def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
-    """The slots that are read, each as often as it is, and whether that is to compare its value with a number."""
+    """Yield the slots that are read, once for each time, with whether the value is compared with a number."""
     match item:
         case Place(slots, _, index):
             yield from ((slot, compared and index is None) for slot in slots)
@@ -286,8 +298,7 @@ def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tu
 
 
 def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
-    """A class that is right about all of the cell, and with which merges; or the comparison along which the cell has to
-    be cut for that."""
+    """The answer with a class that is right about all of the cell, and its merges; or with a cut towards one."""
     coverage, cell, known = question.coverage, question.cell, {*question.cell}
     for candidate in question.classes:
         # Of many classes most are not about this point of the cell.
@@ -308,7 +319,7 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """Merges of ways: the first pair that can be merged, until none can; if there are not more ways than the limit."""
+    """The merges of ways: the first pair that can be merged, again and again; none for more ways than `most`."""
 
     most: int
     pairs: list[list[int]] = field(default_factory=list)
@@ -326,8 +337,11 @@ class _Merges:
 
 
 def _along_a_class(question: Divided, point: Point, *, empty: bool = False) -> Guard | None:
-    """A half-space of a class that is about a part of the cell, which has this point, and not of all of it: at best one
-    that does not move. Of an `empty` class, of which nothing is claimed, one behind which something is near."""
+    """A half-space of a class along which the cell can be cut, preferably one that does not move.
+
+    The class must be about a part of the cell, but not about all of it. With `empty`, it is a class about which nothing
+    is claimed, and a near input is sought behind the half-space.
+    """
     cell = list(map(halfspace, question.cell))
     for candidate in question.classes:
         halves = sorted(candidate.halfspaces, key=lambda half: half.step > 0)

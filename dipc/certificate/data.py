@@ -1,7 +1,7 @@
-"""The data of certificates: numbers, closed forms and claims as plain data, rows as text, and the digest.
+"""The data of certificates: numbers, closed forms, claims and rows as JSON, and the digest.
 
-The rows of a certificate as text. What rows have in common is worked out and encoded once, and cells are told apart
-by their numbers in the columns of the table: each row costs a few look-ups.
+Rows are written as text. Data that rows share is computed and encoded once, and cells are identified by their numbers
+in the columns of the table, so that each row costs a few look-ups.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _LONG = 1_200
 
 
 def digits(number: int) -> str:
-    """The decimal text of an integer of any length, whatever limit Python has for that."""
+    """Return the decimal text of an integer of any length, whatever limit Python has for conversions."""
     return str(number) if number.bit_length() <= _LONG else str(flint.fmpz(number))
 
 
 def rational(number: Fraction) -> str:
-    """`p/q` in lowest terms, or `p`."""
+    """Return the text of a number in lowest terms, such as "-1/3" or "2"."""
     above = digits(number.numerator)
     return above if number.denominator == 1 else f"{above}/{digits(number.denominator)}"
 
@@ -58,7 +58,7 @@ def headed(question: Question, program: Program, tool: str, verdict: object) -> 
 
 
 def claim_data(claim: Claim) -> dict[str, Any]:
-    """A claim about accuracy: its expressions, and the intervals of eps."""
+    """The data of a claim about accuracy: its expressions, and the intervals of eps."""
     return {
         "alpha": expression_text(claim.alpha),
         "beta": expression_text(claim.beta),
@@ -68,7 +68,7 @@ def claim_data(claim: Claim) -> dict[str, Any]:
 
 
 def program_data(program: Program) -> dict[str, Any]:
-    """The program with its constants."""
+    """The data of the program: its text and its constants."""
     core = program.core
     text = core.source.in_language.text
     return {
@@ -81,7 +81,7 @@ def program_data(program: Program) -> dict[str, Any]:
 
 
 def table_data(program: Program, table: Table) -> dict[str, Any]:
-    """The table with the names of its columns."""
+    """The data of the table, with the names of its columns."""
     return {
         "name": table.name,
         "sha256": _file_hash(table.name),
@@ -93,18 +93,18 @@ def table_data(program: Program, table: Table) -> dict[str, Any]:
 
 
 def expression_text(expression: ClaimExpression | None) -> str | None:
-    """A part of a claim, None where it is not given."""
+    """The text of a part of a claim, None if the claim does not have it."""
     return None if expression is None else print_expression(expression.tree)
 
 
 def own_cells(row: Row) -> dict[str, str]:
-    """The cells of a row that win over the claim."""
+    """The cells of a row that override the claim."""
     cells = (("alpha", row.alpha), ("beta", row.beta), ("gamma", row.gamma))
     return {name: cell.text for name, cell in cells if cell is not None}
 
 
 def _file_hash(name: str) -> str | None:
-    """The hash of a file's bytes; None where the table is not a file."""
+    """The hash of a file's bytes; None if the table is not a file."""
     try:
         with Path(name).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -122,7 +122,7 @@ encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=Tr
 
 
 def seal(entries: dict[str, str | list[str]]) -> str:
-    """The text of a document whose parts are encoded, a list entry by entry."""
+    """The JSON text, with its digest, of a document whose parts are encoded; a list is encoded entry by entry."""
 
     def text(name: str, comma: str, end: str) -> str:
         encoded = entries[name]
@@ -146,21 +146,21 @@ def ring_data(value: ExpPoly) -> list[list[Any]]:
 
 
 def closed_data(value: Closed) -> list[list[Any]] | dict[str, list[list[Any]]]:
-    """The terms, or those of numerator and denominator where the function is a quotient."""
+    """The terms of a function; for a quotient, the terms of its numerator and its denominator."""
     if isinstance(value, Quotient) and value.denominator != 1:
         return {"numerator": ring_data(value.numerator), "denominator": ring_data(value.denominator)}
     return ring_data(value.numerator if isinstance(value, Quotient) else value)
 
 
 class FunctionData:
-    """`closed_data` of functions of which equal ones mostly are one object, each worked out once."""
+    """The `closed_data` of functions, computed once for each function object."""
 
     def __init__(self) -> None:
         #: With the functions themselves: an identity means something only as long as its object lives.
         self._known: dict[int, tuple[Closed, Any]] = {}
 
     def of(self, value: Closed) -> Any:
-        """The data, not to be changed."""
+        """Return the data of a function. The caller must not change the data."""
         known = self._known.get(id(value))
         if known is None:
             known = self._known[id(value)] = (value, closed_data(value))
@@ -168,7 +168,7 @@ class FunctionData:
 
 
 def as_read(read: Callable[[], _T]) -> _T | None:
-    """Return what the checker reads in a claim, or None where it refuses the claim or gives up."""
+    """Return what the checker reads in a claim, or None if it refuses the claim or gives up."""
     try:
         return read()
     except (Rejected, Exhausted):
@@ -180,8 +180,11 @@ class Uncertified(ValueError):
 
 
 def require_known_laws(program: CoreProgram) -> None:
-    """Raises Uncertified for a program with noise that the checker does not know, with weights that are probabilities
-    for some eps only, or with normal noise where it is read at one eps."""
+    """Raise Uncertified for a program that the checker cannot follow.
+
+    It cannot follow other noises than its own, weights that are probabilities for some eps only, and normal noise in a
+    program that is read at one eps.
+    """
     if program.only_in:
         raise Uncertified(
             "the checker only follows weights that are probabilities for every eps, or numbers at a single eps"
@@ -216,7 +219,7 @@ _Column = tuple[Sequence[Cell | None], NumberList]
 
 
 class RowTexts:
-    """The texts of the rows of one table, which were all decided."""
+    """The JSON texts of the rows of a table, all of which were decided."""
 
     def __init__(self, rows: PackedRows, decided: DecidedRows, inputs: int, outputs: int) -> None:
         self._rows = rows
@@ -225,8 +228,11 @@ class RowTexts:
         self._outputs = outputs
 
     def texts(self, shared: Callable[[Row, RowOutcome], dict[str, Any]]) -> Iterator[str]:
-        """Each row encoded. `shared` gives the data of all rows with an outcome, given one of them, with holes for
-        input, output and row; these have to be in this order."""
+        """Yield each row encoded.
+
+        `shared` returns the data of all rows with an outcome, given one of the rows, with holes for input, output and
+        row number, in this order when encoded.
+        """
         outcomes, places = self._decided.outcomes
         columns = self._rows.columns
         shapes = [""] * len(outcomes)

@@ -1,5 +1,4 @@
-"""From a question about every real input, or every number of queries, to a certificate (see FORMAT.md
-beside this file)."""
+"""The certificate of a question about every real input, or every number of queries (see FORMAT.md in this folder)."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResul
 
 
 class _Writer:
-    """Collects what classes share, each thing once."""
+    """The writer of the document. Data that several classes share is written once."""
 
     def __init__(self, source: EveryInput | AllNumbers) -> None:
         self._source = source
@@ -120,7 +119,7 @@ class _Writer:
             return data | {"open": undecided.reason if self._is_enclosed else NOT_EXPANDED}
 
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
-        """The evidence for the verdict of `row`. Raises Undecided where it needs a closed form that is too long."""
+        """The evidence for the verdict of `row`. Raises Undecided if a closed form that it needs is too long."""
         match None if row.evidence is None else row.evidence.ground:
             case EmptyClass():
                 return {"empty": True}
@@ -160,7 +159,10 @@ class _Writer:
         }
 
     def _counted(self, proved: ProvedClass, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
-        """The claim at the distance 1, from which it follows at greater integers; None where beta does not say so."""
+        """The claim at the distance 1, which implies the claim at greater integer distances.
+
+        None if beta does not have this property.
+        """
         posed = proved.posed
         if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:
             return None
@@ -250,8 +252,10 @@ class _Writer:
     # --- what they refer to -----------------------------------------------------------------------------
 
     def _obligation(self, obligation: Obligation, read: Read | None) -> int:
-        """The number of an obligation, with its beta as the checker reads it. Raises Undecided where its bound is too
-        long, or has normal noise and is no sum over stars."""
+        """The number of an obligation, with its beta as the checker reads it.
+
+        Raises Undecided if its bound is too long, or has normal noise and is not a sum over stars.
+        """
         bound, intervals = obligation.bound, obligation.intervals
         measurer, limits = self._program.measurer, self._program.limits
         value: ClosedForm | Enclosed = stars_of(bound, measurer) if has_normal(bound) else self._value(bound)
@@ -275,7 +279,7 @@ class _Writer:
 
 
 def _half(event: Event, side: Halfspace) -> dict[str, Any]:
-    """One half-space of an event over centered noises."""
+    """The data of one half-space of an event over centered noises."""
     noises = [(event.noises[i], c) for i, c in side.coefficients]
     assert not any(noise.mean for noise, _ in noises), "they are centered"
     return {
@@ -289,7 +293,7 @@ def _worst(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _plain(obligation: Obligation) -> Read | None:
-    """The beta of an inequality as the checker reads it: one function in the ring."""
+    """The beta of an inequality as the checker reads it: one exponential polynomial."""
     beta = obligation.beta.value
     if not isinstance(beta, ExpPoly):
         return None
@@ -317,5 +321,5 @@ def _slack(slack: SlackBound) -> dict[str, Any]:
 
 
 def _certified(row: ClassResult) -> Verdict:
-    """The verdict that there is evidence of."""
+    """The verdict for which there is evidence."""
     return Verdict.UNDECIDED if row.evidence is None else row.verdict

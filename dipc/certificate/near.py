@@ -1,5 +1,8 @@
-"""Where nothing is claimed: for a part of a path of the `ideal` the input with another answer that a certificate states
-because it is nearer than alpha (FORMAT.md, lemma 5), or how the part is cut so that there is one for each half."""
+"""Proofs that nothing is claimed about a part of a path of the `ideal` (FORMAT.md, lemma 5).
+
+A certificate states an input with another answer that is nearer than alpha, or a cut of the part so that there is such
+an input for each half.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +44,11 @@ MOST_CASES = 400
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """An input for each u of a part: the number of its finite inputs, lines that are rounded up, and where it is not
-    as u."""
+    """A near input for each u of a part.
+
+    `finite` is the number of its finite inputs, and `rounded` are lines that are rounded up. `moved` has the inputs
+    that differ from those of u.
+    """
 
     finite: int
     rounded: tuple[Line, ...]
@@ -56,7 +62,7 @@ class Stated:
         }
 
     def is_near(self, norm: str, point: Mapping[int, Fraction]) -> bool:
-        """Whether it is nearer than alpha to one u."""
+        """Whether the input is nearer than alpha to the u that `point` gives, with alpha."""
         values = dict(point)
         for place, line in enumerate(self.rounded, start=1):
             values[ALPHA - place] = Fraction(ceil(_at(line, values)))
@@ -67,7 +73,10 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A part is cut along a half-space: what is stated where it holds, and where it does not."""
+    """A cut of a part along a half-space, with the evidence for the two halves.
+
+    `holds` is for the half where the guard holds, `fails` for the other.
+    """
 
     guard: Guard
     holds: Near
@@ -78,9 +87,10 @@ Near = Stated | Cut
 
 
 def near(question: Divided, inside: Point | Infeasible | None = None) -> Near | None:
-    """The evidence that nothing is claimed of a whole cell, or None if none is found. Raises Undecided.
+    """The evidence that nothing is claimed about a whole cell, or None if none is found. Raises Undecided.
 
-    `inside` is a point of the cell, if one is known."""
+    `inside` is a point of the cell, if one is known.
+    """
     known, guards = question.known, question.coverage.part(question.cell)
     if inside is None:
         inside = solution(list(map(halfspace, question.cell)))
@@ -94,7 +104,7 @@ def near(question: Divided, inside: Point | Infeasible | None = None) -> Near | 
 
 
 def _is_shown(question: Divided, stated: Near) -> bool:
-    """Whether the checker sees that nothing is claimed of the cell."""
+    """Whether the checker sees that nothing is claimed about the cell."""
     if isinstance(stated, Cut):
         return all(
             _is_shown(half, one)
@@ -109,7 +119,7 @@ def _is_shown(question: Divided, stated: Near) -> bool:
 
 
 def halves(question: Divided, cut: Cut) -> Iterator[tuple[Divided, Near]]:
-    """The two halves of a cell, with what is stated of each."""
+    """Yield the two halves of a cell, each with its evidence."""
     cells = question.coverage.halves(question.cell, cut.guard.renamed(question.coverage.places))
     for cell, stated in zip(cells, (cut.holds, cut.fails), strict=True):
         yield replace(question, cell=cell), stated
@@ -143,7 +153,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[Near]:
-    """Any input, for the discrete norm."""
+    """Yield inputs with another answer anywhere, for the discrete norm."""
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
             if known.equal_numbers(other) is None:
@@ -160,13 +170,16 @@ def _own(slot: int) -> Affine:
 
 
 def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: tuple[Line, ...] = ()) -> Stated:
-    """The input that is so far from u in this direction."""
+    """The input at distance `length` from u in this direction."""
     return Stated(here, rounded, {slot: plus(_own(slot), scaled(length, d)) for slot, d in direction.items()})
 
 
 def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[Near]:
-    """Straight across a side of the path: half of the way between there and what is alpha away; or not as far as paths
-    that may have the same answer. Of ints the first one that is outside."""
+    """Yield inputs straight across a side of the path.
+
+    They are halfway between the side and the distance alpha, or not as far as paths that may have the answer of u. For
+    ints it is the first input outside.
+    """
     width, direction = outwards(known.ideal.norm, guard)
     form = Affine(guard.constant, guard.form)
     back = {slot: -d for slot, d in direction.items()}
@@ -184,7 +197,7 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[Near]:
 
 
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
-    """Half of how far behind a side the first path begins that may have the same answer; None where that is nothing."""
+    """Half the distance from the side to the first path behind it that may have the same answer; None if that is 0."""
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
     least = None
@@ -203,7 +216,10 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[Near]:
-    """Inputs moved up or down, where the answer is a form of one: from the middle of the path away from its sides."""
+    """Yield moves of an input up or down where the answer is a form of it.
+
+    They lead from the middle of the path away from its sides.
+    """
     forms = (value for value in known.ideal.told(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):
         length = _ONE if slot in known.ideal.whole else scaled(_FURTHEST, _HALF)
@@ -215,8 +231,10 @@ def _changing(known: Surroundings, here: int) -> Iterator[Near]:
 
 
 def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[Near]:
-    """Steps of ints to a path that says of one form that it is at least some number, or between two: the last step, in
-    the norm linf, is one of fewer inputs."""
+    """Yield steps of ints to a path that requires one form to be at least some number, or between two.
+
+    For two bounds and the norm linf, the last step moves fewer inputs.
+    """
     whole, norm = known.ideal.whole, known.ideal.norm
     forms = {guard.form for guard in other.guards}
     strip = len(forms) == 2 and len({tuple((i, -c) for i, c in form) for form in forms} & forms) == 2
@@ -253,8 +271,11 @@ _LEFT = -1_000
 
 @dataclass(slots=True)
 class _Nearest:
-    """The bounds of each coordinate when its turn came, in this order; where there is such an input at all, all of the
-    `sides` are positive."""
+    """The nearest input of a path, by elimination of its coordinates one after the other.
+
+    `bounds` has the bounds of each coordinate, in the order of elimination. Such an input exists where all `sides` are
+    positive.
+    """
 
     slots: Sequence[int]
     whole: frozenset[int]
@@ -264,7 +285,7 @@ class _Nearest:
     cells: int = 0
 
     def eliminate(self, rows: list[Halfspace], own: Iterable[int]) -> None:
-        """Raises Undecided."""
+        """Eliminate the coordinates `own` from the half-spaces. Raise Undecided if there are too many."""
         for v in own:
             above = [row for row in rows if row.coefficient(v) > 0]
             below = [row for row in rows if row.coefficient(v) < 0]
@@ -279,15 +300,17 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """Whether a whole cell, to which the point belongs, is on the inner side of all sides."""
+        """Whether a whole cell that contains the point is on the inner side of all sides."""
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(
             implies(system, side) for side in self.sides
         )
 
     def near(self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]) -> Near:
-        """An input for all of a cell, of which these coordinates are known, some of which are the `upper` ones of their
-        bounds; or how the cell is cut. Raises Undecided."""
+        """The evidence for a cell, if these coordinates are already chosen: an input for all of it, or a cut.
+
+        `upper` are the chosen coordinates that are at an upper bound. Raises Undecided.
+        """
         if not chosen:
             self.cells = 0
         if len(chosen) == len(self.bounds):
@@ -328,8 +351,10 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """The nearest place of a path with these guards, the rival of many. Ints are rounded to the nearest integers where
-    `inner` inputs are, at the cost of 1/2, and else away from the input. None where no place is found.
+    """The nearest place of a path with these guards. None if no place is found.
+
+    With `inner`, ints are rounded to the nearest integers, at the cost of 1/2; otherwise they are rounded away from the
+    input.
     """
     slots = sorted({slot for guard in guards for slot, _ in guard.form})
     of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]
@@ -352,7 +377,7 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """The half-spaces that say that the distance is at most alpha, less what is left and what rounding takes."""
+    """The half-spaces of a distance of at most alpha, less the part that is left and the part that rounding takes."""
     if norm == "linf":
         for slot, v in own.items():
             for sign in (_ONE, -_ONE):
@@ -382,7 +407,7 @@ def _side(terms: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
 
 
 def _without(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
-    """The sum of multiples of two half-spaces in which the variable cancels."""
+    """The positive combination of two half-spaces in which variable `v` cancels."""
     left, right = dict(one.coefficients), dict(two.coefficients)
     first, second = -right[v], left[v]
     terms = {i: first * left.get(i, _ZERO) + second * right.get(i, _ZERO) for i in {**left, **right}}
@@ -390,13 +415,13 @@ def _without(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
 
 
 def _bound(row: Halfspace, v: int) -> Line:
-    """The line at which the half-space has its edge in the direction of the variable."""
+    """The line on which variable `v` is at the edge of the half-space."""
     size = -row.coefficient(v)
     return plus(Affine(row.constant / size, tuple((i, c / size) for i, c in row.coefficients if i != v)), _ZERO)
 
 
 def _put(line: Line, chosen: Mapping[int, Line]) -> Line:
-    """The line with those of other coordinates in their place."""
+    """The line with the chosen lines in place of their coordinates."""
     total: Line = _constant(line)
     for i, c in line.terms if isinstance(line, Affine) else ():
         total = plus(total, scaled(chosen.get(i, _own(i)), c))
@@ -407,7 +432,7 @@ def _put(line: Line, chosen: Mapping[int, Line]) -> Line:
 
 
 def halfspace(guard: Guard) -> Halfspace:
-    """The same for linear programs."""
+    """The guard as a half-space of linear programs."""
     return Halfspace(sorted_terms(dict(guard.form)), guard.constant, guard.strict)
 
 

@@ -1,7 +1,7 @@
 """Obligations with their betas and denominators, each written once, with the proof of its verdict.
 
-A beta may be the least of the greatest of several closed forms, as the checker reads it in the claim: then cells with
-rational ends say where which of them is above. Signs are proved by data that `dipc.sign` kept.
+A beta may be the least of the greatest of several closed forms, as the checker reads it in the claim. Then cells with
+rational ends say which of them is great enough where. Signs are proved by data that `dipc.sign` has kept.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _is_normal(noise: Noise) -> bool:
 
 
 def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
-    """The sum over stars that the bound is. Raises Undecided where it is none."""
+    """The bound as a sum over stars. Raises Undecided if it is not one."""
     total, budget = Sum(), Steps()
     total.add((), _closed(ExpPoly.constant(bound.constant)), budget)
     try:
@@ -115,12 +115,12 @@ def _closed(value: object) -> ReadClosed:
 
 
 def closed_value(value: object) -> ReadClosed | None:
-    """A closed form as the checker has it; None where it has a denominator."""
+    """A closed form as the checker has it; None if it has a denominator."""
     return _closed(value) if isinstance(value, ExpPoly) else None
 
 
 def _star(event: Event) -> Hub:
-    """Raises NotDerived."""
+    """The star of an event. Raises NotDerived if the event is not one."""
     laws: list[tuple[NoiseFamily, Fraction]] = []
     for noise in event.noises:
         if not _is_normal(noise):
@@ -157,8 +157,10 @@ def _square(unit: Real) -> Number:
 
 @lru_cache(maxsize=100)
 def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]) -> tuple[list[int], list[list[str]]]:
-    """The sizes, and the ends of cells of each interval, on each of which all of these are positive. Raises Undecided
-    where they are not found."""
+    """The sizes, and for each interval the ends of cells on each of which all sums are positive.
+
+    Raises Undecided if no cells are found.
+    """
     budget = Steps()
     left = [total for total in totals if total.terms]
     if any(_is_negative(total, eps, budget) for total in left for eps in samples(intervals)):
@@ -175,7 +177,7 @@ def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]
 
 
 def _is_negative(total: Enclosed, eps: Fraction, budget: Steps) -> bool:
-    """Whether it is seen to be negative at an eps."""
+    """True only if the sum is negative at this eps."""
     try:
         return Cell(eps, Fraction(0), 1, _SIZES[0][0], budget).enclosure(total)[1] < 0
     except DERIVATION_ENDS:
@@ -183,14 +185,14 @@ def _is_negative(total: Enclosed, eps: Fraction, budget: Steps) -> bool:
 
 
 class _Cells:
-    """Looks for cells of one size of numbers."""
+    """The search for cells with one accuracy and one number of terms."""
 
     def __init__(self, totals: Sequence[Enclosed], accuracy: int, terms: int, budget: Steps) -> None:
         self._totals = totals
         self._accuracy, self._terms, self._budget = accuracy, terms, budget
 
     def ends(self, interval: Interval) -> list[str] | None:
-        """The ends of the cells of an interval; None where they are not found."""
+        """The ends of the cells of an interval; None if they are not found."""
         if interval.is_point or all(map(is_number, self._totals)):
             return [] if self._hold(interval.lower or Fraction(1), Fraction(0), 1) else None
         upper = interval.upper
@@ -231,8 +233,10 @@ Least = tuple[tuple[ClosedForm, ...], ...]
 
 
 def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
-    """The `min` with the engine's functions; None where a denominator is not known to have one sign, for every eps or
-    on these intervals."""
+    """The `min` with the engine's functions.
+
+    None if a denominator is not known to have one sign, for every eps or on these intervals.
+    """
     result: list[tuple[ClosedForm, ...]] = []
     for group in read:
         arms: list[ClosedForm] = []
@@ -253,7 +257,7 @@ def _exact(terms: Ring) -> ExpPoly:
 
 
 def closed_form(value: ReadClosed) -> ClosedForm:
-    """A function as the engine has it, whose denominator is 1."""
+    """A function whose denominator is 1, as the engine has it."""
     above, below = value
     assert below == ONE, "it was made so"
     return ClosedForm(_exact(above))
@@ -271,10 +275,9 @@ _End = Fraction | None
 
 
 def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> list[Covered]:
-    """Cells one after the other from end to end of the interval, on each of which one of the functions, whose
-    denominators are positive, is nonnegative.
+    """Cells that cover the interval, on each of which one of the functions is nonnegative; denominators are positive.
 
-    Raises LimitReached where none are found: where functions change their signs at the same irrational eps.
+    Raises LimitReached if none are found, such as for functions that change signs at the same irrational eps.
     """
     tops = [f.numerator if isinstance(f, Quotient) else f for f in functions]
     if interval.is_point:
@@ -308,7 +311,7 @@ def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) 
 def _greedy(
     interval: Interval, stretches: Sequence[Sequence[tuple[Fraction, _End]]]
 ) -> list[tuple[int, Fraction, _End]] | None:
-    """The fewest stretches that cover the interval, with the numbers of their functions."""
+    """The fewest stretches that cover the interval, with the numbers of their functions, or None."""
     result: list[tuple[int, Fraction, _End]] = []
     position = interval.lower
     while True:
@@ -354,8 +357,10 @@ def _none() -> LimitReached:
 
 
 def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dict[str, Any]]:
-    """The factors of a function, each with what shows its sign on the analysis's interval; with a chart the roots of
-    different factors are told apart."""
+    """The factors of a function, each with the proof of its sign on the analysis's interval.
+
+    With a chart, roots of different factors are enclosed in disjoint intervals.
+    """
     form, interval = analysis.form, analysis.interval
     unit = ExpPoly.from_terms([(form.power, form.exponent, analysis.sign * form.factor)])
     data = [] if unit == 1 else [{"function": ring_data(unit), "multiplicity": 1, "evidence": None}]
@@ -370,8 +375,7 @@ def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dic
 def _evidence(
     sign: FactorSign, scale: Fraction, upper: Fraction | None, roots: Sequence[Root]
 ) -> list[dict[str, Any]] | None:
-    """Pieces from the lower end on, each up to its upper end, with the sign at its lower one; None for a factor whose
-    root says all."""
+    """Pieces from the lower end on, each with the sign at its lower end; None for a factor whose root is rational."""
     if sign.rational_root is not None:
         return None
     pieces: list[dict[str, Any]] = []
@@ -388,7 +392,10 @@ def _evidence(
 
 
 def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
-    """A piece as it is stated; of one in which a root is known more closely three, for a part is monotone, too."""
+    """Yield a piece as it is stated, or three pieces if a root inside is known more closely.
+
+    This is right because the function is monotone on each part of a monotone piece.
+    """
     bits = {"bits": max(0, piece.bits)}
     match piece:
         case CoverPiece(slope=0):
@@ -408,7 +415,7 @@ def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -
 
 
 def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[str, Any]] | None:
-    """The factors whose signs say where f is negative on the interval; None where it is not known or a point."""
+    """The factors whose signs show where f is negative on the interval; None if they are not known, or at a point."""
     match decision:
         case Holds(proof=Analysis() as analysis):
             return factors_data(analysis)
@@ -419,8 +426,10 @@ def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[s
 
 
 def cell_data(argument: int, interval: Interval, decision: SignDecision | None) -> dict[str, Any]:
-    """A cell on which a function is nonnegative, with what shows that: nothing for 0 and at a point, where the checker
-    finds the sign itself."""
+    """A cell on which a function is nonnegative, with the proof of its sign.
+
+    There is no proof for the function 0 and at a point, where the checker finds the sign itself.
+    """
     match decision:
         case Holds(proof=Analysis() as analysis):
             factors: list[dict[str, Any]] | None = factors_data(analysis)
@@ -431,7 +440,7 @@ def cell_data(argument: int, interval: Interval, decision: SignDecision | None) 
 
 
 def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interval]) -> dict[str, Any]:
-    """A denominator with what shows that it is positive for every eps > 0, or on these intervals."""
+    """A denominator with the proof that it is positive for every eps > 0, or on these intervals."""
     data: dict[str, Any] = {"function": ring_data(function)}
     if all(c > 0 for _, _, c in function.terms()):
         return data | {"proof": "coefficients"}
@@ -467,12 +476,12 @@ Kept = Callable[[ClosedForm, ClosedForm], Decision | None]
 
 
 class ObligationWriter:
-    """Collects what obligations share, each thing once."""
+    """The writer of obligations, and of the functions that they share, each written once."""
 
     def __init__(
         self, functions: FunctionData, limits: Limits, kept: Kept = lambda _, __: None, intervals: Intervals = ()
     ) -> None:
-        """The intervals are those that all obligations are about, where they are about the same."""
+        """Start with the `intervals` of all obligations, if they have the same."""
         self._beta_data: list[dict[str, Any]] = []
         self._obligation_data: list[dict[str, Any]] = []
         self._probability_data: list[dict[str, Any]] = []
@@ -486,7 +495,7 @@ class ObligationWriter:
         self._positive: dict[ExpPoly, dict[str, Any]] = {}
 
     def shared(self) -> dict[str, Any]:
-        """All that was numbered, as the fields of a certificate that the numbers refer to."""
+        """All that was numbered, as the fields of a certificate to which the numbers refer."""
         return {
             "obligations": self._obligation_data,
             "betas": self._beta_data,
@@ -534,8 +543,10 @@ class ObligationWriter:
         besides: Mapping[str, Any] = MappingProxyType({}),
         read: Read | None = None,
     ) -> int:
-        """The number of an obligation about a probability; `besides` is written with it. About a sum over stars it is
-        shown with the beta as the checker `read` it."""
+        """The number of an obligation about a probability, which is written with the fields `besides`.
+
+        An obligation about a sum over stars is proved with the beta as the checker `read` it.
+        """
         number = self.probability(probability)
         key = (number, beta, intervals)
         known = self._obligations.get(key)
@@ -564,8 +575,11 @@ class ObligationWriter:
         vacuous: bool,
         nothing: bool,
     ) -> dict[str, Any]:
-        """What is said of a row's probability (None: not in closed form): nothing, where the row is vacuous; and where
-        beta is at least 1 on the intervals, `nothing`, that 0 is at least 1 - beta, so that every probability is."""
+        """The fields of a row about its probability, which is None if it has no closed form.
+
+        A vacuous row has no obligation. With `nothing`, beta is at least 1 on the intervals, and the obligation is 0 >=
+        1 - beta.
+        """
         data: dict[str, Any] = {
             "probability": None if probability is None else self.probability(probability),
             "obligation": None,
@@ -585,7 +599,7 @@ class ObligationWriter:
         return data
 
     def closed(self, value: Closed) -> Any:
-        """A function, whose denominator is shown to be positive."""
+        """The data of a function, whose denominator is proved to be positive."""
         if isinstance(value, Quotient) and value.denominator != 1 and value.denominator not in self._positive:
             self._positive[value.denominator] = positive_proof(value.denominator, self._limits, self._intervals)
         return self._functions.of(value)
@@ -663,8 +677,10 @@ def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals
 
 
 def certified(beta: BetaForm, read: Read | None, intervals: Intervals) -> Beta:
-    """A beta in the form in which the checker has `read` it from the claim, None where it has not. Its divisors have
-    one sign on the intervals."""
+    """A beta in the form in which the checker has `read` it from the claim, or its text if `read` is None.
+
+    The divisors of a form have one sign on the intervals.
+    """
     if read is None:
         return str(beta)
     if isinstance(read, Enclosed):

@@ -1,4 +1,4 @@
-"""From a verdict about privacy at pairs of inputs to a certificate (see FORMAT.md)."""
+"""The certificate of a verdict about privacy (see FORMAT.md in this folder)."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _MOST_MOVES = 4_096
 
 
 def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyReport, tool: str = "dipc") -> str:
-    """The text of the certificate of what `question.decide` reported; the engine of the question keeps proofs. What is
-    refuted for every number is so for one of them.
+    """The text of the certificate of `report`, the answer of `question.decide`, whose engine keeps proofs.
 
-    Raises Uncertified where the format has none.
+    A claim for every number that is refuted is refuted for one number. Raises Uncertified if the format has no
+    certificate.
     """
     if report.verdict is PrivacyVerdict.UNDECIDED:
         raise Uncertified("the claim is undecided")
@@ -100,8 +100,10 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
 
 
 def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> str:
-    """Shifts that cost more than the budget, where delta makes up for that (lemma one noise). Raises Uncertified where
-    it does not."""
+    """The certificate of shifts that cost more than the budget, where delta covers the excess of one noise.
+
+    Raises Uncertified if delta does not cover it.
+    """
     if isinstance(question.adjacency, Within):
         text = sealed(_aligned(question, report, tool))
         with suppress(Rejected):
@@ -114,8 +116,10 @@ def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -
 
 
 def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounterexample:
-    """An interval of the real output that refutes a claim with a delta, in place of all that is too likely. Raises
-    Uncertified where there is none of one output alone."""
+    """The counterexample with an interval of the real output in place of all outputs that are too likely.
+
+    Raises Uncertified if no interval of a single output refutes the claim.
+    """
     refused = Uncertified(
         "a refutation by a set of real outputs has one only where the set is a single interval of a single output"
     )
@@ -148,7 +152,7 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
 
 
 def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    """Shifts of the noises that cost no more than the budget, for each exit that the checker finds, and each move."""
+    """The document with shifts of the noises for each exit that the checker finds, and each move of the inputs."""
     head = headed(Question.ALL_PAIRS, question.program, tool, report.verdict)
     return {
         **head,
@@ -159,8 +163,10 @@ def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dic
 
 
 def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) -> dict[str, Any] | None:
-    """The cheapest shift of the noises for each exit of a program and each extreme move of its inputs; None where some
-    move has none, or there are too many."""
+    """The cheapest shift of the noises for each exit of a program and each extreme move of its inputs.
+
+    None if some move has no shift, or if there are too many moves.
+    """
     distance, _, radius = adjacency.partition(":")
     constants = {name: Fraction(value) for name, value in program["constants"].items()}
     budget = Budget()
@@ -186,7 +192,7 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
 
 
 def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
-    """The shift of least cost that maps an exit into itself when inputs move; None where there is none."""
+    """The shift of least cost that maps an exit into itself when inputs move; None if there is none."""
 
     def halfspace(change: Change) -> Halfspace:
         kept = {i: c for i, c in change.noises.items() if i in aligned.rates}
@@ -226,7 +232,7 @@ def _claim_data(claim: PrivacyClaim, delta: Any) -> dict[str, Any]:
 
 
 def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
-    """The pair of a counterexample among all real inputs."""
+    """The pair of inputs of a counterexample about all real inputs."""
     assert report.counterexample is not None
     one, two = (
         tuple([Fraction(cell or 0) for cell in inputs.values()])
@@ -239,7 +245,7 @@ T = TypeVar("T")
 
 
 class _Writer(Generic[T]):
-    """Collects what pairs share, each thing once."""
+    """The writer of a document about pairs of inputs. Data that several pairs share is written once."""
 
     def __init__(self, question: PrivacyQuestion, report: PrivacyReport) -> None:
         self._question = question
@@ -249,7 +255,7 @@ class _Writer(Generic[T]):
         self._obligations = ObligationWriter(self._functions, question.program.limits, self._kept)
 
     def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
-        """The certificate about outputs that are listed, without its digest. Raises Uncertified."""
+        """The certificate about listed outputs, without its digest. Raises Uncertified."""
         report, table = self._report, self._question.table(pairs).table
         inputs, answers = list(range(len(pairs.inputs))), list(range(len(table.answers)))
         ordered, refuted = [list(pair) for pair in pairs.ordered], None
@@ -307,12 +313,16 @@ class _Writer(Generic[T]):
         }
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision | None:  # noqa: ARG002
-        """The decision made before; None where none was kept."""
+        """The decision that was made before, None if none was kept."""
         return None
 
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
-        """Which couples of probabilities are never too much, and which never too little, and the sets of the others,
-        with the latter, that come up at some pair. Raises Uncertified where these are too many."""
+        """The couples of probabilities with a proved sign of their excess, and the sets of outputs to check.
+
+        The first list has the couples whose excess is never positive, the second those whose excess is never negative.
+        At each pair, a set has all outputs of the second kind, and some of those whose excess changes sign over eps.
+        Raises Uncertified if there are too many sets.
+        """
         signs: dict[tuple[int, int], int] = {}
         never_more: list[list[Any]] = []
         excess: list[list[Any]] = []
@@ -369,19 +379,19 @@ class _Writer(Generic[T]):
         raise NotImplementedError
 
     def _scaled(self, value: T) -> T:
-        """e^(budget·eps) times as much."""
+        """The value times e^(budget·eps)."""
         raise NotImplementedError
 
     def _allowed(self, value: T) -> T:
-        """That, and delta."""
+        """The value times e^(budget·eps), plus delta."""
         raise NotImplementedError
 
     def _never_more(self, likely: T, most: T) -> bool:
-        """Whether it is shown that one is at most the other."""
+        """True only if `likely` is at most `most`."""
         raise NotImplementedError
 
     def _at_most(self, likely: T, most: T) -> int:
-        """The obligation that one is at most the other, or not."""
+        """The number of the obligation that `likely` is at most `most`."""
         raise NotImplementedError
 
 
@@ -436,7 +446,7 @@ class _OfClosedForms(_Writer[Closed]):
         return self._obligations.obligation(allowed, rest, self._claim.intervals, self._kept(allowed, rest))
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision:
-        """The decision made before."""
+        """The decision that was made before, or is made now."""
         if self._last is not None and self._last[0] is allowed and self._last[1] is rest:
             return self._last[2]  # it is asked for again by whoever writes its proof
         decision = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))
@@ -445,8 +455,10 @@ class _OfClosedForms(_Writer[Closed]):
 
 
 class _OfStars(_Writer[Probability]):
-    """The document where probabilities are over normal noises, as the checker has them. What it cannot show is left
-    open."""
+    """The writer for probabilities over normal noises, as the checker has them.
+
+    It leaves open what the checker cannot prove.
+    """
 
     def _value(self, table: LawTable, number: int) -> Probability:
         bound, budget = table.bounds.get(number), Budget()
@@ -502,6 +514,6 @@ class _OfStars(_Writer[Probability]):
         return self._obligations.obligation(allowed, stated, intervals, decision, read=rest)
 
     def _rest(self, likely: Probability) -> Beta:
-        """1 less it, as the beta of an obligation."""
+        """The function 1 - likely, as the beta of an obligation."""
         rest = Sum.of(likely, Budget()).opposite(Budget()).value
         return rest if isinstance(rest, Enclosed) else ((rest,),)

@@ -1,4 +1,4 @@
-"""From reports with their evidence, and from least numbers, to certificates: see FORMAT.md beside this file."""
+"""The certificates of reports with their evidence, and of least numbers (see FORMAT.md in this folder)."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ from dipc.verifier.reading import Question as About
 
 
 def certify(report: Report, tool: str = "dipc") -> str:
-    """The text of the certificate of a report of `check(..., keep_proofs=True)`. `tool` names who wrote it.
+    """The text of the certificate of a report of `check(..., keep_proofs=True)`; `tool` names its writer.
 
-    ValueError for a report without evidence, or that was interrupted.
+    Raises ValueError for a report without evidence, and for one that was interrupted.
     """
     if report.evidence is None:
         raise ValueError("the report kept no proofs: check again with keep_proofs=True")
@@ -86,7 +86,7 @@ def certify(report: Report, tool: str = "dipc") -> str:
 
 @dataclass(slots=True)
 class _Writer:
-    """Collects what rows share, each thing once."""
+    """The writer of a document about rows. Data that several rows share is written once."""
 
     report: Report
     evidence: Evidence
@@ -108,7 +108,7 @@ class _Writer:
         self.reader = ClaimReader.read(self.stated, dict(self.evidence.program.core.constants))
 
     def parts(self, tool: str) -> dict[str, str | list[str]]:
-        """The certificate without its digest, encoded."""
+        """The certificate without its digest, with each field encoded."""
         named, table = self.evidence.program, self.evidence.table
         columns = packed(table.rows, len(named.inputs), len(named.outputs))
         rows = list(RowTexts(columns, self.evidence.rows, len(named.inputs), len(named.outputs)).texts(self._shared))
@@ -132,8 +132,10 @@ class _Writer:
     # --- rows -------------------------------------------------------------------------------------
 
     def _shared(self, row: Row, outcome: RowOutcome) -> dict[str, Any]:
-        """What the rows with this outcome have in common, with holes for input, output and row, in this order when
-        encoded. They have the same claim columns and dd, too."""
+        """The data that all rows with this outcome share, with holes for input, output and row number, in this order.
+
+        The rows have the same claim columns and dd, too.
+        """
         terms, probability, settled = outcome.terms, outcome.probability, outcome.settled
         beta = self._certified(row, terms)
         data: dict[str, Any] = {
@@ -183,8 +185,10 @@ def _cells_of_claim(row: Row) -> dict[str, Any]:
 
 
 def _with_product(document: dict[str, Any], product: Product | None) -> dict[str, Any]:
-    """A document with the inputs that its rows stand for, if these are more, and what is exchanged; with a reason where
-    the checker does not see that they stand for them."""
+    """The document with the inputs that its rows represent, if `product` is not None, and their exchanges.
+
+    If the checker does not see that the rows represent the inputs, the reason is stated instead.
+    """
     if product is None:
         return document
     exchanges = [
@@ -196,7 +200,7 @@ def _with_product(document: dict[str, Any], product: Product | None) -> dict[str
 
 
 def _doubt(document: dict[str, Any]) -> str | None:
-    """The reason why the checker does not see that the rows stand for all inputs of their product, or None."""
+    """The reason why the checker does not see that the rows represent all inputs of their product, or None."""
     known, budget = document_of(document), Budget(answers=Answers(document["answers"]))
     tree, machine, _ = program_in(known, budget)
     try:
@@ -261,7 +265,7 @@ class _RangeWriter:
         return data | {"verdict": str(result.verdict)}
 
     def _claimed(self, terms: Terms, result: RowResult, read: Read | None) -> dict[str, Any]:
-        """The claim for one gamma, or the gammas of one range, and its decision."""
+        """The claim for one gamma, or the gammas of one range, with its decision."""
         beta = certified(terms.beta, read, ())
         form, intervals = result.closed_form, self._question.intervals
         decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
@@ -280,8 +284,10 @@ _STEP = Fraction(1, 1000)
 
 
 def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
-    """The certificate of a least factor of beta: it suffices, rounded up, and rounded down it does not. Raises
-    Uncertified where it is not known, or there is none."""
+    """The certificate of a least factor of beta: rounded up it suffices, and rounded down it does not.
+
+    Raises Uncertified if the least factor is not known, or if there is none.
+    """
     if tightest.factor is None or not tightest.complete:
         raise Uncertified("no factor suffices" if tightest.factor is None else "the least factor is not known")
     question = tightest.claims.question
@@ -297,8 +303,10 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
 
 
 def certify_solution(solution: Solution, tool: str = "dipc") -> str:
-    """The certificate of a least gamma, or of a least eps from which on the claim holds. Raises Uncertified where there
-    is none, it is not known, or another kind of answer."""
+    """The certificate of a least gamma, or of a least eps from which on the claim holds.
+
+    Raises Uncertified if there is none, if it is not known, and for another kind of answer.
+    """
     if solution.status is not Status.SOLVED:
         raise Uncertified(
             f"the least {solution.wanted} is not known" if solution.status is Status.UNDECIDED else solution.remark
@@ -322,9 +330,11 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
 
 
 def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant | Loss, tool: str = "dipc") -> str:
-    """The certificate of a constant of privacy, or of a largest loss at one eps: the program is private with every
-    budget from it on, and with no smaller one, unless no certificate refutes those; about every number, for one of
-    them. Raises Uncertified."""
+    """The certificate of a constant of privacy, or of a largest loss at one eps.
+
+    The program is proved private with the constant as budget. It is refuted with a smaller one, unless that has no
+    certificate; for every number of queries, it is refuted for one number. Raises Uncertified.
+    """
     low, high = _budgets(constant)
     eps = Interval(constant.eps, constant.eps, True, True) if isinstance(constant, Loss) else constant.eps
 
@@ -352,7 +362,7 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
 
 
 def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
-    """A multiple of eps that is refuted, unless it is at most 0, and one that is proved."""
+    """A multiple of eps that is refuted, or a number <= 0 if none is, and a multiple that is proved."""
     match constant:
         case Constant(proved=Fraction() as proved, refuted_below=refuted):
             return (_ZERO if refuted is None else refuted - _STEP), proved
@@ -377,7 +387,7 @@ def _of_eps(solution: EpsSolution, low: Fraction, high: Fraction, tool: str) -> 
 
 
 def _from(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
-    """The part of the intervals from the start on."""
+    """The part of the intervals from `start` on."""
     remaining = []
     for interval in intervals:
         upper = interval.upper
@@ -392,7 +402,7 @@ def _texts(intervals: Sequence[Interval]) -> str:
 
 
 def _apart(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
-    """Two numbers, the number between them; below one that is exact is one by a unit of its last digit."""
+    """Two different numbers around the least number; an exact one is lowered by a unit of its last digit."""
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
 
@@ -423,7 +433,7 @@ def _bracket(
 
 
 def _proof(question: Question, verdict: Verdict, tool: str) -> dict[str, Any]:
-    """The certificate of the question. Raises Uncertified unless it comes to this verdict, and has one."""
+    """The certificate of the question. Raises Uncertified unless the question has this verdict, and a certificate."""
     program = question.program
     engine = Engine(program.measurer, program.limits, keep_proofs=True)
     report = answer(replace(question, engine=engine).source(), engine)

@@ -1,11 +1,11 @@
-"""What is claimed: the expressions of alpha, beta and gamma, and their values at a row.
+"""Claims: the expressions of alpha, beta and gamma, and their values at a row.
 
 A value is the least of the greatest of some forms, [[a, b], [c]] for min(max(a, b), c). A form is a quotient of
-exponential polynomials in eps, whose numerator may also depend on unknown numbers X >= 0, such as a distance that grows
-without bound, or a number of queries: Σ f(eps)·Π X^j·e^{r·X·eps}.
+exponential polynomials in eps. Its numerator may also depend on unknown numbers X >= 0, such as an unbounded distance
+or a number of queries: Σ f(eps)·Π X^j·e^{r·X·eps}.
 
-Sums, exp and products with what is not negative are monotone, so they are taken form by form; max is distributed over
-min, and the negative of a least is a greatest. A claim without such a value is not certified (NotOneForm).
+Sums, exp and products with nonnegative factors are monotone, so they apply to each form. max is distributed over min,
+and the negative of a least is a greatest. A claim whose value has no such form is not certified (NotOneForm).
 """
 
 from __future__ import annotations
@@ -57,34 +57,38 @@ _ZERO = Fraction(0)
 
 
 class NotOneForm(Exception):
-    """The expression is not one quotient of exponential polynomials for every eps, such as min(1, eps) or 1/(1 + X)."""
+    """The expression is not one quotient of exponential polynomials for every eps, like min(1, eps) or 1/(1 + X)."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """numerator/denominator; the denominator is not 0."""
+    """The quotient numerator/denominator, where the denominator is not 0.
+
+    The numerator is a sum of exponential polynomials in eps, each times the growth in unknown numbers X that is its
+    key.
+    """
 
     numerator: Mapping[Growth, Ring]
     denominator: Ring
 
     @staticmethod
     def of(value: Ring) -> Form:
-        """A function of eps alone."""
+        """Return the form of a function of eps alone."""
         return Form({FLAT: value} if value else {}, ONE)
 
     @staticmethod
     def number(value: Fraction | int) -> Form:
-        """A constant."""
+        """Return the form of a constant."""
         return Form.of(constant(value))
 
     @staticmethod
     def unknown(name: str, base: Fraction = _ZERO, rate: Fraction | int = 1) -> Form:
-        """base + rate·X."""
+        """Return the form base + rate·X of the unknown number X called `name`."""
         numerator = {FLAT: constant(base), ((name, 1, _ZERO),): constant(rate)}
         return Form({growth: f for growth, f in numerator.items() if f}, ONE)
 
     def constant(self) -> Fraction | None:
-        """The value where it is a rational number."""
+        """The value if it is a rational number, otherwise None."""
         if self.denominator != ONE or self.numerator.keys() - {FLAT}:
             return None
         terms = self.numerator.get(FLAT, {})
@@ -93,13 +97,16 @@ class Form:
         return sum(terms.values(), _ZERO)
 
     def limit(self) -> Closed | None:
-        """The limit for X growing without bound, for every eps > 0; None where there is none."""
+        """The limit as each X grows without bound, for every eps > 0; None if there is no such limit."""
         if any(r > 0 or (r == 0 and j > 0) for growth in self.numerator for _, j, r in growth):
             return None
         return dict(self.numerator.get(FLAT, {})), self.denominator
 
     def falls(self, names: Iterable[str], budget: Budget) -> bool:
-        """True only if it never grows with any of these X, for every eps > 0 and all other X. False says nothing."""
+        """True only if the form never grows with any of these X, for every eps > 0 and all other X.
+
+        False proves nothing.
+        """
         below = self.denominator
         side = 1 if positive_everywhere(below, budget) else -1
         if not positive_everywhere(times(below, side), budget):
@@ -118,7 +125,7 @@ class Form:
 
 
 def is_nonnegative(function: Ring, budget: Budget) -> bool:
-    """Whether it is seen that the function is never negative."""
+    """True only if the function is nowhere negative. False proves nothing."""
     return all(c > 0 for c in function.values()) or positive_everywhere(function, budget)
 
 
@@ -127,7 +134,7 @@ Value = tuple[tuple[Form, ...], ...]
 
 
 def parsed(expression: str | Expr, budget: Budget) -> Expr:
-    """The tree of an expression; raises Rejected where it is none."""
+    """The syntax tree of an expression. Raises Rejected for other text."""
     if not isinstance(expression, str):
         return expression
     with must_be_derived():
@@ -135,12 +142,15 @@ def parsed(expression: str | Expr, budget: Budget) -> Expr:
 
 
 def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Form:
-    """The value of an expression; raises Rejected where it has none, NotOneForm where it is not one form."""
+    """The value of an expression that is one form.
+
+    Raises Rejected if the expression has no value, NotOneForm if its value is not one form.
+    """
     return _single(evaluate_least(expression, names, budget))
 
 
 def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Value:
-    """The value as the least of the greatest of some forms. NotOneForm for expressions that are none."""
+    """The value of an expression as the least of the greatest of some forms. Raises Rejected, and NotOneForm."""
     return _Evaluation(names, budget.part(EXPRESSION)).value(parsed(expression, budget))
 
 
@@ -155,8 +165,10 @@ def _single(value: Value) -> Form:
 
 
 def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
-    """The least of the greatest, without what is there twice, numbers compared with each other. Raises NotOneForm where
-    there are too many."""
+    """The least of the greatest of some forms, without duplicates; numbers are compared with each other.
+
+    Raises NotOneForm if there are too many forms.
+    """
     arms: list[tuple[Form, ...]] = []
     size = 0
     for forms_in in groups:
@@ -172,7 +184,7 @@ def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
 
 
 def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], Fraction]) -> tuple[Form, ...]:
-    """The forms, each once, with one of those that are numbers."""
+    """The distinct forms, with one number, picked by `choose`, in place of all numbers."""
     distinct: list[Form] = []
     given = list(forms)
     numbers = [number for form in given if (number := form.constant()) is not None]
@@ -187,14 +199,17 @@ def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], F
 
 
 def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
-    """max(min(a, b), c) as the least of the greatest of some, given by its parts (a, b), (c)."""
+    """The groups of forms of which the negative of `value` is the least of the greatest negatives.
+
+    For min(max(a, b), c) they are (a, c) and (b, c).
+    """
     if prod(map(len, value)) * len(value) > MOST_FORMS:
         raise NotOneForm
     return product(*value)
 
 
 def mentions(expression: str | Expr | None, name: str) -> bool:
-    """Whether an expression has this name in it, or applies this function."""
+    """Whether an expression contains this name, or applies this function."""
     if not expression:
         return False
     return any(
@@ -205,8 +220,7 @@ def mentions(expression: str | Expr | None, name: str) -> bool:
 
 
 def without_ones(tree: Expr) -> Expr:
-    """An expression without numbers that are at least 1 where it is the least of some, if one other is left; else
-    itself."""
+    """The expression; for a `min` of one argument and numbers that are at least 1, that argument alone."""
     match tree:
         case Apply("min", arguments):
             left = [each for each in arguments if not (isinstance(each, Literal) and _is_one(each.value))]
@@ -219,8 +233,10 @@ def _is_one(value: object) -> bool:
 
 
 def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
-    """The first operand of sums and products that are written one after the other, and the operators with the others:
-    long ones are not nested deeply."""
+    """The first operand of a chain of sums and products, and the other operands with their operators.
+
+    Long chains are thus evaluated without deep recursion.
+    """
     operands: list[tuple[str, Expr]] = []
     while isinstance(tree, Apply) and tree.op in ("+", "-", "*", "/"):
         op, (tree, other) = tree.op, tree.arguments
@@ -230,13 +246,13 @@ def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
-    """Values of expressions, where names have these."""
+    """The evaluation of expressions in which names have these values."""
 
     _names: Mapping[str, Form]
     _budget: Budget
 
     def value(self, tree: Expr) -> Value:
-        """The value of a tree. Raises Rejected and NotOneForm."""
+        """The value of an expression. Raises Rejected and NotOneForm."""
         first, others = spine(tree)
         total = self._operand(first)
         for op, other in others:
@@ -296,14 +312,14 @@ class _Evaluation:
         return _lattice([form for forms in chosen for form in forms] for chosen in product(*values))
 
     def _turned(self, value: Value) -> Value:
-        """The negative."""
+        """The negative of a value."""
         return _lattice([self._negated(form) for form in forms] for forms in _opposite(value))
 
     def _added(self, left: Value, right: Value) -> Value:
         return self._each(self._add, left, right)
 
     def _each(self, operation: Callable[[Form, Form], Form], left: Value, right: Value) -> Value:
-        """An operation that never falls as an operand grows."""
+        """Apply an operation that never falls as an operand grows."""
         if sum(map(len, left)) * sum(map(len, right)) > MOST_FORMS:
             raise NotOneForm
         return _lattice(
@@ -327,10 +343,10 @@ class _Evaluation:
         return product_of_sizes if signs[0] == signs[1] else self._turned(product_of_sizes)
 
     def _in_parts(self, value: Value, known: Value) -> Value:
-        """value·known, where the second has forms of one sign: max(value, 0)·known - max(-value, 0)·known.
+        """Return value·known, where all forms of `known` have one sign, as max(value, 0)·known - max(-value, 0)·known.
 
-        Of max(value, 0)·f, f = min max f_kl >= 0, the products with the forms of value that are below 0 are at most 0,
-        whichever f_kl they are with; they do not matter, for 0 is there, too.
+        For f >= 0 with f = min max f_kl, max(value, 0)·f may be computed form by form. Products of f_kl with forms of
+        `value` that are below 0 are at most 0, and 0 is among the forms, so they do not matter.
         """
         size = known if self._sign(known) > 0 else self._turned(known)
         zero = _of(Form.number(0))
@@ -341,7 +357,7 @@ class _Evaluation:
         return result if size is known else self._turned(result)
 
     def _inverse(self, value: Value) -> Value:
-        """1/value, where all forms are above 0, or all below: it falls as the value grows."""
+        """Return 1/value if all forms are positive, or all are negative: the inverse falls as the value grows."""
         sign = self._sign(value)
         if not sign or not all(form.numerator for forms in value for form in forms):
             raise NotOneForm
@@ -366,14 +382,14 @@ class _Evaluation:
         return _lattice([self._times(form, factor) for form in forms] for forms in value)
 
     def _sign(self, value: Value) -> int:
-        """1 where no form is ever negative, -1 where none is ever positive, for every eps > 0 and A > 0; else 0."""
+        """1 if no form is ever negative, -1 if none is ever positive, for every eps > 0 and X > 0; otherwise 0."""
         forms = [form for group in value for form in group]
         if all(self._is_nonnegative(form) for form in forms):
             return 1
         return -1 if all(self._is_nonnegative(self._negated(form)) for form in forms) else 0
 
     def _is_nonnegative(self, form: Form) -> bool:
-        """Whether it is seen."""
+        """True only if the form is nowhere negative."""
         every = all(is_nonnegative(f, self._budget) for f in form.numerator.values())
         return every and positive_everywhere(form.denominator, self._budget)
 
@@ -439,7 +455,7 @@ class _Evaluation:
 
 
 def _joined(one: Growth, other: Growth) -> Growth:
-    """The product."""
+    """The product of two growths."""
     if not one or not other:
         return one or other
     exponents = {name: (j, r) for name, j, r in one}
@@ -456,8 +472,10 @@ _DISTANCES = ("alpha", "gamma", "dd")
 def never_grows(
     expression: str | Expr, distances: Iterable[str], constants: Mapping[str, Fraction], budget: Budget
 ) -> bool:
-    """True only if the well-formed expression is continuous in the `distances`, all of them at least 0, and does not
-    grow with any of them, for every eps > 0. False says nothing."""
+    """True only if the expression is continuous in the `distances` and grows with none of them, for every eps > 0.
+
+    The distances are at least 0, and the expression must be well-formed. False proves nothing.
+    """
     names = {name: Form.number(value) for name, value in constants.items()}
     names |= {name: Form.unknown(name) for name in _DISTANCES if name not in names}
     try:
@@ -476,7 +494,7 @@ MOST_INTERVALS = 10_000
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval of eps within (0, inf); `upper` None is infinity."""
+    """An interval of eps within (0, inf); `upper` is None for infinity."""
 
     lower: Fraction
     upper: Fraction | None
@@ -506,7 +524,7 @@ class Interval:
 
     @property
     def is_point(self) -> bool:
-        """Whether it is a single eps."""
+        """Whether the interval is a single eps."""
         return self.lower == self.upper
 
     def __contains__(self, eps: Fraction) -> bool:
@@ -515,7 +533,7 @@ class Interval:
 
 
 def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval, ...]:
-    """Intervals of eps, at least one and at most this many, each above all before it. Raises Rejected for others."""
+    """Read between one and `most` intervals of eps, each above all before it. Raise Rejected for others."""
     intervals = tuple(Interval.read(item) for item in read.items(value, most))
     if not intervals:
         raise Rejected("it has no interval of eps")
@@ -537,7 +555,7 @@ Beta = Least | Enclosed
 
 
 def same_beta(left: Beta, right: Beta, budget: Budget) -> bool:
-    """Whether two betas are the same, argument by argument."""
+    """Whether two betas are equal, argument by argument."""
     ours, theirs = arguments_of(left), arguments_of(right)
     return list(map(len, ours)) == list(map(len, theirs)) and all(
         same(one, other, budget)
@@ -547,7 +565,7 @@ def same_beta(left: Beta, right: Beta, budget: Budget) -> bool:
 
 
 def arguments_of(beta: Beta) -> Sequence[Sequence[Probability]]:
-    """The arguments of the `min` that a beta is, each as those of a `max`."""
+    """The arguments of the `min` that a beta is, each with its arguments of `max`."""
     return ((beta,),) if isinstance(beta, Enclosed) else beta
 
 
@@ -557,7 +575,10 @@ Terms = tuple[Fraction | None, Fraction, Beta | None]
 
 @dataclass
 class Claim:
-    """The claim of a certificate; what is claimed at rows is computed once for equal cells."""
+    """The claim of a certificate. Its values at rows are computed once for equal cells.
+
+    `alpha`, `beta` and `gamma` are expressions, None if they are not stated, and "dd" or "free" if they are left open.
+    """
 
     alpha: str | None
     beta: str | Expr | None
@@ -578,11 +599,11 @@ class Claim:
 
     @property
     def one_eps(self) -> Fraction | None:
-        """The eps that is claimed about, None where others are, too."""
+        """The only eps of the claim, or None if it covers others."""
         return the_one_eps(self.intervals)
 
     def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
-        """alpha, gamma and beta at a row with these cells of its own and this dd."""
+        """alpha, gamma and beta at a row with this dd, whose own cells are `own`."""
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
         if key not in self._known:
             alpha, gamma, names = self.distances(own, dd, budget)
@@ -592,7 +613,7 @@ class Claim:
     def distances(
         self, own: Mapping[str, str], dd: str | None, budget: Budget
     ) -> tuple[Fraction | None, Fraction, Mapping[str, Form]]:
-        """alpha and gamma at such a row, and what all names stand for there."""
+        """alpha and gamma at a row, and the values of all names there."""
         names = self._names(dd)
         if self.alpha is not None and mentions(self.alpha, "gamma"):
             names["gamma"] = Form.number(self._gamma(own.get("gamma"), names, budget))
@@ -604,9 +625,10 @@ class Claim:
     def range(
         self, own: Mapping[str, str], dd: str | None, ends: Sequence[Fraction | None], budget: Budget
     ) -> tuple[Fraction | None, Beta | None, bool]:
-        """The claim for every gamma from the first end up to the second, not included (None: infinity): the greatest
-        alpha that goes with such a gamma (None: infinity), the limit of beta as both grow, and whether nothing is
-        claimed.
+        """The claim for every gamma from the first of `ends` up to, but not including, the second (None: infinity).
+
+        Returns the greatest alpha that belongs to such a gamma (None: infinity), the limit of beta as both grow, and
+        whether nothing is claimed.
         """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
@@ -638,7 +660,7 @@ class Claim:
         return alpha, self.beta_at(own, names, budget), vacuous
 
     def never_grows(self, own: Mapping[str, str], budget: Budget) -> bool:
-        """Whether beta never grows with gamma, nor with alpha where that is no number."""
+        """True only if beta never grows with gamma, nor with alpha unless alpha is a number."""
         alpha = own.get("alpha", self.alpha)
         fixed = alpha is not None and alpha != "dd" and not mentions(alpha, "gamma")
         beta = own.get("beta", self.beta)
@@ -655,7 +677,7 @@ class Claim:
         return names
 
     def beta_at(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget) -> Beta | None:
-        """beta where names stand for this."""
+        """beta for these values of names."""
         beta = own.get("beta", self.beta)
         if beta is None:
             raise Rejected("there is no beta")
@@ -668,8 +690,11 @@ class Claim:
             return _ZERO if self.gamma is None else _number(self.gamma, names, self.one_eps, budget)
 
     def is_near(self, own: Mapping[str, str], dd: Fraction, alpha: Fraction) -> bool:
-        """Whether the claim is not about inputs with this dd: numbers are about dd > alpha, 0 about all. They may be
-        equal where alpha is computed from dd, or beta from alpha: then every lesser alpha is meant, too."""
+        """Whether the claim excludes inputs with this dd, since they are too near to another answer.
+
+        A claim with a number alpha is about dd > alpha, and about all inputs if alpha is 0. If alpha is computed from
+        dd, or beta from alpha, dd = alpha is included: the claim then holds for every lesser alpha, too.
+        """
         stated, beta = own.get("alpha", self.alpha), own.get("beta", self.beta) or "0"
         if dd != alpha:
             return dd < alpha
@@ -701,8 +726,11 @@ def beta_of(
     *,
     powers: int = 0,
 ) -> Beta | None:
-    """beta where names stand for this, each form being `finished`, in which it is a function of eps·A^powers, A being
-    the distance left open; None where it is not of a kind that is certified."""
+    """beta for these values of names, with each form turned into a function by `finished`.
+
+    The function's variable is eps·A^powers, where A is the distance left open. None if beta is not of a kind that can
+    be certified.
+    """
     with in_step("beta"):
         if mentions(beta, "erfc"):
             return _normal_beta(parsed(beta, budget), names, finished, powers, budget)
@@ -718,8 +746,7 @@ def beta_of(
 def _normal_beta(
     tree: Expr, names: Mapping[str, Form], finished: Callable[[Form], Closed | None], powers: int, budget: Budget
 ) -> Enclosed | None:
-    """A sum of products that have erfc(√r·t) or erfc(√r) in them once at most, with t = eps·A^powers. None for
-    others."""
+    """A sum of products with at most one factor erfc(√r·t) or erfc(√r) each, or None; t is eps·A^powers."""
     total = Sum()
     summands: list[tuple[str, Expr]] = []
     while isinstance(tree, Apply) and tree.op in ("+", "-"):
@@ -744,7 +771,7 @@ def _normal_beta(
 
 
 def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
-    """A product with 1 in place of erfc, and the argument of erfc."""
+    """A product with 1 in place of erfc, and the arguments of erfc."""
     match tree:
         case Apply("erfc", (argument,)):
             return Literal(Fraction(1)), [argument]
@@ -760,7 +787,7 @@ def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
 
 
 def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget) -> tuple[Number, bool] | None:
-    """The r of √r·t, or of √r, and whether it is the first; None for others, and for what is negative."""
+    """The r of √r·t or √r, and whether the factor t is there. None for other expressions, and for negative numbers."""
 
     def plain(inner: Expr) -> tuple[Fraction, tuple[int, int]]:
         form = evaluate(inner, names, budget)
@@ -786,7 +813,7 @@ def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budge
 
 
 def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:
-    """The eps that the intervals are about, None where they are about several."""
+    """The only eps in the intervals, or None if there are several."""
     return intervals[0].lower if len(intervals) == 1 and intervals[0].is_point else None
 
 
@@ -797,8 +824,11 @@ _LINEAR: tuple[Growth, Growth] = (FLAT, ((DISTANCE, 1, _ZERO),))
 def linear(
     expression: str, names: Mapping[str, Form], eps: Fraction | None, budget: Budget
 ) -> tuple[Fraction, Fraction]:
-    """base and rate of an expression that is base + rate·distance, for the distance in the names that is infinite: for
-    every eps, or at the one that is given."""
+    """The base and the rate of an expression that is base + rate·distance.
+
+    It must be so for every eps, or at the one `eps` that is given. The distance is the unbounded one among `names`.
+    Raises Rejected for other expressions.
+    """
     for known in _readings(names, eps):
         with suppress(NotOneForm):
             form = evaluate(expression, known, budget)
@@ -811,7 +841,7 @@ def linear(
 
 
 def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[str, Form]]:
-    """The values of names: for every eps, and then at the one that is given."""
+    """The values of names for every eps, followed by those at the one `eps` that is given."""
     return [names] if eps is None else [names, {**names, "eps": Form.number(eps)}]
 
 

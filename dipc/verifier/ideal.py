@@ -3,10 +3,12 @@
     ideal = Ideal.of(tree, constants, budget)         raises NotDerived
     ideal.answer(inputs), ideal.distance(inputs)      inputs in their order; raise NotDerived
 
-The block is executed with real and int inputs left open, and half-spaces of inputs whose edges count. f > 0 is written
-f >= δ for a δ less than every positive number, so that sums show whether they are open, and `Constraints` treats inputs
-as it treats noises. A form of ints with coprime coefficients is an integer: f + c > 0 is f + ceil(c) - 1 >= 0. No guard
-mixes reals and ints. A path that no integers take may remain; only a search for integers may rely on it being empty.
+The block is executed with real and int inputs left open, and half-spaces of inputs whose edges count. The guard f > 0
+is written f >= δ for a δ less than every positive number. Sums of guards then show whether they are strict, and
+`Constraints` treats inputs as it treats noises.
+
+A form of ints with coprime coefficients is an integer: f + c > 0 is f + ceil(c) - 1 >= 0. No guard mixes reals and
+ints. A path that no integers take may remain. Only a search for integers may rely on such a path being empty.
 """
 
 from __future__ import annotations
@@ -341,7 +343,7 @@ class Ideal:
         return product(*choices)
 
     def _elsewhere(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
-        """Sets whose union is where the path gives another answer than `answer`, given at `inputs`."""
+        """Yield sets whose union is where the path gives another answer than `answer`, given at `inputs`."""
         same = self.machine.distance.same
         if same is not None:
             if any(isinstance(value, Affine) for value in path.answer):

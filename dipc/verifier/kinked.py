@@ -1,8 +1,8 @@
-"""Probabilities of normal and Laplace noises around one center, in pieces on which everything is smooth.
+"""Probabilities of normal and Laplace noises around one center, in pieces on which the integrand is smooth.
 
-With t = eps·u for the center t all that is not smooth is at finitely many u. On the pieces between them the integral is
-a sum over nodes by a rule whose weights and nodes nobody trusts: FORMAT.md states and proves what is used, lemmas N6
-and N7.
+With t = eps·u for the center t, the integrand is smooth except at finitely many u. On each piece between them the
+integral is a sum over nodes. The rule's nodes and weights are not trusted: their error is bounded. FORMAT.md states and
+proves the lemmas N6 and N7.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ _PANELS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, MOST_PANELS)
 
 
 def series(tree: Tree, cell: Expansion) -> Series:
-    """The first coefficients in eps of the sum over nodes, which is wrong by at most 2^-accuracy for each eps > 0 of
-    the cell, by lemma N6. Raises NotDerived, NotShown."""
+    """The first Taylor coefficients in eps of the sum over nodes, by lemma N6.
+
+    The sum has an error of at most 2^-accuracy for each eps > 0 of the cell. Raises NotDerived, NotShown.
+    """
     total = Series([0] * cell.terms, 0)
     pieces = _pieces(tree)
     for piece in pieces:
@@ -58,7 +60,7 @@ def _normal(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion, *,
 
 
 def _given(leaf: Near, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
-    """The probability of a leaf where the center is at α + β·eps."""
+    """The probability of a leaf if the center is at α + β·eps."""
     sides = []
     for (a, _, d), positive in zip(leaf.forms, leaf.positive, strict=True):
         start, slope = a * alpha, a * beta + d
@@ -72,8 +74,10 @@ def _given(leaf: Near, alpha: Fraction, beta: Fraction, cell: Expansion) -> Seri
 
 
 def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) -> int | None:
-    """An n such that the sum over nodes is at most 2^n for |eps - middle| <= disk, by lemma N7; None where it would be
-    too large."""
+    """An n such that the sum over nodes is at most 2^n for |eps - middle| <= disk, by lemma N7.
+
+    None if n is too large.
+    """
     total = _ZERO
     for piece in _pieces(tree):
         ends = [piece.steepness(end) for end in (piece.low, piece.high) if end is not None]
@@ -89,8 +93,9 @@ def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) ->
 
 
 def _pieces(tree: Tree) -> list[_Piece]:
-    """The pieces between all places where a factor is not smooth; the whole line as two. Raises NotDerived for too
-    many.
+    """The pieces between the places where a factor is not smooth; the whole line is divided in two.
+
+    Raises NotDerived for too many pieces.
     """
     root = tree.root
     ends = {-d / a for a, _, d in root.edges if a}
@@ -105,7 +110,7 @@ def _pieces(tree: Tree) -> list[_Piece]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """All u between the ends, one of which may be None for infinity; the law of the center, and the leaves there."""
+    """All u between two ends, of which one may be None for infinity; the law of the center, and the leaves there."""
 
     center: Spread
     low: Fraction | None
@@ -114,12 +119,12 @@ class _Piece:
 
     @property
     def is_finite(self) -> bool:
-        """Whether it is put as t = eps·u; else t is how far from its end it is."""
+        """Whether both ends are finite: then t = eps·u is the variable, otherwise the distance from the finite end."""
         return self.low is not None and self.high is not None
 
     @property
     def doublings(self) -> int:
-        """The factors are at most 2^doublings at complex places, times exponentials."""
+        """An n such that the factors are at most 2^n at complex places, times exponentials."""
         return sum(leaf.count * (len(leaf.forms) - 1 + leaf.spread.laplace) for leaf in self.leaves)
 
     @property
@@ -129,8 +134,11 @@ class _Piece:
         return size / 2 if self.center.laplace else Fraction(2, 5) * root_around(1 / size, 10)[1]
 
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
-        """Σ (a·u + d)²/v over the center, as the bound t itself, and the bounds of the leaves; of Laplace noise Σ
-        rate·|a·u + d|. Without u it is a instead."""
+        """Two sums over the center, with the bound t itself, and the bounds of the leaves.
+
+        They are Σ (a·u + d)²/v over normal noise, and Σ rate·|a·u + d| over Laplace noise. If u is None, a replaces a·u
+        + d.
+        """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]
         for spread, forms, count in [(self.center, ((_ONE, _ZERO, _ZERO),), 1), *factors]:
@@ -142,8 +150,10 @@ class _Piece:
         return squares, rates
 
     def length(self, most: Fraction, accuracy: int) -> Fraction:
-        """The length of the piece in t for eps = `most`; for a half-line the length that is summed, so that the rest is
-        at most 2^-(accuracy + 3) for each eps up to `most`.
+        """The length of the piece in t for eps = `most`.
+
+        On a half-line it is the length that is summed, so that the rest is at most 2^-(accuracy + 3) for each eps up to
+        `most`.
         """
         if self.low is not None and self.high is not None:
             return (self.high - self.low) * most
@@ -152,8 +162,11 @@ class _Piece:
         return far + max(_ZERO, -self.low if self.low is not None else self.high or _ZERO) * most
 
     def nodes(self, most: Fraction, accuracy: int) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """(α, β, weight): at t = α + β·eps the integrand counts so often, or eps times that if it is finite. The sum is
-        within 2^-accuracy of the integral for 0 < eps <= `most`, by lemma N6. Raises NotDerived."""
+        """Nodes (α, β, w): the integrand at t = α + β·eps counts w times.
+
+        On a finite piece it counts w·eps times. The sum is within 2^-accuracy of the integral for 0 < eps <= `most`, by
+        lemma N6. Raises NotDerived.
+        """
         count = accuracy // 4 + 8
         length, start = self.length(most, accuracy), self.high if self.low is None else self.low
         assert start is not None, "one end is finite"
@@ -168,7 +181,7 @@ class _Piece:
                     yield s if self.high is None else -s, start, half * weight
 
     def _panels(self, length: Fraction, count: int, accuracy: int) -> int:
-        """The number of panels of the rule that together are wrong by at most 2^-accuracy."""
+        """The number of panels with which the rule has an error of at most 2^-accuracy. Raises NotDerived."""
         curvature, rates = self.steepness(None)
         slip = _rule(count, accuracy + 64)[1]
         for panels in _PANELS:
@@ -186,8 +199,12 @@ class _Piece:
 
 @lru_cache(maxsize=64)
 def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...], Fraction]:
-    """Nodes and weights on [-1, 1], about those of Gauss and Legendre, and a δ with |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the
-    Chebyshev polynomials T_j of j < 2·count; the weights are positive, and their sum is less than 5/2."""
+    """Nodes and weights on [-1, 1], approximately those of Gauss and Legendre, and a bound δ of their error.
+
+    |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the Chebyshev polynomials T_j of j < 2·count. The weights are positive, and their
+      sum is
+    less than 5/2.
+    """
     one = 1 << bits
     nodes: list[tuple[int, int]] = []
     for k in range(count):
@@ -212,7 +229,10 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
 
 
 def _root_of_legendre(n: int, k: int, bits: int) -> int:
-    """About the k-th root from above: P_0, ..., P_n change signs at x as often as there are roots above it."""
+    """An approximation of the k-th root from above.
+
+    P_0, ..., P_n change signs at x as often as there are roots above x.
+    """
     low, high = -1 << bits, 1 << bits
     for _ in range(20):
         x = (low + high) // 2

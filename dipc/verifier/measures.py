@@ -1,22 +1,25 @@
-"""The probability of half-spaces over independent noises, computed again by integrating out one after the other.
+"""The probability of half-spaces over independent noises, computed again by integrating out one noise after the other.
 
-    measure_anew(laws, halfspaces, budget)     a closed form, or why there is none
+    measure_anew(laws, halfspaces, budget)     a closed form, or the reason why there is none
 
-A *function* here is a sum of pieces, each an indicator of a cell of half-spaces times terms
+A *function* is a sum of pieces. Each piece is the indicator of a cell of half-spaces, times terms
 
     c·eps^k·e^{q·eps}·Π Y^n·e^{l·Y}/poles.
 
-The density of a noise has one piece on each side of its mean. A factor is a function of some variables; the
-probability is the integral of the product of all densities and of the half-spaces. To integrate out a variable the
-factors that it is in are multiplied, and on each cell one of its lower bounds in turn is the greatest, and one of its
-upper bounds the least: there the integral runs from one affine function of the others to another, and what comes out is
-a function of these. Noises that stand in all half-spaces with coefficients in one proportion are replaced by their sum
-first, whose density is such an integral, too. So a star of comparisons, a sum of noises and a few half-spaces that hang
-together in any way are one thing.
+The density of a noise has one piece on each side of its mean. A *factor* is a function of some variables. The
+probability is the integral of the product of all densities and half-spaces.
 
-Continuous Y are in units of eps. Integers are not; their sums have the poles 1 - e^{-d·eps}, and where a bound divides
-by more than 1 the others are split by their remainders, so that every bound is an integer. Cells meet in sets of
-measure 0; for integers ties go to the bound listed first, so they do not meet.
+To integrate out a variable, the factors that contain it are multiplied. Each cell is divided so that one of the lower
+bounds of the variable is the greatest, and one of its upper bounds the least. There the integral runs from one affine
+function of the other variables to another, and its value is a function of them.
+
+Noises that occur in all half-spaces with coefficients in one proportion are first replaced by their sum. The density of
+the sum is such an integral, too. So a star of comparisons, a sum of noises and a few connected half-spaces are all
+treated alike.
+
+Continuous Y are in units of eps, integers are not. Sums over integers have the poles 1 - e^{-d·eps}. If a bound divides
+by more than 1, the other variables are split by their remainders, so that every bound is an integer. Cells of reals
+meet in sets of measure 0. For integers, ties belong to the bound listed first, so that cells are disjoint.
 """
 
 from __future__ import annotations
@@ -74,7 +77,7 @@ _ONE: _Pieces = {_EVERYWHERE: {(0, 0, _NOTHING, ()): Fraction(1)}}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Factor:
-    """A function of these variables."""
+    """A function of `variables`, given by its pieces."""
 
     variables: frozenset[int]
     pieces: _Pieces
@@ -85,8 +88,10 @@ Halfspace = tuple[Sequence[tuple[int, Number]], Number]
 
 
 def measure_anew(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budget) -> Closed | str:
-    """The probability that all half-spaces hold of noises with these laws, or why it is not measured. Raises Exhausted
-    past the budget."""
+    """The probability that all half-spaces hold for noises with these laws, or the reason why it is not measured.
+
+    Raises Exhausted if the budget does not suffice.
+    """
     try:
         return _measured(laws, halfspaces, budget)
     except NotDerived as error:
@@ -141,13 +146,13 @@ def _common(denominators: Iterable[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Elimination:
-    """Integrates out variables that are all continuous, or all integers."""
+    """The integration over variables that are all continuous, or all integers."""
 
     whole: bool
     budget: Budget
 
     def integral(self, laws: Mapping[int, Law], rows: Sequence[_Row]) -> _Terms:
-        """The integral of the densities where all rows hold."""
+        """The integral of the densities of `laws` where all rows hold."""
         densities = {i: self._density(i, *law) for i, law in laws.items()}
         left = self._with_sums(densities, rows)
         factors = [_Factor(frozenset([i]), density) for i, density in densities.items()]
@@ -166,8 +171,10 @@ class _Elimination:
         return pieces
 
     def _with_sums(self, densities: dict[int, _Pieces], rows: Sequence[_Row]) -> list[_Row]:
-        """The rows where sums of noises stand for those whose coefficients have one proportion in all of them: X is
-        Y_i + ratio·Y_j and takes the place of Y_i. The densities are then those of the sums."""
+        """The rows with one noise in place of each group whose coefficients have one proportion in all rows.
+
+        X = Y_i + ratio·Y_j takes the place of Y_i, and `densities` is changed to those of the sums.
+        """
         gone: set[int] = set()
         for members in by_direction(form for form, _ in rows).values():
             (i, size), *others = sorted(members, key=lambda member: abs(member[1]))
@@ -235,7 +242,7 @@ class _Elimination:
         return lcm(*{abs(a) for form in rows for i, a in form if i == v})
 
     def _split(self, factor: _Factor, j: int, unit: int, remainder: int) -> _Factor:
-        """The factor with unit·Y_j + remainder for Y_j."""
+        """The factor with unit·Y_j + remainder in place of Y_j."""
         if j not in factor.variables:
             return factor
         return _Factor(factor.variables, self._replaced(factor.pieces, j, (((j, unit),), remainder)))
@@ -243,7 +250,7 @@ class _Elimination:
     # --- cells ------------------------------------------------------------------------------------
 
     def _cell(self, rows: Iterable[_Row]) -> _Cell | None:
-        """The rows that say something; None where they cannot all hold, except for a set of measure 0."""
+        """The rows without redundant ones; None if they hold together at most on a set of measure 0."""
         least: dict[Form, Number] = {}
         for form, constant in rows:
             if not form:
@@ -306,7 +313,7 @@ class _Elimination:
     # --- one variable -----------------------------------------------------------------------------
 
     def _out(self, v: int, pieces: _Pieces) -> _Pieces:
-        """The integral over v, as a function of the others."""
+        """The integral over v, as a function of the other variables."""
         result: _Pieces = {}
         for cell, f in pieces.items():
             rest: list[_Row] = []
@@ -331,7 +338,7 @@ class _Elimination:
         return result
 
     def _extreme(self, bounds: Iterable[_Line], side: int) -> Iterator[tuple[_Line | None, list[_Row]]]:
-        """Each bound in turn, with where it is the greatest (least) of all: ties go to the first."""
+        """Each bound in turn, with the rows where it is greatest (side 1) or least (side -1); the first wins ties."""
         listed = list(bounds)
         if not listed:
             yield None, []
@@ -347,7 +354,7 @@ class _Elimination:
             )
 
     def _least(self, one: _Line, other: _Line, strictly: int) -> _Row:
-        """one >= other, by at least 1 for integers that are to be different."""
+        """The row one >= other; for integers, one > other if `strictly` is 1."""
         terms = dict(one[0])
         for i, c in other[0]:
             terms[i] = terms.get(i, 0) - c
@@ -366,7 +373,7 @@ class _Elimination:
         return result
 
     def _primitive(self, f: _Terms, v: int) -> _Terms:
-        """An integral over v, for integers a sum up to Y_v - 1, which vanishes where f decays at infinity."""
+        """An integral over v, for integers a sum up to Y_v - 1; it vanishes at infinity where f decays."""
         result: _Terms = {}
         for (k, q, monomial, poles), c in f.items():
             n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
@@ -393,7 +400,7 @@ class _Elimination:
                 factor *= Fraction(-power) / l
 
     def _replaced(self, pieces: _Pieces, v: int, line: _Line) -> _Pieces:
-        """The function with a line in place of Y_v, which may be in the line itself."""
+        """The function with a line in place of Y_v; the line may contain Y_v itself."""
         result: _Pieces = {}
         for cell, f in pieces.items():
             rows: list[_Row] = []
@@ -412,7 +419,7 @@ class _Elimination:
         return result
 
     def _substitute(self, f: _Terms, v: int, line: _Line, sign: int, result: _Terms) -> None:
-        """Add sign·f with the line in place of Y_v to the result."""
+        """Add sign·f, with the line in place of Y_v, to the result."""
         rationals = _rationals(f) + sum(type(number) is not int for number in (line[1], *(d for _, d in line[0])))
         for (k, q, monomial, poles), c in f.items():
             n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
@@ -451,13 +458,15 @@ class _Elimination:
         return {key: Fraction(c, units[0] * units[1]) for key, c in sums.items() if c}
 
     def _spend(self, terms: int, bits: int = 0, rationals: int = 0) -> None:
-        """Count the making of `terms` terms, with coefficients of `bits` bits and `rationals` exponents that are no
-        integers, which take several times as long to look up."""
+        """Charge the making of `terms` terms, whose coefficients have `bits` bits.
+
+        `rationals` counts the exponents that are not integers, which take several times as long to look up.
+        """
         self.budget.spend((_WHOLE_STEPS if self.whole else _STEPS) * terms * (3 + 2 * rationals) // 3, bits)
 
 
 def _with(monomial: _Monomial, v: int, power: int, slope: Number) -> _Monomial:
-    """The product with Y_v^power·e^{slope·Y_v}."""
+    """The product of `monomial` and Y_v^power·e^{slope·Y_v}."""
     for k, (i, n, l) in enumerate(monomial):
         if i == v:
             n, l = n + power, l + slope
@@ -472,7 +481,7 @@ def _slopes(f: _Terms, v: int) -> set[Number]:
 
 
 def _expanded(line: _Line, power: int) -> Iterator[tuple[dict[int, int], int, Number]]:
-    """(Σ line + constant·eps)^power as powers of variables, the power of eps, and a factor."""
+    """The expansion of (Σ line + constant·eps)^power: powers of variables, the power of eps, and a factor."""
     if not power:
         yield {}, 0, 1
         return
@@ -501,7 +510,7 @@ def _increase(f: _Terms, key: tuple[int, Number, _Monomial, _Poles], c: Fraction
 
 
 def _collect(pieces: _Pieces, cell: _Cell, f: _Terms) -> None:
-    """Add what is f on a cell."""
+    """Add f to the function on `cell`."""
     known = pieces.setdefault(cell, {})
     for key, c in f.items():
         _increase(known, key, c)
@@ -518,7 +527,7 @@ def _joined_poles(left: _Poles, right: _Poles) -> _Poles:
 
 
 def _rationals(f: _Terms) -> int:
-    """The most numbers of one key of `f` that are no plain integers."""
+    """The greatest number of exponents in one key of `f` that are not integers."""
     return max(
         (
             (type(q) is not int)
@@ -547,7 +556,7 @@ def _power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
 
 @cache
 def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ...]:
-    """p = Σ c·t^power·z^shift/(1 - z)^order with e^l·p(t+1) - p(t) = t^n, where z = e^{-|l|}; l > 0 if `growing`.
+    """The p = Σ c·t^power·z^shift/(1 - z)^order with e^l·p(t+1) - p(t) = t^n, where z = e^{-|l|}; l > 0 if `growing`.
 
     Then e^{lt}·p(t) sums t^n·e^{lt}.
     """

@@ -1,7 +1,8 @@
-"""Probabilities of normal noises that are compared with each other, in a tree: messages from center to center.
+"""Probabilities of normal noises that are compared with each other in a tree, by messages from center to center.
 
-Each center is summed out for every place of its parent, by the trapezoid rule, or, from an end of its line on, with
-weights for half a line. FORMAT.md states and proves what is used: lemma N1.
+For every place of its parent, the integral over a center is a sum over its places. On a whole line the sum follows the
+trapezoid rule; from an end of the line on, it has weights for half a line. FORMAT.md states and proves the error, lemma
+N1.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ MOST_ENDS, MOST_PLACES = 60, 10_000
 
 
 def series(tree: Tree, cell: Expansion) -> Series:
-    """The first coefficients in eps of the sum over places, which is wrong by at most 2^-accuracy for each eps of the
-    cell, by lemma N1; of one value alone its probability. Raises NotDerived, NotShown."""
+    """The first Taylor coefficients in eps of the sum over places; for a single value, of its probability.
+
+    By lemma N1 the error is at most 2^-accuracy for each eps of the cell. Raises NotDerived, NotShown.
+    """
     bounds = tree.bounds
     if bounds is None:
         return _Sum(tree, cell).total()
@@ -42,8 +45,10 @@ def series(tree: Tree, cell: Expansion) -> Series:
 
 
 def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
-    """An n such that the sum over places is at most 2^n wherever |Im eps| <= disk, by lemma N1; None where it would be
-    too large."""
+    """An n such that the sum over places is at most 2^n wherever |Im eps| <= disk, by lemma N1.
+
+    None if n is too large.
+    """
     plan = _Plan.of(tree)
     grown = (_most_scale(tree) * disk) ** 2 * plan.spread / 2
     return None if grown > MOST_GROWTH else plan.bits + growth_bits(grown)
@@ -70,13 +75,16 @@ def _most_scale(tree: Tree) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The line of a center is cut at t = u·eps for each `still` u, and at t = x - u·eps for each `moving` one."""
+    """The ends at which the line of a center is cut.
+
+    They are t = u·eps for each `still` u, and t = x - u·eps for each `moving` u.
+    """
 
     still: tuple[Fraction, ...]
     moving: tuple[Fraction, ...]
 
     def moves(self, slope: Fraction, above: Fraction) -> list[Fraction]:
-        """The w of its places t = k·h + w·eps, where those of its parent have this one: an end is a place."""
+        """The w of the center's places t = k·h + w·eps, if those of its parent have w = `above`; ends are places."""
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
     def within(self, piece: int) -> Fraction:
@@ -85,14 +93,17 @@ class _Ends:
 
     @property
     def integrals(self) -> int:
-        """A message is the sum of no more."""
+        """The greatest number of integrals of which a message is the sum."""
         return max(1, 2 * (len(self.still) + len(self.moving)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The centers, parents first, with the numbers of these, their ends, the w of their places beside those of their
-    parents, and V. A sum over places is at most 2^bits, times e^{ν²·D2/2} with D2 the `spread`."""
+    """The centers of a tree, parents first, with everything that does not depend on eps.
+
+    For each center there are the number of its parent, its ends, the pairs (w of its places, w of its parent's places),
+    and V. A sum over places is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
+    """
 
     centers: tuple[Center, ...]
     parents: tuple[int, ...]
@@ -105,7 +116,7 @@ class _Plan:
     @staticmethod
     @lru_cache(maxsize=64)
     def of(tree: Tree) -> _Plan:
-        """Raises NotDerived."""
+        """Return the plan of a tree. Raise NotDerived for too many ends."""
         centers, parents = [tree.root], [-1]
         for number, center in enumerate(centers):
             centers += center.below
@@ -143,11 +154,14 @@ class _Plan:
         return _Plan(tuple(centers), tuple(parents), tuple(ends), tuple(moves), tuple(curvatures), bits, spread)
 
     def accuracy(self, wanted: int) -> int:
-        """The accuracy of the integrals of one center, of which the others make 2^bits times as much at most."""
+        """The accuracy of the integrals of one center, whose errors the other centers multiply by up to 2^bits."""
         return wanted + self.bits + (len(self.centers) - 1).bit_length() + 3
 
     def steps(self, accuracy: int) -> list[Fraction]:
-        """The steps h of all centers, with which each integral is wrong by at most 2^-accuracy. Raises NotDerived."""
+        """The steps h of all centers, with which each integral has an error of at most 2^-accuracy.
+
+        Raises NotDerived if the deviations are too different.
+        """
         steps: list[Fraction] = []
         for center, ends, curvature in zip(self.centers, self.ends, self.curvatures, strict=True):
             # 2π² > 19.73, and a quarter of it for half a line.
@@ -167,13 +181,13 @@ class _Plan:
 
 
 def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
-    """The forms of each, and how often over its variance: of the density, and of the leaves."""
+    """The forms of each factor, the density and the leaves, with its count over its variance."""
     result: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -center.slope, _ZERO),), 1 / center.spread.size)]
     return result + [(leaf.forms, count / leaf.spread.size) for leaf, count in center.leaves]
 
 
 def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
-    """Raises NotDerived for too many ends, and for those of more than one direction."""
+    """The ends of all centers. Raises NotDerived for too many ends, and for ends in more than one direction."""
     handed: list[set[Fraction]] = [set() for _ in centers]
     result: list[_Ends] = []
     for number in reversed(range(len(centers))):
@@ -198,7 +212,7 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
 
 
 def _root_below(x: Fraction) -> Fraction:
-    """A lower bound of √x, at most an eighth less, of a few bits: multiples of such numbers are often equal."""
+    """A lower bound of √x, at most an eighth less, with few bits: multiples of such numbers are often equal."""
     low = root_around(x, 24)[0]
     rest = max(0, low.numerator.bit_length() - 4)
     return Fraction(low.numerator >> rest << rest, low.denominator)
@@ -209,7 +223,7 @@ def _root_below(x: Fraction) -> Fraction:
 
 @lru_cache(maxsize=20_000)
 def half_weight(n: int, bits: int) -> Pair:
-    """σ(n) = 1/2 + Si(πn)/π, a few units of 2^-bits wide."""
+    """Enclose σ(n) = 1/2 + Si(πn)/π, a few units of 2^-bits wide."""
     if n < 0:
         low, high = half_weight(-n, bits)
         return (1 << bits) - high, (1 << bits) - low
@@ -256,8 +270,10 @@ def half_weight(n: int, bits: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The values of a function of a·t + b·x + d·eps at places k·h + w·eps and j·h' + w'·eps, by a·h·k + b·h'·j in
-    multiples of `unit`. To this start + slope·u is added, but for an error of `away`.
+    """The values of a function of a·t + b·x + d·eps at places k·h + w·eps and j·h' + w'·eps.
+
+    The keys are a·h·k + b·h'·j in multiples of `unit`. The function's argument is that sum plus start + slope·u, with
+    an error of at most `away`.
     """
 
     known: dict[int, Series]
@@ -296,7 +312,7 @@ class _Sum:
         self._known: dict[tuple[int, Fraction, Fraction], list[Series]] = {}
 
     def total(self) -> Series:
-        """The probability."""
+        """The probability of the tree."""
         (value,) = self._message(0, _ZERO, _ZERO)
         return value
 
@@ -343,7 +359,7 @@ class _Sum:
         cut: tuple[bool, Fraction] | None,
         side: int,
     ) -> list[Series]:
-        """Over what is below a cut (side -1), above it (1), or over the whole line."""
+        """The integral over the part below a cut (side -1), above a cut (side 1), or over the whole line (no cut)."""
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
         moving = cut is not None and cut[0]
         move = ends.moves(center.slope, above)[0]
@@ -385,7 +401,7 @@ class _Sum:
         return (child for child, parent in enumerate(self._plan.parents) if parent == number)
 
     def _weighted(self, values: Sequence[Series], weights: Sequence[Pair] | None) -> Series:
-        """Σ weight·value, for weights between -1/8 and 9/8."""
+        """The sum Σ weight·value, for weights between -1/8 and 9/8."""
         cell = self._cell
         if weights is None:
             return cell.sum(values)
@@ -411,7 +427,7 @@ class _Sum:
         return _Table({}, unit, int(a / unit), int(b / unit), start, slope, away, spread.size, density)
 
     def _factor(self, tables: Sequence[_Table], count: int, k: int, j: int) -> Series:
-        """The density without 1/√v, or the probability of a leaf so many times."""
+        """The density without its factor 1/√v, or the probability of a leaf, to the power `count`."""
         cell, result = self._cell, []
         for table in tables:
             key = table.first * k + table.second * j

@@ -1,10 +1,10 @@
-"""Probabilities of events over normal noises: there is no closed form, so they are sums over nodes with proved errors.
+"""Probabilities of events over normal noises, which have no closed form: sums over nodes with proved errors.
 
-A *star* is an event over noises that hang together: a tree over normal noises, and Laplace noises among them
-(`trees.py`), or over integers (`summed.py`). FORMAT.md states and proves the lemmas that this rests on: how near sums
-over nodes are (N1, N6 to N8), their Taylor polynomials (N2), Φ in fixed point (N3) and the tails (N4).
+A *star* is an event over connected noises: a tree over normal noises, perhaps with Laplace noises (`trees.py`), or an
+event over integers (`summed.py`). FORMAT.md states and proves the lemmas: the error of sums over nodes (N1, N6 to N8),
+their Taylor polynomials (N2), Φ in fixed point (N3), and the tails (N4).
 
-Everything is computed with integers that stand for multiples of 2^-bits.
+All numbers are integer multiples of 2^-bits.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Hanging = tuple[tuple[tuple[NoiseFamily, Fraction], ...], tuple[Row, ...]]
 
 
 def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Iterable[Row]) -> list[Hanging]:
-    """The half-spaces by the noises that hang together."""
+    """Group the half-spaces that share noises, directly or through each other."""
     result: list[Hanging] = []
     for noises, members in connected(rows, lambda row: (i for i, _ in row[0])):
         place = {i: index for index, i in enumerate(sorted(noises))}
@@ -69,7 +69,7 @@ def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Ite
 
 
 def without_implied(hanging: Hanging) -> list[Hanging]:
-    """Leave out half-spaces over normal and Laplace noises that others imply; what is left may fall apart."""
+    """Leave out half-spaces over normal and Laplace noises that others imply; the rest may be several groups."""
     laws, rows = hanging
     if any(is_whole(family) for family, _ in laws):
         return [hanging]
@@ -78,8 +78,10 @@ def without_implied(hanging: Hanging) -> list[Hanging]:
 
 
 def star_of(hanging: Hanging) -> Hub:
-    """The tree that an event over normal noises, and Laplace noises among them, is, or one over integer noises. Raises
-    NotDerived for others, and for one that is the product of several."""
+    """The star of connected half-spaces over normal, Laplace or integer noises.
+
+    Raises NotDerived for half-spaces that are not a star, and for those that are the product of several stars.
+    """
     parts = without_implied(hanging)
     if not parts:
         raise NotDerived("an event over Gaussian noise compares nothing")
@@ -104,8 +106,10 @@ def star_of(hanging: Hanging) -> Hub:
 def _merged(
     laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[Row]
 ) -> tuple[list[Spread], list[tuple[dict[int, Fraction], Fraction]]]:
-    """The laws of independent values, and half-spaces over them: normal noises whose columns are proportional are one
-    value, as their sums are normal."""
+    """The laws of independent values, and half-spaces over the values.
+
+    Normal noises with proportional columns are one value, since their sums are normal.
+    """
     values: list[Spread] = []
     merged: list[tuple[dict[int, Fraction], Fraction]] = [({}, d) for _, d in rows]
     for direction, members in by_direction(form for form, _ in rows).items():
@@ -131,7 +135,7 @@ Stars = tuple[Hub, ...]
 
 
 def in_order(stars: Iterable[Hub]) -> Stars:
-    """The stars as they are listed."""
+    """The stars in the order in which certificates list them."""
     return tuple(sorted(stars, key=star_order))
 
 
@@ -142,7 +146,7 @@ def star_order(star: Hub) -> tuple[int, Any]:
 
 @dataclass(frozen=True)
 class Enclosed:
-    """Σ weight·Π Pr[star]: a probability that is known by enclosures, or a bound of one."""
+    """The sum Σ weight·Π Pr[star]: a probability, or a bound of one, of which only enclosures are known."""
 
     terms: Mapping[Stars, Closed]
 
@@ -150,7 +154,7 @@ class Enclosed:
         return hash(frozenset(self.terms))
 
     def equals(self, other: Enclosed, budget: Budget) -> bool:
-        """Whether all weights are the same, term by term."""
+        """Whether all stars and weights are the same, term by term."""
         return self.terms.keys() == other.terms.keys() and all(
             equal_closed(weight, other.terms[stars], budget) for stars, weight in self.terms.items()
         )
@@ -161,25 +165,28 @@ Probability = Closed | Enclosed
 
 
 def _is_exact(star: Hub) -> bool:
-    """Whether nothing is integrated for it: it is that a value alone is within bounds."""
+    """Whether no integral is needed, since the event is that one value lies within bounds."""
     return isinstance(star, Tree) and star.bounds is not None
 
 
 class Sum:
-    """A sum of weights times stars on the way."""
+    """A sum of weights times stars, to which terms can be added."""
 
     def __init__(self, terms: Mapping[Stars, Closed] | None = None) -> None:
         self._terms: dict[Stars, Closed] = dict(terms or {})
 
     @classmethod
     def of(cls, value: Probability, budget: Budget) -> Sum:
-        """A sum to go on from."""
+        """Return a sum that starts with `value`."""
         result = cls()
         result.include(value, budget)
         return result
 
     def add(self, stars: Stars, weight: Closed, budget: Budget) -> None:
-        """One more summand; of a value alone Pr[it is within two bounds] is the sum of those for each, less 1."""
+        """Add a summand.
+
+        For one value between two bounds, the probability is the sum of the probabilities for each bound, less 1.
+        """
         for index, star in enumerate(stars):
             if isinstance(star, Tree) and star.bounds is not None and len(star.bounds) > 1:
                 rest = (*stars[:index], *stars[index + 1 :])
@@ -195,19 +202,19 @@ class Sum:
         self._terms[stars] = weight if known is None else add_closed(known, weight, budget)
 
     def include(self, other: Probability, budget: Budget, factor: Closed | None = None) -> None:
-        """All of another sum, or this many times as much."""
+        """Add a whole probability, times `factor` if it is given."""
         for stars, weight in other.terms.items() if isinstance(other, Enclosed) else [((), other)]:
             self.add(stars, weight if factor is None else multiply_closed(weight, factor, budget), budget)
 
     def opposite(self, budget: Budget) -> Sum:
-        """1 less the sum."""
+        """Return 1 less the sum."""
         result = Sum({stars: (times(above, -1), below) for stars, (above, below) in self._terms.items()})
         result.add((), (ONE, ONE), budget)
         return result
 
     @property
     def value(self) -> Probability:
-        """The sum; a closed form where it lists no stars."""
+        """The sum as a probability; a closed form if no star is in it."""
         terms = {stars: weight for stars, weight in self._terms.items() if weight[0]}
         if terms.keys() <= {()}:
             return terms.get((), ({}, ONE))
@@ -215,14 +222,14 @@ class Sum:
 
 
 def same(left: Probability, right: Probability, budget: Budget) -> bool:
-    """Whether they are the same, sums over stars term by term."""
+    """Whether two probabilities are equal; sums over stars must be equal term by term."""
     if isinstance(left, Enclosed) or isinstance(right, Enclosed):
         return isinstance(left, Enclosed) and isinstance(right, Enclosed) and left.equals(right, budget)
     return equal_closed(left, right, budget)
 
 
 def read_enclosed(value: object) -> Enclosed:
-    """Read a sum over stars. Raises Rejected."""
+    """Read a sum over stars. Raise Rejected if it is malformed."""
     terms: dict[Stars, Closed] = {}
     for weight, factors in read.listed(read.tuple_of(read_ring, read.listed(_read_star, 100)), 10_000)(value):
         stars = tuple(factors)
@@ -245,10 +252,10 @@ def _read_star(value: object) -> Hub:
 
 @dataclass(frozen=True)
 class Cell(Expansion):
-    """An interval of eps on which integrals, and sums over integers, are wrong by at most 2^-accuracy."""
+    """An interval of eps on which integrals, and sums over integers, have an error of at most 2^-accuracy."""
 
     def star(self, star: Hub) -> Series:
-        """The first coefficients in eps of the sum over nodes of a star."""
+        """The first Taylor coefficients in eps of the sum over nodes of a star."""
         if star.fixed:
             cell = replace(self, middle=_ONE, radius=_ZERO, terms=1)
             series = star.series(cell) if isinstance(star, Summed) else cell.star(replace(star, fixed=False))
@@ -260,7 +267,7 @@ class Cell(Expansion):
     # --- what has to be positive --------------------------------------------------------------
 
     def polynomial(self, total: Enclosed) -> tuple[Series, Fraction]:
-        """The sum with trapezoid sums for integrals, and how far it is from the true one at most."""
+        """The sum, with sums over nodes for integrals, and a bound of its distance from the true sum."""
         result = Series([0] * self.terms, 0)
         away = _ZERO
         for stars, (weight, below) in total.terms.items():
@@ -275,7 +282,7 @@ class Cell(Expansion):
         return result, away
 
     def disks(self, total: Enclosed) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Ratios, the disk that is this many times larger, and a bound of the sum with trapezoid sums on it."""
+        """Yield ratios, disks with the radius of the cell over the ratio, and bounds of the sum over nodes there."""
         for larger in _DISKS:
             ratio = Fraction(1, 1 << larger)
             disk, most = self.radius / ratio, _ZERO
@@ -296,7 +303,7 @@ class Cell(Expansion):
         return kinked.bits_on_disk(star, middle, disk, self.accuracy)
 
     def shows(self, total: Enclosed) -> bool:
-        """Whether the sum is shown to be positive on the cell, but at 0."""
+        """True only if the sum is positive on the cell, except perhaps at eps = 0."""
         for bound in (total, next_to_zero(total)):
             if bound is None:
                 continue
@@ -306,7 +313,7 @@ class Cell(Expansion):
         return False
 
     def is_positive(self, total: Enclosed) -> bool:
-        """Whether the sum is shown to be positive on all of the cell."""
+        """True only if the sum is positive on all of the cell."""
         try:
             outside = _ZERO
             if self.radius:
@@ -323,7 +330,7 @@ class Cell(Expansion):
         return all(positive_on_unit(each, self.budget) for each in (upward, downward))
 
     def is_positive_from_zero(self, total: Enclosed) -> bool:
-        """The same for a sum that is 0 at 0, on (0, radius], by lemma N2 around 0."""
+        """True only if the sum, which is 0 at eps = 0, is positive on (0, radius]; by lemma N2 around 0."""
         around = replace(self, middle=_ZERO, radius=self.middle + self.radius)
         try:
             trees = {star for stars in total.terms for star in stars if isinstance(star, Tree)}
@@ -345,7 +352,7 @@ class Cell(Expansion):
         return positive_on_unit([first - wrong, *rest], self.budget)
 
     def enclosure(self, total: Enclosed) -> tuple[Fraction, Fraction]:
-        """Around the sum at the middle."""
+        """Rationals below and above the sum at the middle. Raises Rejected."""
         try:
             polynomial, away = replace(self, radius=_ZERO, terms=1).polynomial(total)
         except NotDerived as ended:
@@ -377,14 +384,14 @@ def majorant(function: Ring, middle: Fraction, radius: Fraction) -> Fraction:
 
 
 def is_number(total: Enclosed) -> bool:
-    """Whether all of it is the same for every eps."""
+    """Whether the sum is the same for every eps."""
     return all(weight[0].keys() <= {(0, _ZERO)} for weight in total.terms.values()) and all(
         star.fixed for stars in total.terms for star in stars
     )
 
 
 def at_zero(total: Enclosed) -> Fraction | None:
-    """The limit of the sum at 0, where it is known as a rational."""
+    """The limit of the sum at eps = 0 if it is known as a rational, otherwise None."""
     result = _ZERO
     for stars, (weight, below) in total.terms.items():
         known = [star.at_zero for star in stars]
@@ -395,8 +402,9 @@ def at_zero(total: Enclosed) -> Fraction | None:
 
 
 def next_to_zero(total: Enclosed) -> Enclosed | None:
-    """A lower bound of the sum with normal noises for discrete ones; None without these, or where a weight has no
-    sign.
+    """A lower bound of the sum with normal noises in place of discrete ones.
+
+    None if the sum has no discrete noises, or if a weight has no sign.
     """
     result = Sum()
     if not any(isinstance(star, Summed) for stars in total.terms for star in stars):
@@ -420,8 +428,9 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
 
 @lru_cache(maxsize=1_000)
 def _near(event: Summed, *, above: bool) -> Tree:
-    """The tree over normal noises whose probability is at least (`above`), or at most, that of `event`. Raises
-    NotDerived.
+    """The tree over normal noises with a probability at least (`above`), or at most, that of `event`.
+
+    Raises NotDerived.
     """
     laws, rows = event.near(1 if above else -1)
     star = star_of((tuple(laws), tuple(rows)))
@@ -430,8 +439,11 @@ def _near(event: Summed, *, above: bool) -> Tree:
 
 
 def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool:
-    """Whether the sum is seen to be positive on [start, inf), by lemma N4: a product of stars with a positive weight is
-    at least 1 less the tails of all its half-spaces, one half-space with a negative weight is 1 less its tail."""
+    """True only if the sum is positive on [start, inf), by lemma N4.
+
+    A product of stars with a positive weight is at least 1 less the tails of all its half-spaces. One half-space with a
+    negative weight is 1 less its tail.
+    """
     plain: Ring = {}
     # e^(-r·eps²)/2 is what sums over integers fail with at most, and more than erfc(√r·eps)/2: both do not cancel.
     tails: dict[tuple[Number | Fraction, bool], Ring] = {}
@@ -470,8 +482,10 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
 def _normal_tails_are_positive(
     tails: Sequence[tuple[Number | Fraction, Ring]], start: Fraction, budget: Budget
 ) -> bool:
-    """Whether Σ c·erfc(√r·eps)/2 is seen to be positive on [start, inf), for numbers c; also with e^(-r·eps²)/2 in the
-    place of any erfc(√r·eps)/2 with a c < 0."""
+    """True only if Σ c·erfc(√r·eps)/2 is positive on [start, inf), for numbers c.
+
+    A summand with c < 0 may also have e^(-r·eps²)/2 in place of erfc(√r·eps)/2.
+    """
     numbers: list[tuple[Ends, Fraction]] = []
     for rate, weight in tails:
         if start <= 0 or isinstance(rate, Fraction) or weight.keys() != {(0, _ZERO)}:
@@ -496,7 +510,7 @@ def _normal_tails_are_positive(
 
 
 def read_sizes(value: object) -> tuple[int, int]:
-    """The accuracy and the number of terms that a certificate states."""
+    """Read the accuracy and the number of terms that a certificate states."""
     accuracy, terms = read.tuple_of(read.up_to(MOST_BITS), read.up_to(MOST_TERMS))(value)
     if accuracy < 8 or terms < 2:
         raise Rejected("the accuracy is at least 8, and there are at least 2 terms")
@@ -504,7 +518,7 @@ def read_sizes(value: object) -> tuple[int, int]:
 
 
 def complementary(square: Number, *, fixed: bool) -> Enclosed:
-    """erfc(√square·eps), or erfc(√square): 2 - 2·Pr[L <= eps], for L with the variance 1/(2·square)."""
+    """The sum of erfc(√square·eps), or erfc(√square): 2 - 2·Pr[L <= eps], where L has the variance 1/(2·square)."""
     if not square.factor:
         return Enclosed({(): (ONE, ONE)})
     spread = Spread(False, 1 / (2 * square.factor))

@@ -1,7 +1,8 @@
-"""Obligations: that Pr >= 1 - beta on all intervals of eps, or fails at one eps, as stated.
+"""Obligations: Pr >= 1 - beta on all intervals of eps, or Pr < 1 - beta at one eps, as stated.
 
-The function Pr + beta - 1 is nonnegative on cells that cover each interval: for a beta that is the least of some, for
-each of them; for the greatest of some, one is enough on each cell, so that no cell has to say which is the greatest.
+An accurate obligation is proved on cells that cover each interval, on which Pr + beta - 1 is nonnegative. If beta is a
+`min`, this is proved for each argument. If an argument is a `max`, one of its arguments suffices on each cell, so that
+no cell has to say which is the greatest.
 """
 
 from __future__ import annotations
@@ -51,20 +52,23 @@ _ZERO = Fraction(0)
 
 
 def worst(verdicts: Collection[str]) -> str:
-    """The verdict of all together."""
+    """The verdict of a report with these verdicts."""
     return next((verdict for verdict in ("inaccurate", "undecided") if verdict in verdicts), "accurate")
 
 
 @dataclass
 class Tally:
-    """The verdicts of rows, or of classes of inputs, numbered from 1: how many of each, and how many say nothing; and
-    why some verdicts have no proof."""
+    """The verdicts of rows, or of classes of inputs, numbered from 1.
+
+    `counts` has the number of each verdict, and of the vacuous rows, about which nothing is claimed. `open` has the
+    reasons why some verdicts have no proof.
+    """
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0))
     open: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, verdict: str, missing: str | None, *, vacuous: bool = False) -> None:
-        """Count one more."""
+        """Count one more verdict, with the reason why its proof is missing, or None."""
         self.counts["rows"] += 1
         self.counts[verdict] += 1
         self.counts["vacuous"] += vacuous
@@ -72,7 +76,7 @@ class Tally:
             self.open.append((self.counts["rows"], missing))
 
     def require(self, stated: object, what: str) -> None:
-        """Check that `stated` is the verdict of all parts together. Raises Rejected."""
+        """Check that `stated` is the verdict of all parts together. Raise Rejected if it is not."""
         if not self.counts["rows"]:
             raise Rejected("the list is empty", what)
         overall = worst([verdict for verdict in VERDICTS if self.counts[verdict]])
@@ -82,8 +86,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class Decided:
-    """The result of checking one obligation, value >= 1 - beta on the intervals. `open` is the reason for which it has
-    no proof, or None; `charted` is true where a refuted one is shown to fail at just the stated eps.
+    """A checked obligation, value >= 1 - beta on the intervals.
+
+    `open` is the reason for which it has no proof, or None. `charted` is true if a refuted obligation is also shown
+    where it holds.
     """
 
     value: Probability
@@ -96,8 +102,10 @@ class Decided:
     fails_at: Fraction | None = None
 
     def require(self, verdict: str, beta: Beta | None, budget: Budget) -> str | None:
-        """The reason why the obligation has no proof, or None. Raises Rejected unless it has this verdict and is about
-        this beta; where the beta is not known, nothing is shown.
+        """The reason why the obligation has no proof, or None.
+
+        Raises Rejected unless the obligation has this verdict and this beta. An obligation whose beta is not known has
+        no proof.
         """
         if self.verdict != verdict:
             raise Rejected(f"its obligation is {self.verdict}, not {verdict}")
@@ -107,12 +115,12 @@ class Decided:
 
 
 def among(entries: Sequence[object]) -> read.Reader[int]:
-    """The position of one of these."""
+    """Return the reader of a position in `entries`."""
     return lambda value: read.index(value, entries)
 
 
 def end(value: object) -> Fraction | None:
-    """The upper end of a cell; None for infinity."""
+    """Read the upper end of a cell; None is infinity."""
     return None if value == "inf" else read.rational(value)
 
 
@@ -120,8 +128,10 @@ def end(value: object) -> Fraction | None:
 
 
 class Positive:
-    """The denominators of a certificate that were shown to be positive for every eps > 0, or on the intervals of the
-    whole certificate, if it has any; and why others were not."""
+    """The denominators of a certificate, each with whether it was shown to be positive.
+
+    Positive means for every eps > 0, or on the intervals of the whole certificate, if it has any.
+    """
 
     def __init__(self, value: object, budget: Budget, intervals: Sequence[Interval] = ()) -> None:
         self._open: dict[frozenset[tuple[tuple[int, Fraction], Fraction]], str | None] = {}
@@ -137,7 +147,10 @@ class Positive:
                 self._open[frozenset(function.items())] = None
 
     def open(self, function: Ring) -> str | None:
-        """None where the denominator was shown to be positive, else why not."""
+        """None if the denominator was shown to be positive, otherwise the reason.
+
+        Raises Rejected if the denominator is not listed.
+        """
         if function == ONE:
             return None
         try:
@@ -146,14 +159,16 @@ class Positive:
             raise Rejected("its denominator is missing from the list `positive`") from None
 
     def of_all(self, *functions: Closed) -> str | None:
-        """None where all these functions have positive denominators, else why not."""
+        """None if all functions have positive denominators, otherwise the reason."""
         missing = next((why for _, below in functions if (why := self.open(below)) is not None), None)
         return None if missing is None else f"a denominator is not shown to be positive: {missing}"
 
 
 def _require_positive(function: Ring, proof: object, intervals: Sequence[Interval], budget: Budget) -> None:
-    """Raises Rejected unless it is shown that the function is positive: by its coefficients, by factors for every eps,
-    or by those for each of the intervals."""
+    """Raise Rejected unless the function is shown to be positive.
+
+    The proof is by its coefficients, by factors for every eps, or by factors for each of the intervals.
+    """
     if proof == "coefficients":
         if not function or any(c < 0 for c in function.values()):
             raise Rejected("its coefficients are not all positive")
@@ -176,9 +191,7 @@ def _require_positive(function: Ring, proof: object, intervals: Sequence[Interva
 
 @dataclass(frozen=True)
 class Context:
-    """The functions that obligations refer to. A beta is the least of the greatest of some closed forms, None where it
-    has no such form.
-    """
+    """The functions that obligations refer to; a beta is None if it has no form that can be certified."""
 
     values: Sequence[Probability]
     betas: Sequence[Beta | None]
@@ -187,7 +200,7 @@ class Context:
 
 
 def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positive: Positive) -> Context:
-    """The probabilities and betas of a certificate."""
+    """Read the probabilities and betas of a certificate."""
 
     def closed(value: object) -> Closed:
         one = read_closed(value)
@@ -222,7 +235,7 @@ def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positiv
 
 
 def _the_one(stated: list[Any], why: str) -> list[Any]:
-    """Return the one entry of `stated` that is there. Raises Rejected with `why` unless exactly one is."""
+    """Return `stated`, of which exactly one entry must not be None. Raise Rejected with `why` otherwise."""
     if sum(one is not None for one in stated) != 1:
         raise Rejected(why)
     return stated
@@ -232,7 +245,7 @@ def _the_one(stated: list[Any], why: str) -> list[Any]:
 
 
 def check_obligations(value: object, context: Context, budget: Budget) -> list[Decided]:
-    """All obligations of a certificate, about its intervals of eps."""
+    """Check all obligations of a certificate, about its intervals of eps."""
     return read.listed(lambda item: check_obligation(item, context, budget), step="obligation")(value)
 
 
@@ -246,7 +259,7 @@ _EVIDENCE = {
 
 
 def check_obligation(value: object, context: Context, budget: Budget) -> Decided:
-    """Re-derive one entry of `obligations`."""
+    """Check one obligation of a certificate again. Raise Rejected if its evidence does not prove it."""
     table = {"probability": among(context.values), "beta": among(context.betas), "verdict": read.one_of(*VERDICTS)}
     evidence = {
         "parts": read.items,
@@ -285,7 +298,7 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
 def _check_parts(
     items: Sequence[object], probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> str | None:
-    """Pr >= 1 - min(...), for each argument. Why denominators are not shown to be positive, if so."""
+    """Check Pr >= 1 - min(...) for each argument; return why a denominator is not shown to be positive, or None."""
     if len(items) != len(least):
         raise Rejected(f"there are {len(items)} parts for the {len(least)} arguments of the `min`")
     missing = None
@@ -309,7 +322,7 @@ def _check_parts(
 
 
 def _check_cells(value: object, functions: Sequence[Closed | None], interval: Interval, budget: Budget) -> None:
-    """Check that on each cell of the interval one of the functions is nonnegative, by continuity its ends included."""
+    """Check that on each cell of the interval one of the functions is nonnegative, by continuity including its ends."""
     table = {"argument": among(functions), "to": end, "factors": read.anything}
     position: Fraction | None = interval.lower
     cells = read.items(value, MOST_CELLS)
@@ -361,7 +374,7 @@ def _require_slack(function: Closed, probability: Closed, beta: Closed, budget: 
 def _check_counterexample(
     value: object, probability: Probability, beta: Beta, intervals: Sequence[Interval], budget: Budget
 ) -> Fraction:
-    """The stated eps, at which Pr < 1 - max(arms) for one argument of the `min`. Raises Rejected."""
+    """Return the stated eps, at which Pr < 1 - max(arms) for one argument of the `min`. Raise Rejected."""
     least = arguments_of(beta)
     with in_step("counterexample"):
         argument, eps = read.fields(value, {"argument": among(least), "eps": read.rational})
@@ -373,8 +386,10 @@ def _check_counterexample(
 
 
 def fails_at(probability: Probability, arms: Sequence[Probability], eps: Fraction, budget: Budget) -> bool:
-    """Whether Pr + a - 1 < 0 at this eps, for each of the arms: in closed form always seen, of sums over stars as far
-    as enclosures show it."""
+    """Whether Pr + a - 1 < 0 at this eps for each a in `arms`.
+
+    A closed form is decided exactly. A sum over stars counts as negative only if an enclosure shows it.
+    """
     return all(_is_negative(_slack(probability, arm, budget), eps, budget) for arm in arms)
 
 
@@ -394,7 +409,7 @@ def _is_negative(total: Probability, eps: Fraction, budget: Budget) -> bool:
 
 
 def _slack(probability: Probability, arm: Probability, budget: Budget) -> Probability:
-    """Pr + a - 1."""
+    """The function Pr + a - 1."""
     total = Sum()
     for summand in (probability, arm, (constant(-1), ONE)):
         total.include(summand, budget)
@@ -402,7 +417,10 @@ def _slack(probability: Probability, arm: Probability, budget: Budget) -> Probab
 
 
 def slacks(value: Probability, beta: Beta | None, budget: Budget) -> list[Enclosed] | None:
-    """Pr + beta - 1, one for each argument of a beta that is the least of some functions; None for others."""
+    """The functions Pr + beta - 1, one for each argument of a `min`.
+
+    None if an argument is a `max`, or if beta is not known.
+    """
     if beta is None or any(len(arms) > 1 for arms in arguments_of(beta)):
         return None
     result = []
@@ -419,7 +437,7 @@ def _check_cells_of_stars(
     sizes: tuple[int, int],
     budget: Budget,
 ) -> None:
-    """Raises Rejected unless no sum is negative on the intervals, cell by cell: stated are their ends."""
+    """Raise Rejected unless no sum is negative on the intervals, cell by cell; the ends of cells are stated."""
     if totals is None:
         raise Rejected("beta is not a `min` of functions, so no cells may be stated")
     if len(cells) != len(intervals):
@@ -434,7 +452,7 @@ def _check_cells_of_stars(
 def _prove_in_cells(
     total: Enclosed, interval: Interval, ends: Sequence[Fraction | None], sizes: tuple[int, int], budget: Budget
 ) -> None:
-    """The last cell ends at infinity where the tails decide from the one before on."""
+    """Raise Rejected unless the sum is positive on each cell; a last cell that ends at infinity is proved by tails."""
     if not total.terms:
         if ends:
             raise Rejected("a function that is 0 must not have cells")

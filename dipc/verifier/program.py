@@ -325,8 +325,8 @@ class _Compiler:
     def distance(self, metric: Sequence[syntax.Field]) -> Distance:
         """Compile the distances that `metric` states of answers and of inputs.
 
-        Declares `out'` for each output `out`, and `q'` for each input `q` if the metric says when inputs are apart.
-        Afterwards only inputs and outputs are visible.
+        Declares out' for each output out, and q' for each input q if the metric says when inputs are apart. Afterwards
+        only inputs and outputs are visible.
         """
         visible = {}
         for name, variable in self.variables.items():

@@ -1,10 +1,11 @@
-"""Privacy for all real inputs, for one program and for every number of queries, by shifts of the noises.
+"""Privacy for all real inputs by shifts of the noises, for one program and for every number of queries.
 
-The program is executed with its inputs left open. FORMAT.md has the lemma: shifts that map each exit at one input into
-the same exit at another cost at most the budget. For one program the certificate states them. For every number an
-adversary chooses way after way through the heads of the loop (`loops.py`), and extreme moves of the inputs of each
-index; for each head and each choice of shifts of the noises carried there the least cost so far is kept, if it is
-within the budget.
+The program is executed with its inputs left open. By the lemma in FORMAT.md, the program is private if shifts map each
+exit at one input into the same exit at another, at a cost within the budget.
+
+For one program the certificate states the shifts. For every number of queries an adversary chooses way after way
+through the heads of the loop (`loops.py`), and extreme moves of the inputs of each index. For each head, and each
+choice of shifts of the noises carried there, the least cost so far is kept if it is within the budget.
 """
 
 from __future__ import annotations
@@ -42,22 +43,23 @@ _BITS = 256
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Σ noises·t + Σ inputs·d: what a shift and a move change of a form."""
+    """A change Σ noises·t + Σ inputs·d of a form, for a shift t of the noises and a move d of the inputs."""
 
     noises: Mapping[int, Fraction]
     inputs: Mapping[int, Fraction]
 
     def by(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> Fraction:
-        """The change."""
+        """The value of the change for this shift and this move."""
         moved = sum((c * move[slot] for slot, c in self.inputs.items() if slot in move), _ZERO)
         return sum((c * shift[i] for i, c in self.noises.items() if i in shift), moved)
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedExit:
-    """The conditions on shifts in one exit: sums that must not fall, and sums that must not change, when noises are
-    shifted and inputs move. `rates` are those of the noises that may be shifted, in the order in which they are drawn;
-    `growing` noises are shifted only upwards.
+    """The conditions on shifts in one exit: `slacks` must not fall, and `outputs` must not change.
+
+    `rates` has the noises that may be shifted, in the order in which they are drawn; `growing` noises may only be
+    shifted upwards.
     """
 
     slacks: tuple[Change, ...]
@@ -66,8 +68,11 @@ class AlignedExit:
     growing: frozenset[int]
 
     def moves(self, slots: Sequence[int], distance: str, radius: Fraction) -> Iterator[dict[int, Fraction]]:
-        """Moves of which some convex combination is worst. In a box an input that no real output and all half-spaces
-        feel with one sign is worst where these are tightest: a shift that does there does wherever it is."""
+        """Moves of the inputs, of which some convex combination is the worst.
+
+        In a box, consider an input that no real output depends on, and on which all half-spaces depend with one sign.
+        Only its tightest end is a move: a shift that is right there is right at every other value.
+        """
         if distance == "l1":
             for slot in slots:
                 yield {slot: radius}
@@ -84,7 +89,7 @@ class AlignedExit:
             yield dict(zip(slots, values, strict=True))
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
-        """Whether the noises of this exit, so shifted, are in it after the move, with the same real outputs."""
+        """Whether the shifted noises of this exit are in the exit after the move, with the same real outputs."""
         return (
             shift.keys() <= self.rates.keys()
             and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
@@ -94,7 +99,7 @@ class AlignedExit:
 
 
 def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[AlignedExit]:
-    """The exits of a program with its inputs, which are real, left open. Raises NotDerived."""
+    """The exits of a program with its inputs left open, all of which must be real. Raises NotDerived."""
     slots = machine.numbered("input")
     if distance not in ("linf", "l1"):
         raise NotDerived(f"by {distance[:20]} no move of the inputs is the greatest")
@@ -128,8 +133,11 @@ def alignment_cost(
     radius: Fraction,
     budget: Budget,
 ) -> Fraction:
-    """A K such that the program with these exits is K·eps-private for all real inputs that are so near: the greatest
-    cost of the stated shifts, one for each exit and each of its moves. Raises Rejected where one does not do."""
+    """A K for which the program with these exits is K·eps-private, for all real inputs within `radius` of each other.
+
+    K is the greatest cost of the stated shifts, one for each exit and each of its moves. Raises Rejected if a shift is
+    wrong.
+    """
     with in_step(_STEP):
         vectors, numbers = read.fields(
             stated, {"vectors": read.listed(read.coefficients), "exits": read.listed(read.listed(read.natural))}
@@ -156,7 +164,7 @@ def alignment_cost(
 
 
 def shifts_one_noise(exits: Sequence[AlignedExit], stated: Mapping[str, Any]) -> bool:
-    """Whether there is one exit, and all its stated shifts, read before, move one and the same Laplace noise."""
+    """Whether there is one exit, and all its stated shifts move one and the same Laplace noise."""
     places = {place for vector in stated["vectors"] for place, _ in vector}
     if len(exits) != 1 or len(places) > 1:
         return False
@@ -166,8 +174,10 @@ def shifts_one_noise(exits: Sequence[AlignedExit], stated: Mapping[str, Any]) ->
 def delta_suffices(
     delta: Mapping[tuple[int, Fraction], Fraction], short: Fraction, uppers: Sequence[Fraction | None]
 ) -> bool:
-    """Whether delta is seen to be at least 1 - e^(-short·eps/2) for every eps up to the greatest of these; `short` is
-    positive."""
+    """True only if delta is at least 1 - e^(-short·eps/2) for every eps up to the greatest of `uppers`.
+
+    `short` is positive.
+    """
     rest = {(0, _ZERO): Fraction(-1), (0, -short / 2): _ONE}
     for key, c in delta.items():
         rest[key] = rest.get(key, _ZERO) + c
@@ -196,8 +206,12 @@ _MANY = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """Changes that may not be negative, and those that are 0, of noises by their places, those carried first; the rates
-    of the noises drawn; the head that it leads to, None at the end, and of all its noises those that this carries."""
+    """A way from one head to the next, with the conditions on its shifts.
+
+    `slacks` must not be negative and `outputs` must be 0, over the noises by their places, carried ones first. `drawn`
+    has the rates of the noises drawn. `goal` is the head that follows, None at the end, and `carried` are the noises
+    that it carries.
+    """
 
     slacks: tuple[Change, ...]
     outputs: tuple[Change, ...]
@@ -212,9 +226,11 @@ Costs = Mapping[tuple[Fraction, ...], Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """How noises are shifted on a way, from each of these costs so far, when inputs are moved by at most a `radius`:
-    what they change is in `slacks`, which may not be negative, and `outputs`, which are 0. All costs are at most
-    `most`; of all noises those are `carried` on."""
+    """A question about a way: the shifts of noises from each of `costs`, if inputs move by at most `radius`.
+
+    The changes `slacks` must not become negative, and `outputs` must stay 0. No cost may exceed `most`. The noises
+    `carried` are carried on.
+    """
 
     costs: Costs
     carried: tuple[int, ...]
@@ -226,7 +242,7 @@ class Followed:
 
     @property
     def key(self) -> str:
-        """Under which its answer is kept."""
+        """The key of the answer in the certificate."""
         sums = [(sorted(noises.items()), moved) for noises, moved in (*self.slacks, *self.outputs)]
         return key_of(
             map(str, (sorted(self.costs.items()), self.carried, self.drawn, *sums, len(self.outputs), self.most))
@@ -238,7 +254,7 @@ class Followed:
         return tuple(shifts[noise] for noise in self.carried)
 
     def cost(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> Fraction | None:
-        """The cost of shifting carried noises by `before` and drawn ones by `fresh`; None if these shifts do not do."""
+        """The cost of shifting carried noises by `before` and drawn ones by `fresh`; None for forbidden shifts."""
         shifts = (*before, *fresh)
 
         def changed(noises: Mapping[int, Fraction]) -> Fraction:
@@ -258,8 +274,10 @@ def require_private(
     most: Fraction,
     budget: Budget,
 ) -> int:
-    """Check that the program is most·eps-private for all real inputs adjacent by this distance and radius, for every
-    number from the least on. Return the number of ways through iterations. Raises NotDerived where that is not shown.
+    """Check that the program is most·eps-private for all real adjacent inputs, for every number of queries.
+
+    `numbers` is the parameter and its least value, `adjacent` a distance and a radius. Returns the number of ways
+    through iterations. Raises NotDerived if privacy is not shown.
     """
     parameter, least = numbers
     given = {**constants, parameter: Fraction(least + _MANY)}
@@ -290,7 +308,7 @@ class _Exploration:
     _ways: dict[int | None, tuple[_Way, ...]] = field(default_factory=dict)
 
     def check(self) -> int:
-        """Return the number of ways. Raises NotDerived where one has no shifts within the budget."""
+        """Check every way, and return the number of ways. Raise NotDerived if one has no shifts within the budget."""
         elements = self.runs.elements
         slots = self.runs.side.machine.slots
         shared = [slot for slot in self.runs.side.machine.numbered("input") if slots[slot].name not in elements]
@@ -315,7 +333,7 @@ class _Exploration:
         return sum(map(len, self._ways.values()))
 
     def _moves(self, slots: Sequence[int], *, spent: bool) -> Iterator[tuple[dict[int, Fraction], bool]]:
-        """Extreme moves of these inputs, and whether nothing is left for others."""
+        """Extreme moves of these inputs, each with whether no other input may move."""
         ends = (self.radius, -self.radius)
         if self.distance == "linf":
             for values in product(ends, repeat=len(slots)):
@@ -327,7 +345,7 @@ class _Exploration:
                 yield {slot: end}, True
 
     def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
-        """The costs after a way, by the shifts of the noises carried then, shifted as the certificate says."""
+        """The costs after a way, by the shifts of the noises carried then; the certificate states the shifts."""
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(
             100 + 10 * len(costs) + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes)
@@ -354,7 +372,7 @@ class _Exploration:
     # --- ways -----------------------------------------------------------------------------------------
 
     def _from(self, head: int | None) -> tuple[_Way, ...]:
-        """The ways from a head, through an iteration or behind the loop; None: those up to the loop."""
+        """The ways from a head, through an iteration or behind the loop; for None, the ways up to the loop."""
         if head not in self._ways:
             if head is None:
                 ways = [self._way(0, end, elements=False) for end in self._ends(self.runs.start())]
@@ -370,7 +388,7 @@ class _Exploration:
         return self.runs.ways(state, (), self._outcomes)
 
     def _outcomes(self, state: State, guard: Guard) -> list[State]:
-        """Both outcomes of a comparison of noise."""
+        """The two outcomes of a comparison of noise."""
         if not any(i >= self.runs.first_noise for i, _ in guard.form):
             raise NotDerived("inputs are compared without noise")
         return [

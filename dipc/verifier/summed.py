@@ -1,9 +1,9 @@
-"""Probabilities of discrete normal noises, and discrete Laplace noises among them: sums over integers.
+"""Probabilities of discrete normal noises, and discrete Laplace noises among them, as sums over integers.
 
-Noises that count only through one sum of multiples of them are one value. An event is a tree of such values, with
-half-spaces a·k + d >= 0 over one of them, and a·k + b·l + d >= 0 over two. From the leaves to the root each value hands
-on, for every value of the next, the sum of what is compatible with it. Every noise is cut off where what is left out is
-small; FORMAT.md states and proves by how much that is wrong, lemma N8.
+Noises that matter only through one sum of their multiples form one value. An event is a tree of such values, with
+half-spaces a·k + d >= 0 over one value, and a·k + b·l + d >= 0 over two. From the leaves to the root, each value passes
+on, for every value of its parent, the sum over its compatible values. Every noise is cut off where its tail is small.
+FORMAT.md states and proves the error, lemma N8.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ Limit = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mass:
-    """The law of a noise: discrete Laplace with this rate, or discrete normal with a deviation whose square is this one
-    times `square`; in multiples of eps, or of 1/eps², unless it is `fixed`."""
+    """The law of a noise on the integers: discrete Laplace with the rate `size`, or discrete normal.
+
+    The square of a normal deviation is size·square. Sizes are in multiples of eps or 1/eps², unless the law is `fixed`.
+    """
 
     laplace: bool
     size: Fraction
@@ -48,7 +50,7 @@ class Mass:
 
     @staticmethod
     def of(family: NoiseFamily, size: Fraction) -> Mass:
-        """Raises NotDerived for other laws."""
+        """Return the mass of a law. Raise NotDerived if the law is not on the integers."""
         if isinstance(family, Normal) and family.whole:
             return Mass(False, size, family.fixed, family.square)
         if family is Family.DISCRETE_LAPLACE:
@@ -56,7 +58,10 @@ class Mass:
         raise NotDerived("discrete Gaussian noise is compared with noise that is not on integers")
 
     def reach(self, eps: Fraction, bits: int, *, on_disk: bool) -> int:
-        """A K with Pr[|N| > K] <= 2^-bits from this eps on, for which lemma N8 holds `on_disk` around more, too."""
+        """A K with Pr[|N| > K] <= 2^-bits from this eps on.
+
+        With `on_disk`, lemma N8 also holds on disks around these eps.
+        """
         eps = _ONE if self.fixed else eps
         if self.laplace:
             # 2·e^{-rate·eps·(K + 1)}.
@@ -73,7 +78,7 @@ class Mass:
         return reach
 
     def masses(self, cell: Expansion, reach: int) -> list[Series]:
-        """The masses of 0 to K, of normal noise divided by Θ_K, its sum over |k| <= K."""
+        """The masses of 0 to K, for normal noise divided by Θ_K, the sum over |k| <= K."""
         if self.fixed and cell.terms > 1:
             masses = self.masses(replace(cell, middle=_ONE, radius=_ZERO, terms=1), reach)
             return [Series(each.coefficients + [0] * (cell.terms - 1), each.error) for each in masses]
@@ -95,8 +100,10 @@ class Mass:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Branch:
-    """A value: the sum of this many times each noise, within limits, with the branches that hang from it and how often
-    each does."""
+    """A value of the tree: the sum of these multiples of noises, within limits, with the branches below it.
+
+    Each branch has the number of times that it occurs.
+    """
 
     noises: tuple[tuple[Mass, int], ...]
     limits: tuple[Limit, ...]
@@ -104,7 +111,7 @@ class Branch:
 
     @property
     def everything(self) -> Iterator[tuple[Branch, int]]:
-        """This value and all that hang from it, each with its count."""
+        """This value and all values below it, each with its count."""
         yield self, 1
         for branch, count in self.branches:
             yield from ((below, count * times) for below, times in branch.everything)
@@ -118,23 +125,26 @@ class Summed:
 
     @property
     def fixed(self) -> bool:
-        """Whether it is the same for every eps."""
+        """Whether the probability is the same for every eps."""
         return all(mass.fixed for mass, _ in self._noises)
 
     @property
     def at_zero(self) -> None:
-        """The limit of the probability at eps = 0 is not known."""
+        """Always None: the limit of the probability at eps = 0 is not known."""
 
     @property
     def _noises(self) -> Iterator[tuple[Mass, int]]:
-        """The laws of all noises, each with how often it is there."""
+        """The laws of all noises, each with its count."""
         for branch, count in self.root.everything:
             yield from ((mass, count) for mass, _ in branch.noises)
 
     @property
     def tails(self) -> list[Number | Fraction] | None:
-        """The half-spaces fail with at most e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q,
-        added up; None where one has no room, or noise that is the same for every eps."""
+        """Rates by which the half-spaces fail, for a sum of upper bounds.
+
+        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. None if a half-space has no
+        positive slack, or if a law is the same for every eps.
+        """
         if any(mass.fixed for mass, _ in self._noises):
             return None
         result: list[Number | Fraction] = []
@@ -154,9 +164,12 @@ class Summed:
         return result
 
     def near(self, side: int) -> tuple[list[Law], list[tuple[Any, Fraction]]]:
-        """Laws and half-spaces of continuous noises whose probability is at most its own, side = -1, or at least that:
-        each discrete normal noise is nearer than 3/2 to a normal one, a discrete Laplace noise nearer than 1 to one.
-        Its own half-spaces for the side 0."""
+        """Laws and half-spaces of continuous noises that bound the probability of the event.
+
+        Their probability is at most (side = -1) or at least (side = 1) the event's. Each discrete normal noise is
+        within 3/2 of a normal one, and each discrete Laplace noise within 1 of a Laplace one. For side = 0 the
+        half-spaces are unchanged.
+        """
         laws: list[Law] = []
         rows: list[tuple[tuple[tuple[int, int], ...], Fraction]] = []
         apart: list[Fraction] = []
@@ -180,14 +193,17 @@ class Summed:
     # --- its value ------------------------------------------------------------------------------------
 
     def disk_bits(self, middle: Fraction, disk: Fraction) -> int | None:
-        """An n such that the sum is at most 2^n for |eps - middle| <= disk, by lemma N8; None for too large a disk."""
+        """An n such that the sum is at most 2^n for |eps - middle| <= disk, by lemma N8; None for too large disks."""
         if self.fixed:
             return 0
         # 3 for each noise.
         return 8 * sum(count for _, count in self._noises) // 5 + 1 if 2 * disk <= middle else None
 
     def series(self, cell: Expansion) -> Series:
-        """The sum over values up to K, wrong by at most 2^-accuracy on the cell. Raises NotShown, NotDerived."""
+        """The sum over values up to K, with an error of at most 2^-accuracy on the cell.
+
+        Raises NotShown, NotDerived.
+        """
         least = cell.middle - cell.radius
         if least <= 0:
             raise NotShown
@@ -208,20 +224,20 @@ class Summed:
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """Sums over a tree on a cell; the masses of 0, 1, 2, ... of each law."""
+    """Sums over a tree on a cell, with the masses of 0, 1, 2, ... of each law."""
 
     cell: Expansion
     masses: Mapping[Mass, Sequence[Series]]
 
     def total(self, root: Branch) -> Series:
-        """Over all values of the root within its limits."""
+        """The sum over all values of the root within its limits."""
         values = self._values(root)
         most = len(values) // 2
         low, high = _within(root.limits, 0, most)
         return self.cell.sum(values[low + most : high + most + 1])
 
     def _values(self, branch: Branch) -> list[Series]:
-        """For each value of the branch, -K to K, its probability times that of what hangs from it."""
+        """For each value of the branch, from -K to K, its probability times that of everything below it."""
         values = self._law(branch.noises)
         most = len(values) // 2
         low, high = _within([limit for limit in branch.limits if not limit[1]], 0, most)
@@ -238,7 +254,7 @@ class _Evaluation:
         return values
 
     def _law(self, noises: Sequence[tuple[Mass, int]]) -> list[Series]:
-        """The masses of the sum from -K to K."""
+        """The masses of the sum of the noises, from -K to K."""
         total: list[Series] = []
         for mass, c in noises:
             half = self.masses[mass]
@@ -257,12 +273,12 @@ class _Evaluation:
 
 
 def _between(first: Series, last: Series) -> Series:
-    """The part of the sum `last` that is not in `first`."""
+    """The difference of two partial sums, where `last` contains all terms of `first`."""
     return Series(list(map(sub, last.coefficients, first.coefficients)), last.error - first.error)
 
 
 def _within(limits: Sequence[Limit], other: int, most: int) -> tuple[int, int]:
-    """The values from -most to most within the limits; one beyond the other where there are none."""
+    """The least and the greatest value from -most to most within the limits; (1, 0) if there is none."""
     low, high = -most, most
     for a, b, d in limits:
         if a > 0:
@@ -284,7 +300,7 @@ _Values = tuple[list[list[tuple[Mass, int]]], list[_Row]]
 def summed_of(
     laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[tuple[Sequence[tuple[int, int]], Fraction]]
 ) -> Summed:
-    """The event of half-spaces over integer noises. Raises NotDerived if it is not a tree."""
+    """The event of half-spaces over integer noises. Raises NotDerived if they do not form a tree."""
     masses = [Mass.of(*law) for law in laws]
     nearest: dict[tuple[tuple[int, int], ...], int] = {}
     for form, constant in rows:
@@ -299,7 +315,7 @@ def summed_of(
 
 
 def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) -> _Values:
-    """All noises, or sums of multiples of those that are in all half-spaces together where they are `united`."""
+    """The noises as values, or, if `united`, sums of the noises that occur in all half-spaces in one proportion."""
     values: list[list[tuple[Mass, int]]] = []
     combined: list[_Row] = [({}, d) for _, d in rows]
     for direction, members in by_direction(form.items() for form, _ in rows).items():
@@ -312,7 +328,7 @@ def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) ->
 
 
 def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) -> Summed:
-    """The tree in one form of all that differ in the order of noises and in their signs."""
+    """The tree in a normal form that does not depend on the order of noises and their signs."""
     own: list[list[Limit]] = [[] for _ in values]
     pairs: dict[int, dict[int, list[Limit]]] = {i: {} for i in range(len(values))}
     for row, d in rows:
@@ -348,7 +364,7 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
 
 
 def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
-    """Raises NotDerived for a tree that is too deep, from wherever it is looked at."""
+    """Raise NotDerived for a tree that is too deep from every root."""
     seen, layer = {root}, [root]
     for _ in range(DEEPEST // 2):
         layer = [j for i in layer for j in pairs[i] if j not in seen]
@@ -361,7 +377,7 @@ def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
 
 
 def read_summed(value: Mapping[str, Any]) -> Summed:
-    """Read an event over integer noises. Raises Rejected."""
+    """Read an event over integer noises. Raise Rejected if it is malformed."""
     (root,) = read.fields(value, {"values": read.anything})
     event = Summed(_read_branch(root, 0))
     if any(b for _, b, _ in event.root.limits):

@@ -1,7 +1,8 @@
-"""Inputs that are near: how the certificate shows that dd(u) < alpha (FORMAT.md, lemma 5).
+"""Near inputs: how a certificate proves dd(u) < alpha (FORMAT.md, lemma 5).
 
-For all inputs u of a part of a path, and all alpha there, it states one other input, by forms of u and alpha. That this
-one has another answer and is nearer to u than alpha is seen by multipliers: then nothing is claimed of the part.
+For all inputs u of a part of a path, and all alpha there, the certificate states one other input, by forms of u and
+alpha. Multipliers prove that this input has another answer, and is nearer to u than alpha. Then nothing is claimed
+about the part.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _NEAR: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """A path of the ideal for these values of the finite inputs, among all others."""
+    """A path of the ideal for these values of the finite inputs, and the inputs around it."""
 
     ideal: Ideal
     finite: tuple[Value, ...]
@@ -43,8 +44,10 @@ class Surroundings:
     _kept: dict[object, Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]] = field(default_factory=dict)
 
     def require_near(self, stated: object, part: Sequence[Guard]) -> None:
-        """Raises Rejected unless the stated input has another answer than u, and is nearer to u than alpha, for every u
-        of the path and every alpha with these guards."""
+        """Raise Rejected unless the stated input has another answer than u, and is nearer to u than alpha.
+
+        This must hold for every u of the path and every alpha that satisfy the guards `part`.
+        """
         number, rounded, moved = read.fields(stated, _NEAR)
         choices = list(self.ideal.combinations())
         self.budget.spend(20 + len(choices) + 4 * (len(rounded) + len(moved)))
@@ -83,7 +86,7 @@ class Surroundings:
             raise Rejected("an input that is near is not shown to be at a finite distance")
 
     def _lengths(self, gaps: Sequence[Fraction], moves: Sequence[Fraction | Affine]) -> Iterator[Fraction | Affine]:
-        """The greatest of these is the distance between two inputs, of finite ones with these gaps."""
+        """Lengths of which the greatest is the distance between two inputs, whose finite inputs have these gaps."""
         match self.ideal.norm:
             case "discrete":
                 yield _ONE
@@ -97,8 +100,10 @@ class Surroundings:
                     yield _sum([*gaps, *map(scaled, moves, signs)])
 
     def _alike(self, finite: tuple[Value, ...]) -> Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]:
-        """The paths, for these values of the finite inputs, on which the answer may be that of u, with the numbers of
-        both that are then equal."""
+        """The paths on which the answer may be that of u, for these finite inputs.
+
+        Each path comes with the pairs of numbers that must be equal there.
+        """
         key = tuple((type(value), value) for value in finite)
         if key not in self._kept:
             paths = self.ideal.paths(finite)
@@ -107,7 +112,7 @@ class Surroundings:
         return self._kept[key]
 
     def equal_numbers(self, other: Path) -> list[tuple[Affine | Fraction, ...]] | None:
-        """The numbers that are equal where the answer on another path is that of u; None where it is nowhere so."""
+        """The pairs of numbers that are equal where another path has the answer of u; None if it nowhere has."""
         numbers: list[tuple[Affine | Fraction, ...]] = []
         for one, two in zip(*(self.ideal.told(path.answer) for path in (self.path, other)), strict=True):
             if not isinstance(one, Affine) and not isinstance(two, Affine):
@@ -130,7 +135,7 @@ def _number(value: Affine | Value) -> Affine | Fraction:
 def _put(
     form: Sequence[tuple[int, Fraction]], constant: Fraction, near: Mapping[int, Affine | Value]
 ) -> Fraction | Affine:
-    """The value of a form of inputs at these."""
+    """The value of a form of inputs at the input `near`."""
     return _sum([constant, *(scaled(_number(near[slot]), c) for slot, c in form)])
 
 
@@ -142,13 +147,13 @@ def _sum(values: Sequence[Fraction | Affine]) -> Fraction | Affine:
 
 
 def _guard(value: Fraction | Affine, whole: Set[int], strict: bool = False) -> Guard:
-    """The guard that `value` is not negative, or positive; over integers alone with a whole constant."""
+    """The guard value >= 0, or value > 0 if `strict`; over integers alone with an integer constant."""
     terms, constant = (value.terms, value.constant) if isinstance(value, Affine) else ((), value)
     return tightened(Guard(terms, constant, strict), whole)
 
 
 def has_one_answer(ideal: Ideal) -> bool:
-    """Whether det has the same answer everywhere, a number and no function of the inputs."""
+    """Whether det has the same answer at all inputs, which is not a function of the inputs."""
     answers = {
         tuple((type(value), value) for value in ideal.told(path.answer))
         for finite in ideal.combinations()

@@ -1,7 +1,7 @@
 """Taylor polynomials in eps with proved errors: exponentials, and the normal distribution and its density.
 
-Everything is computed with integers that stand for multiples of 2^-bits. FORMAT.md states and proves what is used of
-the normal distribution: lemma N3.
+All numbers are integer multiples of 2^-bits. FORMAT.md states and proves the facts about the normal distribution, lemma
+N3.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ MOST_GROWTH = 2_000
 
 @lru_cache(maxsize=256)
 def pi_ends(bits: int) -> Pair:
-    """π, by Machin's formula."""
+    """Enclose π, by Machin's formula."""
     work = bits + 16
 
     def arctangent(n: int) -> Pair:
-        """The arctangent of 1/n: its series alternates and decreases."""
+        """Enclose the arctangent of 1/n by its series, which alternates and decreases."""
         total, term, k = 0, (1 << work) // n, 1
         count = 0
         while term:
@@ -49,7 +49,7 @@ def pi_ends(bits: int) -> Pair:
 
 
 def root_ends(x: Fraction, bits: int) -> Pair:
-    """√x for x >= 0, a unit wide; exact where it is one unit's multiple."""
+    """Enclose √x for x >= 0, a unit wide; exact if √x is a multiple of the unit."""
     whole, rest = divmod(x.numerator << 2 * bits, x.denominator)
     low = isqrt(whole)
     return low, low + (bool(rest) or low * low != whole)
@@ -57,7 +57,7 @@ def root_ends(x: Fraction, bits: int) -> Pair:
 
 @lru_cache(maxsize=256)
 def peak_ends(bits: int) -> Pair:
-    """1/√(2π)."""
+    """Enclose 1/√(2π)."""
     low, high = pi_ends(bits + 8)
     one = 1 << 2 * (bits + 8)
     return root_ends(Fraction(one // (2 * high), 1 << bits + 8), bits)[0], root_ends(
@@ -66,7 +66,7 @@ def peak_ends(bits: int) -> Pair:
 
 
 def _density(x: int, bits: int) -> tuple[Pair, int]:
-    """φ at x·2^-bits, in this many bits: as many more as it is small."""
+    """Enclose φ at x·2^-bits, and return with how many bits: more bits where φ is small."""
     square = Fraction(x * x, 1 << 2 * bits + 1)
     fine = bits + growth_bits(square) // 32 * 32 + 32
     low, high = exp_minus(square, fine)
@@ -75,7 +75,7 @@ def _density(x: int, bits: int) -> tuple[Pair, int]:
 
 
 def _distribution(x: int, density: Pair, fine: int, bits: int) -> Pair:
-    """Φ at x·2^-bits: 1/2 + φ(x)·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have one sign."""
+    """Enclose Φ at x·2^-bits: 1/2 + φ(x)·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have one sign."""
     size = abs(x)
     square_low, square_high = size * size >> bits, -(-size * size >> bits)
     low = high = low_term = high_term = size
@@ -98,25 +98,30 @@ def _distribution(x: int, density: Pair, fine: int, bits: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A polynomial in u: the true coefficients differ from these by at most `error`, their differences added up."""
+    """A polynomial in u that approximates a series.
+
+    The sum of |true - stated| over all coefficients is at most `error`.
+    """
 
     coefficients: list[int]
     error: int
 
     @property
     def size(self) -> int:
-        """Σ |coefficient|."""
+        """The sum of the absolute values of the coefficients."""
         return sum(map(abs, self.coefficients))
 
 
 class NotShown(Exception):
-    """Numbers of this precision do not show it."""
+    """The precision is not enough to prove the statement."""
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """eps = middle + radius·u for -1 <= u <= 1: series have this many `terms`, numbers are multiples of 2^-bits, and
-    integrals are wrong by at most 2^-accuracy."""
+    """The substitution eps = middle + radius·u for -1 <= u <= 1, and arithmetic of series in u.
+
+    Series have `terms` coefficients, which are multiples of 2^-bits. Integrals have an error of at most 2^-accuracy.
+    """
 
     middle: Fraction
     radius: Fraction
@@ -131,7 +136,7 @@ class Expansion:
     # --- arithmetic ---------------------------------------------------------------------------
 
     def constant(self, ends: Pair) -> Series:
-        """A number."""
+        """The series of a number between `ends`."""
         return Series([ends[0]] + [0] * (self.terms - 1), ends[1] - ends[0])
 
     def plus(self, left: Series, right: Series) -> Series:
@@ -140,12 +145,12 @@ class Expansion:
         )
 
     def sum(self, each: Sequence[Series]) -> Series:
-        """All of these together."""
+        """The sum of all series in `each`."""
         columns = zip(*(one.coefficients for one in each), strict=True)
         return Series([*map(sum, columns)] or [0] * self.terms, sum(one.error for one in each))
 
     def all(self, each: Sequence[Series]) -> Series:
-        """The probability of all of some events of which no two fail together: Σ - (n - 1)."""
+        """The probability that several events all hold, if no two fail together: Σ - (n - 1)."""
         return self.plus(self.sum(each), self.constant((1 - len(each) << self.bits,) * 2))
 
     def scaled(self, series: Series, factor: Fraction) -> Series:
@@ -172,13 +177,16 @@ class Expansion:
         return result
 
     def product(self, each: Sequence[Series]) -> Series:
-        """All of these multiplied."""
+        """The product of all series in `each`."""
         return reduce(self.times, each) if each else self.constant((1 << self.bits,) * 2)
 
     def inverse(self, series: Series) -> Series:
-        """1 over a series whose first coefficient is positive. With its polynomial p, a q that is about 1/p, and r =
-        1 - p·q, the inverse of the true p + d is q/(1 - r + d·q), so it is within |q|·x/(1 - x) of q for x = |r| +
-        |d|·|q| < 1, in the norm Σ |coefficient|, which no product exceeds. Raises NotShown."""
+        """The inverse of a series whose first coefficient is positive. Raises NotShown.
+
+        Let p be the polynomial, p + d the true series, q approximately 1/p, and r = 1 - p·q. The inverse is q/(1 - r +
+        d·q). Its distance from q is at most |q|·x/(1 - x), where x = |r| + |d|·|q| < 1, in the norm Σ |coefficient|,
+        which is submultiplicative.
+        """
         first, *others = series.coefficients
         bits = self.bits
         if first <= series.error:
@@ -198,12 +206,12 @@ class Expansion:
 
     @property
     def eps(self) -> Series:
-        """eps itself."""
+        """The series of eps itself."""
         line = [int(c * (1 << self.bits)) for c in (self.middle, self.radius)[: self.terms]]
         return Series(line + [0] * (self.terms - len(line)), 2)
 
     def ring(self, function: Ring) -> Series:
-        """An exponential polynomial."""
+        """The series of an exponential polynomial."""
         total = Series([0] * self.terms, 0)
         for (k, q), c in function.items():
             term = self.exponential(q)
@@ -213,7 +221,7 @@ class Expansion:
         return total
 
     def exponential(self, q: Fraction) -> Series:
-        """e^{q·eps}, the coefficients e^{q·middle}·(q·radius)^k/k!."""
+        """The series of e^{q·eps}, with the coefficients e^{q·middle}·(q·radius)^k/k!."""
         bits, exponent, slope = self.bits, abs(q) * self.middle, q * self.radius
         if growth_bits(exponent) > 4 * bits or abs(slope) > 8 * _MOST_SLOPE:
             raise NotShown
@@ -231,7 +239,7 @@ class Expansion:
         return Series(coefficients, (high - low << growth_bits(abs(slope))) + self.terms)
 
     def falling(self, rate: Fraction, alpha: Fraction, beta: Fraction) -> Series:
-        """e^{-rate·(α + β·eps)}, for α, β >= 0."""
+        """The series of e^{-rate·(α + β·eps)}, for α, β >= 0."""
         if min(alpha, beta) < 0:
             raise NotShown
         first = self.constant(exp_minus(rate * alpha, self.bits))
@@ -240,7 +248,10 @@ class Expansion:
     def normal(
         self, start: Fraction, slope: Fraction, variance: Fraction, away: Fraction, *, density: bool = False
     ) -> Series:
-        """Φ((at + slope·u)/√variance), or φ of it, where these may be so far away from the numbers meant."""
+        """The series of Φ((start + slope·u)/√variance), or of φ with `density`.
+
+        The error covers every argument whose distance from start + slope·u is at most `away`.
+        """
         bits = self.bits
         low, high = root_ends(1 / variance, bits + 8)
         x, s = (number.numerator * low // (number.denominator << 8) for number in (start, slope))

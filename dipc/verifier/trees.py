@@ -1,9 +1,9 @@
-"""Events over normal noises, and Laplace noises among them, that hang together in a tree: from half-spaces, and read.
+"""Events over normal noises, perhaps with Laplace noises, that form a tree: built from half-spaces, and read from JSON.
 
-Values, or linear combinations of them, are the centers of a tree: given its parent x a center t is normal around
-slope·x, and all half-spaces, and bounds of leaves, are linear in one center and its parent. With X = eps·N, or X = N
-where the deviation does not depend on eps, each noise has a fixed variance, and eps stands in the half-spaces alone.
-`messages.py` and `kinked.py` have the probabilities.
+The centers of a tree are values, or linear combinations of values. Given its parent x, a center t is normal around
+slope·x. All half-spaces, and all bounds of leaves, are linear in one center and its parent. With X = eps·N, or X = N if
+the deviation does not depend on eps, each noise has a fixed variance, and eps occurs in the half-spaces alone.
+`messages.py` and `kinked.py` compute the probabilities.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Form = tuple[Fraction, Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Spread:
-    """The law of a value: Laplace with this rate, or normal with this variance."""
+    """The law of a value: Laplace with the rate `size`, or normal with the variance `size`."""
 
     laplace: bool
     size: Fraction
@@ -41,7 +41,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Bounded:
-    """L of this law with L + form >= 0 for each `lower` form, and L <= form for each `upper` one."""
+    """A leaf: a value L of this law with L + form >= 0 for each `lower` form, and L <= form for each `upper` form."""
 
     spread: Spread
     lower: tuple[Form, ...]
@@ -54,7 +54,10 @@ class Bounded:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A leaf, as often as it occurs, where these are its nearest bounds, each with whether it is not negative."""
+    """A leaf with its nearest bounds on a part of the line of its center, and its count.
+
+    `positive` says for each bound whether the bound is not negative there; for normal leaves it is always true.
+    """
 
     spread: Spread
     forms: tuple[Form, ...]
@@ -64,8 +67,11 @@ class Near:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Center:
-    """A value of this law around slope·x, with x that of its parent, or around 0; forms of `own` are not negative;
-    there are leaves, with how often each occurs, and centers below it."""
+    """A value of the law `spread` around slope·x, where x is the value of its parent, or around 0 at the root.
+
+    The forms of `own` must not be negative. `leaves` have their counts, and `below` are the centers whose parent this
+    is.
+    """
 
     slope: Fraction
     spread: Spread
@@ -102,7 +108,7 @@ class Center:
             yield from each.forms
 
     def near(self, t: Fraction, x: Fraction) -> tuple[Near, ...] | None:
-        """The leaves around t and x, in units of eps; None where there is no room."""
+        """The leaves with their nearest bounds at (t, x), in units of eps; None if the event is empty there."""
         result = []
         if any(a * t + b * x + d < 0 for a, b, d in self.own):
             return None
@@ -116,8 +122,9 @@ class Center:
         return tuple(result)
 
     def stretches(self, ends: Iterable[Fraction], kept: Collection[Fraction], x: Fraction) -> list[Stretch]:
-        """The stretches between these ends in which there is room, for x. Two are one where nothing changes at an end
-        that is not `kept`.
+        """The stretches between these ends in which the event is not empty, for x.
+
+        Two neighbours are joined if nothing changes at the end between them, unless the end is in `kept`.
         """
         result: list[Stretch] = []
         for low, high in pairwise([None, *sorted(ends), None]):
@@ -136,8 +143,10 @@ Stretch = tuple[Fraction | None, Fraction | None, tuple[Near, ...]]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tree:
-    """The event of a tree. It is `fixed` where the deviations do not depend on eps: then 1 stands in place of eps.
-    Variances are in multiples of `square`: eps/√square is what stands in the forms."""
+    """The event of a tree, in which eps/√square stands in place of eps, and variances are multiples of `square`.
+
+    If the tree is `fixed`, the deviations do not depend on eps, and 1 stands in place of eps.
+    """
 
     root: Center
     fixed: bool
@@ -150,7 +159,10 @@ class Tree:
 
     @property
     def bounds(self) -> dict[bool, Fraction] | None:
-        """The least d with t + d·eps >= 0, and with -t + d·eps >= 0, where the event is one of a normal t alone."""
+        """The least d with t + d·eps >= 0, and with -t + d·eps >= 0, for an event of one normal t alone.
+
+        The keys are True and False. None for every other event.
+        """
         root = self.root
         if root.leaves or root.below or root.spread.laplace or not all(a for a, _, _ in root.own):
             return None
@@ -158,7 +170,7 @@ class Tree:
 
     @property
     def at_zero(self) -> Fraction | None:
-        """The limit at eps = 0, where it is known as a rational: by symmetry."""
+        """The limit at eps = 0 if it is known by symmetry as a rational, otherwise None."""
         root, bounds = self.root, self.bounds
         if bounds is not None and not self.fixed:
             return Fraction(2 - len(bounds), 2)
@@ -174,9 +186,12 @@ class Tree:
 
     @property
     def tails(self) -> list[Number | Fraction] | None:
-        """The half-spaces fail with at most e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q,
-        added up; None where one has no positive slack. A value alone fails with exactly erfc(√r·eps)/2 for each: its
-        bounds that others imply are left out."""
+        """Rates by which the half-spaces fail, for a sum of upper bounds.
+
+        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. None if a half-space has no
+        positive slack. For one value alone each failure is exactly erfc(√r·eps)/2; bounds that others imply are left
+        out.
+        """
         if self.fixed:
             return None
         bounds = self.bounds
@@ -203,15 +218,18 @@ class Tree:
 
 
 def tail_rates(d: Fraction, variances: Mapping[Number, Fraction], rates: Sequence[Fraction]) -> list[Number | Fraction]:
-    """The r and q by which a half-space fails, by lemma N4: only if a normal value with a variance in multiples of one
-    of these numbers, or Laplace noise with one of these rates, is beyond its share of d."""
+    """The rates r and q by which a half-space fails, by lemma N4.
+
+    It fails only if a normal value, with a variance in multiples of a number of `variances`, or a Laplace noise, with
+    one of these rates, exceeds its share of d.
+    """
     reach = d / max(1, len(variances) + len(rates))
     numbers = [Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()]
     return [*numbers, *(rate * reach for rate in rates)]
 
 
 def between(start: Fraction | None, end: Fraction | None) -> Fraction:
-    """A place between two, None for infinity."""
+    """A number between two, where None is infinity."""
     if start is None:
         return _ZERO if end is None else end - 1
     return start + 1 if end is None else (start + end) / 2
@@ -227,8 +245,8 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 def needed(rows: _Rows) -> list[int]:
     """Return the places of the half-spaces that the others do not imply, increasing, by lemma N0b.
 
-    All places are returned where no value t is in each half-space with two values, where the half-spaces leave no
-    room, and where a leaf has more than MOST_LINES bounds on one side.
+    All places are returned in three cases: no value t is in each half-space with two values; the half-spaces leave no
+    room; or a leaf has more than MOST_LINES bounds on one side.
     """
     everything = list(range(len(rows)))
     values = sorted({value for row, _ in rows for value in row})
@@ -266,7 +284,7 @@ def needed(rows: _Rows) -> list[int]:
 
 
 def tree_of(spreads: Sequence[Spread], rows: _Rows, *, fixed: bool, square: Number = UNIT) -> Tree:
-    """The event of half-spaces over independent values. Raises NotDerived where it is no tree."""
+    """The event of half-spaces over independent values. Raises NotDerived if they do not form a tree."""
     reason, results = "", []
     for leaves in _independent(rows, len(spreads)):
         _require_apart(rows, leaves)
@@ -284,16 +302,16 @@ def tree_of(spreads: Sequence[Spread], rows: _Rows, *, fixed: bool, square: Numb
 
 
 def _require_apart(rows: _Rows, leaves: frozenset[int]) -> None:
-    """Raise NotDerived where two of the `leaves` are in one half-space: the condition of lemma N0 on them."""
+    """Raise NotDerived if two of the `leaves` are in one half-space, which lemma N0 excludes."""
     if any(len(leaves & row.keys()) > 1 for row, _ in rows):
         raise NotDerived("two leaves are compared with each other")
 
 
 def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
-    """Proposals for the leaves of a tree over `count` values, for lemma N0, which holds for whatever is proposed.
+    """Yield proposals for the leaves of a tree over `count` values. Lemma N0 holds for any proposal.
 
-    Proposed are the values of one half-space, those that are compared with one other, and those between two that hang
-    together without them; once for each of several that exclude each other and may be looked at first.
+    Proposed are values of one half-space, values compared with one other, and values between two that are connected
+    without them. There is one proposal for each of several values that exclude each other and may come first.
     """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     near = [{other for n in numbers for other in rows[n][0]} - {place} for place, numbers in enumerate(inside)]
@@ -324,7 +342,10 @@ def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
 
 
 def _bases(centers: Sequence[int], rows: _Rows) -> Iterator[list[list[Fraction]]]:
-    """Forms that all are sums of, the first ones that do: the values themselves, and those of the half-spaces."""
+    """Yield candidates for coordinates, of which the first independent forms are used.
+
+    They are the values, and the forms of the half-spaces.
+    """
     units = [[_ONE if place == other else _ZERO for other in centers] for place in centers]
     yield units
     yield [*sorted(([row.get(place, _ZERO) for place in centers] for row, _ in rows), key=_support), *units]
@@ -336,7 +357,7 @@ def _support(form: Sequence[Fraction]) -> tuple[int, Sequence[Fraction]]:
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """Coordinates: `inverse` has values by them, `precision` is the inverse of their covariances."""
+    """Coordinates: `inverse` has the values in terms of them, `precision` is the inverse of their covariances."""
 
     places: Sequence[int]
     inverse: Sequence[Sequence[Fraction]]
@@ -344,7 +365,7 @@ class _Basis:
 
     @staticmethod
     def of(basis: Sequence[Sequence[Fraction]], places: Sequence[int], spreads: Sequence[Spread]) -> _Basis:
-        """Raises NotDerived."""
+        """Return the coordinates of a basis. Raise NotDerived for Laplace noise among several centers."""
         if len(places) > 1 and any(spread.laplace for spread in spreads):
             raise NotDerived("comparisons of Gaussian and Laplace noises do not all share one noise")
         size = range(len(places))
@@ -371,7 +392,7 @@ class _Basis:
         return _Basis(places, inverse, precision)
 
     def tree(self, rows: _Rows, leaves: frozenset[int], spreads: Sequence[Spread]) -> Center:
-        """Raises NotDerived."""
+        """The tree of half-spaces in these coordinates. Raises NotDerived if they do not form a tree."""
         groups: list[_Group] = []
         sides: dict[int, tuple[list[_Side], list[_Side]]] = {}
         for row, d in rows:
@@ -402,7 +423,7 @@ _Group = tuple[Spread | None, list[_Side], list[_Side]]
 
 @dataclass(frozen=True, slots=True)
 class _Rooted:
-    """Coordinates as a tree, from any of them on; one alone may have a `laplace` law instead of a precision."""
+    """Coordinates as a tree from any root; a single one may have a `laplace` law instead of a precision."""
 
     precision: Sequence[Sequence[Fraction]]
     laplace: Spread | None
@@ -410,7 +431,7 @@ class _Rooted:
     supports: Sequence[set[int]]
 
     def watch(self) -> None:
-        """Raises NotDerived where it is no tree."""
+        """Raise NotDerived if the coordinates do not form a tree."""
         if any(len(support) > 2 for support in self.supports):
             raise NotDerived("a comparison relates three sums of Gaussian noises")
         if not all(self.supports):
@@ -438,13 +459,13 @@ class _Rooted:
         return self.precision[i][i] - sum(below, _ZERO)
 
     def scaled(self, root: int) -> Center:
-        """The tree from `root`, in multiples in which the greatest rate, or the greatest number of a form, is 1."""
+        """The tree from `root`, in multiples in which the greatest rate, or the greatest constant of a form, is 1."""
         center = self._center(root, None, _ONE)
         rates = [spread.size for spread in center.everything if spread.laplace]
         return _divided(center, 1 / max(rates) if rates else max(abs(d) for _, _, d in center.forms) or _ONE)
 
     def _center(self, i: int, parent: int | None, above: Fraction) -> Center:
-        """The least of those that differ in signs alone; `above` is what the parent is multiplied with."""
+        """The least of the subtrees from `i` that differ in signs alone; `above` is the multiple of the parent."""
         wanted = ({i},) if parent is None else ({i}, {i, parent})
         mine = [g for g, support in zip(self.groups, self.supports, strict=True) if support in wanted]
         inverse = self._inverse(i, parent)
@@ -535,7 +556,7 @@ _LEAF = read.tuple_of(read.up_to(MOST_LEAVES), _spread, _FORMS, _FORMS)
 
 
 def read_tree(value: object) -> Tree:
-    """Read a tree. Raises Rejected."""
+    """Read a tree. Raise Rejected if it is malformed."""
     root, fixed, square = read.fields(value, {"root": read.anything, "fixed": read.boolean}, {"square": read_number})
     tree = Tree(_read_center(root, 0), fixed, square or UNIT)
     alone = replace(tree.root, below=())
