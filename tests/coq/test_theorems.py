@@ -165,10 +165,9 @@ def proof(tmp_path: Path) -> Path:
 def test_the_first_line_counts_theorems(proof: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "proof.v"
     assert run(["verify", str(proof), "--coq", str(out), "-q"]) is ExitCode.ACCURATE
-    assert (
-        capsys.readouterr().out
-        == f"accepted: accurate; all rows are proved; {out}: 1 theorem, one for each obligation\n"
-    )
+    first, *others = capsys.readouterr().out.splitlines()
+    assert (first.startswith("proved: certain"), others) == (True, [])
+    assert first.endswith(f"; {out}: 1 theorem, one for each obligation")
     assert out.read_text(encoding="utf-8").count("\nTheorem ") == 1
 
 
