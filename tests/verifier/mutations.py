@@ -97,3 +97,27 @@ def _text(old: str, chance: random.Random) -> str:
         n = chance.randrange(len(old))
         return old[:n] + old[n + 1 :]
     return chance.choice(_TEXTS)
+
+
+_GONE = object()
+
+
+def changes(data: dict[str, Any], chance: random.Random | None = None, most: int = 15) -> Iterator[dict[str, Any]]:
+    """Each field of the document deleted, and replaced by null, 0, an empty list and the value of the next one."""
+    paths = [path for path in places(data) if path[0] not in ("schema", "digest", "answers", "positive", "tool")]
+    paths = [path for path in paths if not {"factors", "slacks", "vectors"} & set(map(str, path))]
+    if chance is not None:
+        paths = chance.sample(paths, min(most, len(paths)))
+    for path in paths:
+        parent = at(data, path[:-1])
+        keys = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
+        following = parent[keys[(keys.index(path[-1]) + 1) % len(keys)]]
+        for value in (_GONE, None, 0, [], following):
+            forged = copy.deepcopy(data)
+            holder = at(forged, path[:-1])
+            if value is _GONE:
+                del holder[path[-1]]
+            else:
+                holder[path[-1]] = copy.deepcopy(value)
+            if forged != data:
+                yield forged

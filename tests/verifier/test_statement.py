@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from math import exp
@@ -29,7 +29,7 @@ from dipc.verifier.reading import Budget, Exhausted, Rejected, Unreadable
 from dipc.verifier.statement import Expected, block_of, read_intervals
 from dipc.verifier.syntax import read_program
 from tests.verifier import samples
-from tests.verifier.mutations import at, places
+from tests.verifier.mutations import changes
 from tests.verifier.samples import document, resealed
 
 Document = dict[str, Any]
@@ -482,30 +482,6 @@ def require_true(data: Document) -> bool:
         if "beta" in row.get("own", {}):
             assert row["own"]["beta"] in said
     return True
-
-
-def changes(data: Document, chance: random.Random | None = None, most: int = 15) -> Iterator[Document]:
-    """Each field of the document deleted, and replaced by null, 0, an empty list and the value of the next one."""
-    paths = [path for path in places(data) if path[0] not in ("schema", "digest", "answers", "positive", "tool")]
-    paths = [path for path in paths if not {"factors", "slacks", "vectors"} & set(map(str, path))]
-    if chance is not None:
-        paths = chance.sample(paths, min(most, len(paths)))
-    for path in paths:
-        parent = at(data, path[:-1])
-        keys = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
-        following = parent[keys[(keys.index(path[-1]) + 1) % len(keys)]]
-        for value in (_GONE, None, 0, [], following):
-            forged = copy.deepcopy(data)
-            holder = at(forged, path[:-1])
-            if value is _GONE:
-                del holder[path[-1]]
-            else:
-                holder[path[-1]] = copy.deepcopy(value)
-            if forged != data:
-                yield forged
-
-
-_GONE = object()
 
 
 @pytest.mark.parametrize("kind", KINDS)
