@@ -339,7 +339,7 @@ def test_every_kind_of_node_is_marked_exactly() -> None:
         span = node.span  # type: ignore[attr-defined]
         spans.setdefault(type(node).__name__, []).append(text[span.start : span.end])
     assert spans == {
-        "Program": [text.rstrip()],
+        "ProgramTree": [text.rstrip()],
         "ConstDecl": ["const k = ( 1 )"],
         "DomainDecl": ["d = { a , b }", "e = {-1 .. 1}"],
         "ListedDomain": ["{ a , b }", "{0, 1}"],
@@ -357,7 +357,7 @@ def test_every_kind_of_node_is_marked_exactly() -> None:
         "If": ["if not ( y < 1 ) then exit ; else y <- Exp(ε, v in {0, 1} : -v) end"],
         "While": ["while true do y <- choose { a : 1 } end"],
         "For": ["for i in 1..2 do while true do y <- choose { a : 1 } end end"],
-        "Exit": ["exit"],
+        "ExitStatement": ["exit"],
         "ExponentialMechanism": ["Exp(ε, v in {0, 1} : -v)"],
         "Choose": ["choose { a : 1 }"],
         "Binary": ["( q[1] + 2 ) * z", "q[1] + 2"],
@@ -477,8 +477,8 @@ def test_the_grammar_is_found_in_a_checkout_and_in_a_package(tmp_path: Path, pla
     shutil.copy(ROOT / "grammars" / GRAMMAR, tmp_path / place)
     script = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "import dipc; from dipc.text.parser import parse; from dipc.text.diagnostic import Source\n"
-        "print(dipc.__file__, parse(Source('x', 'program found;')).name)\n"
+        "import dipc; from dipc.text.parser import parse; from dipc.text.diagnostic import SourceText\n"
+        "print(dipc.__file__, parse(SourceText('x', 'program found;')).name)\n"
     )
     run = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True, cwd="/")
     assert run.stdout.split() == [str(tmp_path / "dipc" / "__init__.py"), "found"]
