@@ -11,6 +11,7 @@ import pytest
 
 import dipc
 from tests.coq.test_theorems import ROOT, needs_coq, only_known_axioms, theorems_of
+from tests.patience import SECONDS
 
 HOME = ROOT / "benchmarks" / "coq"
 
@@ -26,7 +27,7 @@ def compiled_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file in sorted(HOME.glob("*.v")):
         shutil.copy(file, home)
     for name in ("Prelude.v", "Programs.v"):
-        subprocess.run(["coqc", "-w", "none", name], cwd=home, capture_output=True, timeout=300, check=True)
+        subprocess.run(["coqc", "-w", "none", name], cwd=home, capture_output=True, timeout=SECONDS, check=True)
     return home
 
 
@@ -38,7 +39,7 @@ def test_coq_proves_a_row_from_its_program(name: str, theorem: str, compiled_hom
     with file.open("a", encoding="utf-8") as stream:
         stream.write(f"Print Assumptions {theorem}.\n")
     done = subprocess.run(
-        ["coqc", "-w", "none", name], cwd=compiled_home, capture_output=True, text=True, timeout=600, check=False
+        ["coqc", "-w", "none", name], cwd=compiled_home, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert done.returncode == 0, done.stderr
     assert only_known_axioms(done.stdout)
@@ -52,7 +53,7 @@ def test_coq_refuses_a_changed_program(compiled_home: Path) -> None:
     assert changed != text
     (compiled_home / "Changed.v").write_text(changed, encoding="utf-8")
     command = ["coqc", "-w", "none", "Changed.v"]
-    assert subprocess.run(command, cwd=compiled_home, capture_output=True, timeout=600, check=False).returncode != 0
+    assert subprocess.run(command, cwd=compiled_home, capture_output=True, timeout=SECONDS, check=False).returncode != 0
 
 
 def test_the_obligation_of_the_row_is_the_one_that_is_written() -> None:

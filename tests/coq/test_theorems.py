@@ -24,12 +24,10 @@ from dipc.verifier.reading import Budget
 from tests.certificate.test_golden_certificates import CASES
 from tests.certificate.test_privacy_certificates import COIN
 from tests.certificate.test_privacy_certificates import certificate as private
+from tests.patience import SECONDS
 from tests.verifier.samples import CERTAIN, GREATEST, IN_PIECES, LEAST, NEGATIVE, NONNEGATIVE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-#: One file takes about five seconds on a machine of its own.
-_PATIENCE = 300
 
 
 def _coq_is_there() -> bool:
@@ -51,7 +49,7 @@ def compiled(text: str, directory: Path) -> bool:
     together = f"Definition everything := ({', '.join(names)}, I).\nPrint Assumptions everything.\n"
     file.write_text(text + together, encoding="utf-8")
     done = subprocess.run(
-        ["coqc", "-w", "none", file.name], cwd=directory, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        ["coqc", "-w", "none", file.name], cwd=directory, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     return done.returncode == 0 and only_known_axioms(done.stdout)
 

@@ -471,7 +471,8 @@ def test_the_keywords_are_the_words_of_the_grammar() -> None:
 def test_the_grammar_is_found_in_a_checkout_and_in_a_package(tmp_path: Path, place: str) -> None:
     for room in ("text", "noise", "algebra"):
         shutil.copytree(ROOT / "dipc" / room, tmp_path / "dipc" / room)
-    shutil.copy(ROOT / "dipc" / "frozen.py", tmp_path / "dipc")
+    for file in ("frozen.py", "deprecated.py"):
+        shutil.copy(ROOT / "dipc" / file, tmp_path / "dipc")
     (tmp_path / "dipc" / "__init__.py").touch()
     (tmp_path / place).mkdir()
     shutil.copy(ROOT / "grammars" / GRAMMAR, tmp_path / place)
