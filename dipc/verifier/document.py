@@ -52,6 +52,7 @@ from dipc.verifier.statement import (
     OfRows,
     Statement,
     Subject,
+    is_about_privacy,
 )
 from dipc.verifier.syntax import Constants, Program, Variables, read_expression
 
@@ -100,6 +101,7 @@ class Accepted:
     def compared_with(self, expected: Expected, budget: Budget) -> Accepted:
         """The same with the answer about what is `expected`. Raises Unreadable where that cannot be read."""
         assert self.statement is not None, "it was checked"
+        expected.require_expressions(budget)
         try:
             answer = self.statement.follows(expected, budget)
         except Exhausted as error:
@@ -152,7 +154,9 @@ class Accepted:
         if self.answer is not None:
             answer, why = self.answer
             words = {Follows.YES: "met", Follows.NO: "not met", Follows.OPEN: "not decided whether it is met"}[answer]
-            yield f"{words}: {self.expected}{f': {why}' if why else ''}"
+            assert self.expected is not None, "it is answered"
+            asked = self.expected.words(about_privacy=is_about_privacy(self.statement))
+            yield f"{words}: {asked}{f': {why}' if why else ''}"
         given = ", ".join(f"{name} = {value}" for name, value in self.constants)
         yield f"  program      {self.program}{f' with {given}' if given else ''}"
         yield f"  claim        {self.claim}"

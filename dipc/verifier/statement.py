@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import permutations
 from math import prod
 from typing import Any, Protocol
 
@@ -82,18 +83,32 @@ class Expected:
     @property
     def is_given(self) -> bool:
         """Whether anything is expected."""
-        parts = (self.alpha, self.beta, self.gamma, self.eps, self.adjacent, self.budget, self.delta)
-        return self.verdict is not None or self.all_inputs or any(part is not None for part in parts)
+        parts = any(getattr(self, name) is not None for name in _PARTS)
+        return self.verdict is not None or self.all_inputs or parts
 
-    def __str__(self) -> str:
-        names = ("alpha", "beta", "gamma", "eps", "adjacent", "budget", "delta")
-        stated = [
-            f"{name} = {value}"
-            for name in names
-            if (value := getattr(self, name) or (self.block.get(name) if name in _OF_ACCURACY else None)) is not None
-        ]
+    def words(self, *, about_privacy: bool) -> str:
+        """The claim expected in words: the parts that are given, then those that are as proved."""
+        names = _OF_PRIVACY if about_privacy else _OF_ACCURACY
+        block = {} if about_privacy else self.block
+        # A claim block with a beta has a default for each part that it leaves out.
+        known = _OF_ACCURACY[:-1] if "beta" in block else tuple(block)
+        given = {name: getattr(self, name) or block.get(name) for name in dict.fromkeys((*names, *_PARTS))}
+        stated = [f"{name} = {value}" for name, value in given.items() if value is not None]
+        proved = [name for name in names if given[name] is None and name not in known]
         words = [self.verdict or "what was proved", *(["at all inputs"] if self.all_inputs else [])]
-        return " ".join(words) + (f", {', '.join(stated)}" if stated else "")
+        after = f" ({', '.join(proved)} as proved)" if proved and (stated or self.verdict) else ""
+        return " ".join(words) + (f", {', '.join(stated)}" if stated else "") + after
+
+    def require_expressions(self, budget: Budget) -> None:
+        """Raise Unreadable where alpha, beta or gamma is not an expression."""
+        for name in _OF_ACCURACY[:-1]:
+            text = getattr(self, name)
+            if text is not None:
+                try:
+                    read_expression(text, budget)
+                except DERIVATION_ENDS as error:
+                    why = f"the {name} asked about, `{text[:60]}`, cannot be read: {why_it_ends(error)}"
+                    raise Unreadable(why) from None
 
     def intervals(self, proved: Sequence[Interval]) -> tuple[Interval, ...]:
         """The eps asked about. Raises Unreadable where they are not intervals of rational numbers."""
@@ -126,6 +141,8 @@ class Expected:
 
 
 _OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
+_OF_PRIVACY = ("adjacent", "budget", "delta", "eps")
+_PARTS = (*_OF_ACCURACY[:-1], *_OF_PRIVACY)
 
 
 def read_intervals(text: str) -> tuple[Interval, ...]:
@@ -638,14 +655,17 @@ class OfPairs:
             return Follows.OPEN, "it does not state which inputs are adjacent: give --adjacent"
         if asked != self.adjacent:
             distance, reach = _read_adjacency(asked)
+            pairs = permutations(range(len(self.inputs)), 2)
+            near = [(i, j) for i, j in pairs if are_adjacent(distance, reach, self.inputs[i], self.inputs[j])]
+            if not near:
+                return Follows.NO, f"no two of its inputs are adjacent by {asked}"
             stated = set(self.ordered)
-            for i, one in enumerate(self.inputs):
-                for j, other in enumerate(self.inputs):
-                    if i != j and (i, j) not in stated and are_adjacent(distance, reach, one, other):
-                        return (
-                            Follows.NO,
-                            f"{self._texts(i)} and {self._texts(j)} are adjacent, and not among its pairs",
-                        )
+            for i, j in near:
+                if (i, j) not in stated:
+                    return (
+                        Follows.NO,
+                        f"{self._texts(i)} and {self._texts(j)} are adjacent, and not among its pairs",
+                    )
         return answer, why
 
     def _refutes(self, adjacent: str | None, expected: Expected, budget: Budget) -> Answer:
@@ -763,6 +783,13 @@ class Both:
         )  # fmt: skip
 
 
+def is_about_privacy(statement: Statement) -> bool:
+    """Whether the statement is about privacy, not accuracy."""
+    if isinstance(statement, Both):
+        return any(one is not None and is_about_privacy(one) for one in (statement.proved, statement.refuted))
+    return isinstance(statement, OfPairs | OfAllPairs)
+
+
 def block_of(fields: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """The fields of a claim block that are about accuracy."""
-    return {name: text for name, text in fields if name in _OF_ACCURACY}
+    """The fields of a claim block that are about accuracy, without the blanks between their tokens."""
+    return {name: "".join(text.split()) for name, text in fields if name in _OF_ACCURACY}

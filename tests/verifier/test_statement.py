@@ -350,9 +350,9 @@ def test_intervals_that_are_asked() -> None:
 def test_the_claim_block_of_the_program(tmp_path: Path) -> None:
     file = tmp_path / "rr.dip"
     file.write_text(COIN, encoding="utf-8")
-    assert claim_block(file, Budget()) == {"alpha": "0", "gamma": "0", "beta": "1 / 2"}
+    assert claim_block(file, Budget()) == {"alpha": "0", "gamma": "0", "beta": "1/2"}
     assert block_of(read_program(COIN.replace("beta: 1/2;", "beta: 1/2; eps: (0, 1]"), Budget()).claim)["eps"] == (
-        "( 0 , 1 ]"
+        "(0,1]"
     )
     other = coin("3/4")
     accepted = verify(other, program=file)
@@ -361,6 +361,29 @@ def test_the_claim_block_of_the_program(tmp_path: Path) -> None:
     assert verify(other, program=file, expected=Expected("accurate")).exit_code == 1
     assert verify(other, program=file, expected=Expected("accurate", beta="3/4")).exit_code == 0
     assert verify(coin(), program=file, expected=Expected("accurate")).exit_code == 0
+
+
+def answer_line(text: str, **parts: Any) -> str:
+    lines = verify(text, expected=Expected(**parts)).lines()
+    return [*lines][1]
+
+
+def test_the_answer_says_which_parts_are_as_proved(tmp_path: Path) -> None:
+    assert answer_line(coin(), verdict="accurate") == "met: accurate (alpha, beta, gamma, eps as proved)"
+    line = "met: accurate, beta = 3/4, eps = 1 (alpha, gamma as proved)"
+    assert answer_line(coin(), verdict="accurate", beta="3/4", eps="1") == line
+    file = tmp_path / "rr.dip"
+    file.write_text(COIN, encoding="utf-8")
+    lines = [*verify(coin(), program=file, expected=Expected("accurate", all_inputs=True)).lines()]
+    assert lines[1] == "met: accurate at all inputs, alpha = 0, beta = 1/2, gamma = 0 (eps as proved)"
+    line = "met: private, budget = 2*eps (adjacent, delta, eps as proved)"
+    assert answer_line(private("q in {0, 1}"), verdict="private", budget="2*eps") == line
+
+
+@pytest.mark.parametrize("parts", [{"beta": "exp("}, {"alpha": "1 1"}, {"gamma": "$"}])
+def test_what_is_expected_is_no_expression(parts: dict[str, str]) -> None:
+    with pytest.raises(Unreadable, match=r"asked about, .* cannot be read"):
+        verify(coin(), expected=Expected("accurate", **parts))
 
 
 # --- privacy ----------------------------------------------------------------------------------------
@@ -380,6 +403,7 @@ def test_privacy_at_some_inputs_is_not_that_of_the_domain() -> None:
     assert met(some, verdict="private", all_inputs=True) is Follows.NO
     assert met(some, verdict="private", adjacent="hamming:1") is Follows.YES  # of its inputs the pairs are the same
     assert met(some, verdict="private", budget="eps/2") is Follows.NO
+    assert met(some, verdict="private", adjacent="linf:1/2") is Follows.NO  # of no two inputs
     assert met(some, verdict="private", budget="2*eps", delta="exp(-eps)") is Follows.YES
     whole = private(delta="1/2")
     assert "of all 3 inputs of the domain" in sentence(whole)
