@@ -1,7 +1,7 @@
-"""Events: linear constraints over independent noises, with rational numbers only, and graphs of them.
+"""Events: linear constraints over independent noises with rational numbers, and graphs of such constraints.
 
-The vocabulary that the chain and the exact mathematics share. Rates are multiples of eps; means, bounds and
-constants are on the program's scale.
+The chain and the exact mathematics share these classes. Rates are multiples of eps; means, bounds and constants are on
+the program's scale.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dipc.noise.law import Law
 
 @frozen
 class Noise:
-    """An independent random variable: its mean plus noise of a law of `dipc.noise` with this rate > 0.
+    """An independent random variable: `mean` plus noise of a law of `dipc.noise` with `rate` > 0.
 
     The mean of integer noise is an integer.
     """
@@ -29,14 +29,14 @@ class Noise:
 
 @frozen
 class Event:
-    """The conjunction of `constraints` over the product of `noises`; their keys are places in it.
+    """The conjunction of `constraints` over independent `noises`; a constraint names a noise by its position.
 
-    For continuous noises the measure of the open and of the closed half-space is the same.
+    For continuous noises the open and the closed half-space have the same measure.
     """
 
     noises: tuple[Noise, ...]
     constraints: tuple[Halfspace, ...]
-    #: An event has many numbers, and is looked up more often than it is made.
+    #: The cached hash: events have many numbers, and are looked up more often than they are made.
     _hash: int | None = field(default=None, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
@@ -53,7 +53,7 @@ class Event:
 
 @frozen
 class RunStep:
-    """A step from one node to another, taken where its conditions hold; these are given by index."""
+    """A step from one node to another; `conditions` are the positions of the conditions under which it is taken."""
 
     source: int
     goal: int
@@ -62,13 +62,12 @@ class RunStep:
 
 @frozen
 class RunGraph:
-    """The runs to one answer over the product of `noises`, as paths of a graph from its first node to its last.
+    """The runs to one answer over independent `noises`, as paths of a graph from its first node to its last.
 
-    Nodes are numbered along all paths. A path holds where all `conditions` of its steps do; almost surely at most one
-    path holds. `live` gives for each node the only noise that steps before it and steps after it both mention, None
-    where there is none.
+    Nodes are numbered along all paths. A path holds if all `conditions` of its steps do; almost surely at most one path
+    holds. The measure is the probability that some path holds. Conditions are like the constraints of an `Event`.
 
-    The measure is the probability that some path holds. Conditions are like the constraints of an `Event`.
+    `live` gives for each node the only noise that is mentioned both before and after it, or None if there is none.
     """
 
     noises: tuple[Noise, ...]
@@ -77,5 +76,5 @@ class RunGraph:
     live: tuple[int | None, ...]
 
 
-#: What has a probability: one conjunction, or the runs to an answer.
+#: A random event: one conjunction of constraints, or the runs to an answer.
 Happening: TypeAlias = Event | RunGraph

@@ -1,53 +1,68 @@
-"""Probabilities of events over normal noises of which several are compared with each other, enclosed: by messages.
+"""Enclose probabilities of events over normal noises of which several are compared with each other, by message passing.
 
-As in `dipc.measure.normal`, with X = eps·N. Some values, or linear combinations of them, are the centers t_1, ..., t_k
-of a tree: given its parent p a center c is normal around β·t_p, with the variance v_c, and each half-space, and each
-bound of a leaf L, a value that is independent of the others given the centers, is linear in one center and its parent.
-From the leaves of the tree to its root each center hands on the message
+As in `dipc.measure.normal`, let X = eps·N. Some values, or linear combinations of values, are the centers t_1, ..., t_k
+of a tree. Given its parent p, a center c is normal with mean β·t_p and variance v_c. The other values, the leaves, are
+independent given the centers. Each half-space, and each bound of a leaf, is linear in one center and its parent. From
+the bottom of the tree to its root each center passes the message
 
-    m_c(x) = ∫ g_c(t, x) dt,    g_c = φ(t - β·x)·Π_i p_i·Π_d m_d(t),    p_i = Φ(z) or Φ(z) - Φ(-z'),
+    m_c(x) = ∫ g_c(t, x) dt,    g_c = φ(t - β·x)·Π_i p_i·Π_d m_d(t),    p_i = Φ(z) or Φ(z) + Φ(z') - 1,
     z = (a·t + b·x + d·eps)/√v_i,
 
-for all x that its parent is looked at, over its children d; that of the root is the probability. Half-spaces without a
-leaf, and bounds that meet or leave no room, cut the line of t at finitely many ends: u·eps, and x - u·eps with a
-rational u, as a center is taken in the multiple in which it and its parent meet like that. Between two ends, for x/eps
-between two of finitely many numbers, g_c is one function that is entire in t, x and eps. So m_c is a sum of integrals
-±∫ g_c from -∞, or to ∞, to one end, or ∫ g_c over the whole line.
+to its parent, for all x at which the parent is evaluated. The product over d runs over the children of c. The message
+of the root is the probability.
 
-**Lemma (half a line).** Let g be entire, ∫ |g(t ± iy')| dt <= M for 0 <= y' <= y, and g(t + iy') go to 0 as t grows.
-With σ(z) = 1/2 + Si(πz)/π
+The line of t is cut at finitely many ends, where a half-space without a leaf ends, or where two bounds of a leaf are
+equal or stop leaving room. An end is u·eps or x - u·eps with a rational u; a center is scaled so that the second form
+is always possible. Between two ends, and for x/eps between two of finitely many numbers, g_c is one function that is
+entire in t, x and eps. So m_c is a sum of integrals ±∫ g_c from -∞ to an end or from an end to ∞, or the integral over
+the whole line.
+
+**Lemma (half a line).** Let g be entire, let ∫ |g(t ± iy')| dt <= M for 0 <= y' <= y, and let g(t + iy') tend to 0 as
+|t| grows. With σ(z) = 1/2 + Si(πz)/π
 
     |∫_{-∞}^0 g dt - h·Σ_k σ(-k)·g(k·h)| <= M·e^{-πy/h}·(13/5/(1 - e^{-2πy/h}) + h/(π²·y)).
 
-  * sin(πz)/(πz) is the mean of e^{iωz} over |ω| <= π, so at most sinh(πb)/(πb) for z = a + ib; sinh(x)/x <= cosh(x).
-    On the real line -1/10 < σ < 11/10. So |σ(a + ib)| <= 11/10 + sinh(πb)/π <= 13/10·e^{πb}. The trapezoid rule for
-    σ(-t/h)·g is off by 2·M·13/10·e^{πy/h}/(e^{2πy/h} - 1) at most (Trefethen and Weideman 2014, Theorem 5.1).
-  * For t other than 0 the step at 0, 1 below and 0 above, less σ(-t/h) is -1/π·∫_{π/h}^∞ sin(ωt)/ω dω, and up to any
-    upper end that is bounded for all t. So ∫ of it times g is at most 1/π·∫_{π/h}^∞ |ĝ(ω)|/ω dω, for the greater of ĝ
-    at ω and -ω, the Fourier transform; which is at most M·e^{-ωy}, as the path may be moved by ±iy.
+*Proof.*
 
-Over the whole line it is the trapezoid rule itself, off by 2·M/(e^{2πy/h} - 1). The other half is the mirror image.
+1. sin(πz)/(πz) is the mean of e^{iωz} over |ω| <= π, so it is at most sinh(πb)/(πb) for z = a + ib. Also
+   sinh(x)/x <= cosh(x). On the real line -1/10 < σ < 11/10. So |σ(a + ib)| <= 11/10 + sinh(πb)/π <= 13/10·e^{πb}.
+2. Hence the trapezoid rule for σ(-t/h)·g has an error of at most 2·M·13/10·e^{πy/h}/(e^{2πy/h} - 1) (Trefethen and
+   Weideman 2014, Theorem 5.1).
+3. Let s(t) be 1 below 0 and 0 above. For t other than 0, s(t) - σ(-t/h) is -1/π·∫_{π/h}^∞ sin(ωt)/ω dω, and the
+   integral up to any finite end is bounded for all t. So |∫ (s - σ(-t/h))·g| is at most 1/π·∫_{π/h}^∞ |ĝ(ω)|/ω dω, with
+   the greater of |ĝ(ω)| and |ĝ(-ω)| for the Fourier transform ĝ. That is at most M·e^{-ωy}, because the path of
+   integration may be moved by ±iy.
 
-**Lemma (messages).** Let |eps - e| <= ν, which is e/2, or 0 for eps = e alone, and t = k·h + w·eps with the w of each
-center at which an end is k = 0, or runs through all k·h with those of its parent: w = u, or w_p - u. The errors of the
-rule at a center c, for every real place of its parent, are those above with
+Over the whole line the trapezoid rule itself has an error of at most 2·M/(e^{2πy/h} - 1). The other half of the line is
+the mirror image.
+
+**Lemma (messages).** Let |eps - e| <= ν, where ν is e/2, or 0 for eps = e alone. Let the nodes of each center be t =
+k·h + w·eps for integers k, where w is u or w_p - u for an end of the center: the end is at k = 0, or at multiples of h
+that depend on the node of the parent. Then the errors of the rule at a center c, for every real node of its parent, are
+those above with
 
     M = C·exp(y²·V/2 + ν·y·D1 + ν²·D2/2).
 
-  * Let t be off the line by y, and with it its children as far as an end of them moves with it, and theirs. All that
-    is not real in the argument of φ and Φ of a center or a leaf is at most α·y + δ·ν over its deviation √v. As it, its
-    parent, or both are moved, α is |a|, or |b|, or |a + b|, with 1 and -β for a and b of a center; and δ is
-    |d + a·w + b·w_p|. |φ(s + iz)| = e^{z²/2}·φ(s), and so |Φ(s + iz)| <= e^{z²/2}·Φ(s) under the integral. So V =
-    Σ α²/v, D1 = Σ α·δ/v and D2 = Σ δ²/v over c and all below, the greatest of its bounds for a leaf, and what is left
-    are densities at real places, which come to 1.
-  * C has a factor 2 for each leaf with two bounds, and for each message that is a sum the number of its integrals. A
-    message, too, is at most C·exp(…) where x is y off the line: its path may be moved along with its end.
-  * So all of this is by induction a bound of the true messages; the rule is applied to these, and an enclosure of a
-    message at the places of its parent is that of the rule for enclosures of the messages below, and its error. What is
-    left out beyond t = β·x ± r is at most 11/10·C·exp(ν²·D2/2)·erfc(r/√(2·v_c)).
-  * All errors are analytic in eps on the disk, and at most so large there (Cauchy's estimate).
-  * *On the disk* P is at most 2^{n/2} for n values: with X = eps·u the half-spaces do not depend on eps, and the
-    integral of |eps·φ(eps·u)| over u is |eps|/√(Re eps²) <= √2, as |arg eps| <= 30°.
+The sums V = Σ α²/v, D1 = Σ α·δ/v and D2 = Σ δ²/v run over c and everything below it, with the greatest of the bounds
+for a leaf. Here δ = |d + a·w + b·w_p|, and α is |a|, |b| or |a + b| as the value, its parent or both leave the real
+line; for a center, a = 1 and b = -β. C has a factor 2 for each leaf with two bounds, and for each message that is a sum
+the number of its integrals.
+
+*Proof.*
+
+1. Let t leave the real line by y, and with it those children, and their children, whose end moves with it. Then the
+   imaginary part of the argument of φ or Φ, of a center or a leaf, is at most α·y + δ·ν over its deviation √v.
+2. |φ(s + iz)| = e^{z²/2}·φ(s), and so |Φ(s + iz)| <= e^{z²/2}·Φ(s) under the integral. The densities at real arguments
+   that remain integrate to 1. A message, too, is at most C·exp(…) where x is y off the line: the path of its integral
+   may be moved along with its end.
+3. By induction this bounds the true messages, and the rule is applied to these. So an enclosure of a message at the
+   nodes of its parent is the rule's value for enclosures of the messages below, plus the rule's error. The terms beyond
+   t = β·x ± r add up to at most 11/10·C·exp(ν²·D2/2)·erfc(r/√(2·v_c)).
+4. All errors are analytic in eps on the disk and bounded as stated there, so Cauchy's estimate bounds their
+   coefficients.
+
+*On the disk* |P| is at most 2^{n/2} for n values. With X = eps·u the half-spaces do not depend on eps, and the integral
+of |eps·φ(eps·u)| over u is |eps|/√(Re eps²) <= √2, as |arg eps| <= 30°.
 """
 
 from __future__ import annotations
@@ -71,27 +86,30 @@ from dipc.frozen import frozen
 from dipc.measure import normal
 from dipc.measure.power_series import DISK, coefficients
 
-#: The most products of numbers of all rules together, times the coefficients of a series.
+#: The most products of numbers in all rules together, each counted once for every coefficient of a series.
 MOST_PRODUCTS = 4_000_000
 
-#: The most places of one center on each side.
+#: The most nodes, also called places, of one center on each side.
 MOST_PLACES = 40_000
 
-#: The most ends of a center, and w of its places.
+#: The most ends of a center, and the most w that its places k·h + w·eps have.
 MOST_PIECES = 60
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: (a, b, d) of a·t + b·x + d·eps, for a center t and its parent x.
+#: The triple (a, b, d) of a·t + b·x + d·eps, for a center t and its parent x.
 Form = tuple[Fraction, Fraction, Fraction]
 
-#: A number, or a series where more than a value is looked for.
+#: A number, or a Taylor series in eps where more than a value is wanted.
 Value: TypeAlias = "flint.arb | flint.arb_series"
 
 
 @frozen
 class TreeLeaf:
-    """L of this variance is within its bounds: L + form >= 0 for each `lower` one, L <= form for each `upper`."""
+    """The condition that a value L of this variance lies within its bounds.
+
+    They are L + form >= 0 for each `lower` form, and L <= form for each `upper` form.
+    """
 
     variance: Fraction
     lower: tuple[Form, ...]
@@ -99,14 +117,16 @@ class TreeLeaf:
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """Its bounds."""
+        """All bounds, the lower before the upper."""
         return self.lower + self.upper
 
 
 @frozen
 class Center:
-    """A normal value t of this variance around slope·x, with x that of its parent (None: the root, around 0), for which
-    the forms of `own` are not negative, and leaves with how often each occurs.
+    """A normal value t with mean `slope`·x and this variance, where x is the value of its parent.
+
+    A parent of None marks the root, with mean 0. The forms of `own` must not be negative. `leaves` lists the conditions
+    on leaves, each with its multiplicity.
     """
 
     parent: int | None
@@ -117,7 +137,7 @@ class Center:
 
     @property
     def edges(self) -> Iterator[Form]:
-        """What is 0 where something is not smooth."""
+        """The forms that are 0 wherever the integrand is not smooth."""
         yield from self.own
         for leaf, _ in self.leaves:
             level = [*leaf.lower, *((-a, -b, -d) for a, b, d in leaf.upper)]
@@ -125,7 +145,7 @@ class Center:
                 yield a - e, b - f, d - g
 
     def leaves_around(self, t: Fraction, x: Fraction) -> Near | None:
-        """What has to hold of the leaves around t and x, in units of eps; None where that cannot be."""
+        """Return the conditions on the leaves around `t` and `x`, in units of eps; None if they cannot be met."""
 
         def value(form: Form) -> Fraction:
             return form[0] * t + form[1] * x + form[2]
@@ -141,16 +161,20 @@ class Center:
         return tuple(leaves)
 
 
-#: One bound of a leaf, or two.
+#: The bounds of a leaf, one or two.
 Forms = tuple[Form, ...]
 
-#: Leaves between ends: the variance of each, its nearest bounds, and how often it occurs.
+#: The leaves between two ends: the variance of each, its nearest bounds, and its multiplicity.
 Near = tuple[tuple[Fraction, Forms, int], ...]
 
 
 @frozen
 class TreeMeasure:
-    """The probability of a tree of centers, children first, over this many values."""
+    """The probability that all conditions of a tree of `centers` hold; children come before their parents.
+
+    The tree is made from as many independent values as `values` says. `unit` is the common factor κ of their standard
+    deviations, and `fixed` tells whether these are the same for every eps.
+    """
 
     centers: tuple[Center, ...]
     values: int
@@ -158,13 +182,17 @@ class TreeMeasure:
     fixed: bool
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
-        enclosed. Raises LimitReached.
+        """Return the Taylor series in eps at `center` > 0; each coefficient is an enclosure.
+
+        Length and precision are those that FLINT is set to. Raises LimitReached.
         """
         return _integrated(self, center, flint.ctx.prec, flint.ctx.cap)
 
     def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
-        """The series in eps around `center`; `eps` is eps/κ, and `near` its center."""
+        """Return the Taylor series around `center`, from the series `eps` of eps/κ, whose center `near` encloses.
+
+        Raises LimitReached.
+        """
         try:
             rules = _Rules.choose(self, near, wide=flint.ctx.cap > 1)
         except (OverflowError, ZeroDivisionError):
@@ -172,25 +200,30 @@ class TreeMeasure:
         return _Messages(self, rules, eps, center).probability()
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """At least the absolute value on the disk around a positive center."""
+        """Return an upper bound of the absolute value on the disk around `center` > 0."""
         del center
         return (flint.arb(2) ** flint.arb(to_fmpq(Fraction(self.values, 2)))).upper()
 
 
 @lru_cache(maxsize=512)
 def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) -> flint.arb_series:
-    """The series as long and precise as this says, which is what FLINT is set to: events that are alike are many."""
+    """Return the Taylor series of `measure` at `center`, and remember it, since many events are alike.
+
+    `bits` and `length` must be the precision and the length that FLINT is set to; they key the cache.
+    """
     assert (bits, length) == (flint.ctx.prec, flint.ctx.cap)
     return normal.series_in_unit(measure.integrated, center, measure.unit, fixed=measure.fixed)
 
 
-# --- where messages are not smooth --------------------------------------------------------------------------------
+# --- The numbers at which messages are not smooth ---------------------------------------------------------------------
 
 
 @frozen
 class _Ends:
-    """Where the line of a center is cut: at t = u·eps for each of `still`, and at t = x - u·eps for each of `moving`;
-    and at which x = u·eps its message is not smooth.
+    """The ends that cut the line of a center t with the parent x.
+
+    They are t = u·eps for each u of `still`, and t = x - u·eps for each u of `moving`. The message of the center is not
+    smooth at x = u·eps for each u of `handed`.
     """
 
     still: tuple[Fraction, ...]
@@ -198,24 +231,27 @@ class _Ends:
     handed: tuple[Fraction, ...]
 
     def piece(self, u: Fraction) -> int:
-        """In which piece u is."""
+        """Return the number of the interval between still ends that contains `u`."""
         return bisect_left(self.still, u)
 
     def number_in(self, piece: int) -> Fraction:
-        """A number in it."""
+        """Return a number inside the interval numbered `piece`."""
         ends = [None, *self.still, None]
         return normal.number_between(ends[piece], ends[piece + 1])
 
 
 def _ends(centers: Sequence[Center]) -> list[_Ends]:
-    """By center. Raises LimitReached."""
+    """Return the ends of each center.
+
+    Raises LimitReached if a center has too many.
+    """
     handed: list[set[Fraction]] = [set() for _ in centers]
     ends = []
     for place, center in enumerate(centers):
         still, moving, above = set(handed[place]), set[Fraction](), set[Fraction]()
         for a, b, d in center.edges:
             if a and b:
-                assert a == -b, "it is taken in a multiple where that is so"
+                assert a == -b, "the center is not scaled"
                 moving.add(d / a)
             elif a:
                 still.add(-d / a)
@@ -230,12 +266,12 @@ def _ends(centers: Sequence[Center]) -> list[_Ends]:
     return ends
 
 
-# --- rules ----------------------------------------------------------------------------------------------
+# --- Rules ------------------------------------------------------------------------------------------------------------
 
 
 @frozen
 class _Growth:
-    """V, D1 and D2, and C, of a center and all below it."""
+    """The quantities V, D1, D2 and C of the lemma, for a center and everything below it."""
 
     curvature: Fraction
     drift: Fraction
@@ -243,7 +279,7 @@ class _Growth:
     count: int
 
     def most(self, other: _Growth) -> _Growth:
-        """The greater of each."""
+        """Return the greater of each quantity."""
         return _Growth(
             max(self.curvature, other.curvature),
             max(self.drift, other.drift),
@@ -254,8 +290,9 @@ class _Growth:
 
 @frozen
 class _Rule:
-    """How a center is summed: the step, how far its places are from 0, and bounds of the errors of an integral over
-    half of the line, and over all of it.
+    """The quadrature rule of one center: its step, and the greatest distance of a node from 0.
+
+    `half` bounds the error of an integral over half of the line, `whole` the error over the whole line.
     """
 
     step: Fraction
@@ -266,7 +303,7 @@ class _Rule:
 
 @frozen
 class _Rules:
-    """The rules of all centers, with their ends, around `eps`."""
+    """The rules and the ends of all centers, for eps near `eps`."""
 
     ends: Sequence[_Ends]
     rules: Sequence[_Rule]
@@ -274,7 +311,11 @@ class _Rules:
 
     @staticmethod
     def choose(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
-        """With errors of about those that are wanted. Raises LimitReached."""
+        """Return rules whose errors are about as small as FLINT's precision asks for.
+
+        `near` encloses the center of the series. If `wide`, the errors are bounded on the disk around it. Raises
+        LimitReached.
+        """
         centers = measure.centers
         away = DISK * near[1] if wide else _ZERO
         ends, bits = _ends(centers), normal.wanted_bits(flint.ctx.cap)
@@ -285,7 +326,7 @@ class _Rules:
         for growth, each, much in zip(growths, ends, wanted, strict=True):
             turn = float(away * growth.drift) + sqrt(2 * float(growth.curvature) * much)
             steps.append((pi if each.still or each.moving else 2 * pi) / turn)
-        # Where an end moves with the parent both have one step.
+        # A center with an end that moves with its parent has the same step as the parent.
         for order in (range(len(centers)), reversed(range(len(centers)))):
             for place in order:
                 parent = centers[place].parent
@@ -300,7 +341,7 @@ class _Rules:
             farther += (near[1] - near[0]) * max(abs(w) + abs(center.slope * x) for w, x in moves[place])
             far = Fraction(normal.Normal(center.variance).far(wanted[place]))
             step = _short(steps[place])
-            # The outermost places are up to a step farther.
+            # The outermost nodes may be one step farther.
             reaches[place] = farther + far + step
             if reaches[place] > step * MOST_PLACES:
                 raise LimitReached(
@@ -312,14 +353,17 @@ class _Rules:
         return _Rules(ends, rules[::-1], near[1])
 
     def places(self, center: int, move: Fraction) -> range:
-        """The k of the places k·h + move·eps."""
+        """Return the k of all nodes k·h + `move`·eps of a center."""
         rule = self.rules[center]
         middle = -move * self.eps
         return range(floor((middle - rule.reach) / rule.step), ceil((middle + rule.reach) / rule.step) + 1)
 
 
 def _short(x: float) -> Fraction:
-    """At most x, an eighth less at most: multiples of steps of a few bits are often the same."""
+    """Return a number of a few bits that is at most `x` and at least 7/8 of `x`.
+
+    With such steps many multiples of different steps are equal.
+    """
     unit = Fraction(2) ** (floor(log2(x)) - 3)
     return floor(Fraction(x) / unit) * unit
 
@@ -340,7 +384,10 @@ def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: 
 
 
 def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
-    """By center the w that its places have, with that of its parent. Raises LimitReached."""
+    """Return, for each center, the pairs (w, w of its parent) for the nodes k·h + w·eps of both.
+
+    Raises LimitReached if there are too many.
+    """
     moves: list[set[tuple[Fraction, Fraction]]] = [set() for _ in centers]
     for place in reversed(range(len(centers))):
         center, each = centers[place], ends[place]
@@ -352,14 +399,17 @@ def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[F
 
 
 def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
-    """The w of a center under this one of its parent: those of its ends, or, where it has none, of its mean."""
+    """Return the w of the nodes of a center, if `above` is that of its parent.
+
+    There is one for each end, or one for the mean if the center has no ends.
+    """
     return [*ends.still, *(above - u for u in ends.moving)] or [center.slope * above]
 
 
 def _growths(
     centers: Sequence[Center], ends: Sequence[_Ends], moves: Sequence[set[tuple[Fraction, Fraction]]]
 ) -> list[_Growth]:
-    """By center, its parent being real."""
+    """Return the growth of each center, for real values of its parent."""
     handed: list[list[_Growth]] = [[] for _ in centers]
     growths = []
     for place, (center, each) in enumerate(zip(centers, ends, strict=True)):
@@ -376,14 +426,14 @@ def _growths(
 
 @frozen
 class _Grown:
-    """A center, the w of its places with those of its parent, and what is known of the messages that it is handed."""
+    """A center with the pairs of w of its nodes and its parent's, and the growth of the messages passed to it."""
 
     center: Center
     moves: set[tuple[Fraction, Fraction]]
     handed: Sequence[_Growth]
 
     def growth(self, mine: int, parents: int) -> _Growth:
-        """Where it is moved off the line so many times, and its parent."""
+        """Return the growth if the center leaves the real line by `mine`·y, and its parent by `parents`·y."""
         handed = self.handed if mine else [replace(each, curvature=_ZERO, drift=_ZERO) for each in self.handed]
         curvature = sum((each.curvature for each in handed), _ZERO)
         drift = sum((each.drift for each in handed), _ZERO)
@@ -404,12 +454,12 @@ class _Grown:
         return _Growth(curvature, drift, spread, count)
 
 
-# --- messages -------------------------------------------------------------------------------------------
+# --- Messages ---------------------------------------------------------------------------------------------------------
 
 
 @frozen
 class _End:
-    """An end at u·eps, or, where it moves with the parent x, at x - u·eps."""
+    """The end u·eps, or x - u·eps if it moves with the parent x."""
 
     u: Fraction
     moving: bool
@@ -417,7 +467,10 @@ class _End:
 
 @frozen
 class _Stretch:
-    """Between two ends (None: no end) the leaves are as this says, and messages from below those of this piece."""
+    """An interval between two ends, where None is no end, on which the integrand is one function.
+
+    `near` gives the bounds of the leaves there, and `piece` selects the messages from below.
+    """
 
     low: _End | None
     high: _End | None
@@ -426,8 +479,9 @@ class _Stretch:
 
     @property
     def integrals(self) -> Sequence[tuple[int, _End | None, bool]]:
-        """The sign of each integral that it is the sum of, its end (None: over the whole line), and whether it is over
-        what is below that.
+        """The integrals over half of the line, or over the whole line, that add up to the one over this interval.
+
+        Each is given by its sign, its end, and whether it runs below that end. An end of None means the whole line.
         """
         if self.high is None:
             return [(1, self.low, False)]
@@ -435,7 +489,7 @@ class _Stretch:
 
 
 class _Messages:
-    """What centers hand on, at the places of their parents."""
+    """The messages of all centers at the nodes of their parents, each computed once."""
 
     def __init__(self, measure: TreeMeasure, rules: _Rules, eps: flint.arb_series, around: Fraction) -> None:
         self._centers, self._rules, self._around = measure.centers, rules, around
@@ -444,19 +498,22 @@ class _Messages:
             if center.parent is not None:
                 self._children.setdefault(center.parent, []).append(place)
         self._length = flint.ctx.cap
-        #: Numbers are quicker than series of one coefficient.
+        #: A number where one coefficient is wanted: numbers are faster than series.
         self._eps: Value = coefficients(eps, 1)[0] if self._length == 1 else eps
         self._known: dict[tuple[int, Fraction, Fraction], list[Value]] = {}
-        #: Products that may yet be made.
+        #: The number of products that may still be computed.
         self.left = MOST_PRODUCTS
 
     def probability(self) -> flint.arb_series:
-        """That handed on by the root."""
+        """Return the message of the root."""
         (value,) = self._message(len(self._centers) - 1, _ZERO, _ZERO)
         return value if isinstance(value, flint.arb_series) else flint.arb_series([value])
 
     def _message(self, place: int, above: Fraction, u: Fraction) -> list[Value]:
-        """At all places x of the parent that move by above·eps, of the integral that is true around x = u·eps."""
+        """Return the message of center number `place` at all nodes of its parent that move by `above`·eps.
+
+        The message is the integral that is correct for x near `u`·eps.
+        """
         key = place, above, u
         if key not in self._known:
             center, rule = self._centers[place], self._rules.rules[place]
@@ -473,7 +530,7 @@ class _Messages:
         return self._known[key]
 
     def _stretches(self, place: int, u: Fraction) -> Iterator[_Stretch]:
-        """Where the integrand is one function that is not 0, for x around u·eps."""
+        """Yield the intervals on which the integrand is one nonzero function, for x near `u`·eps."""
         center, ends = self._centers[place], self._rules.ends[place]
         cuts = {v: _End(v, moving=False) for v in ends.still} | {u - v: _End(v, moving=True) for v in ends.moving}
         last: _Stretch | None = None
@@ -491,7 +548,7 @@ class _Messages:
             yield last
 
     def _integral(self, place: int, above: Fraction, stretch: _Stretch, end: _End | None, below: bool) -> list[Value]:
-        """Over what is below an end, or above it, or over the whole line."""
+        """Return the integral below or above `end`, or over the whole line, at all nodes of the parent."""
         center = self._centers[place]
         move = _all_moves(center, self._rules.ends[place], above)[0]
         if end is not None:
@@ -526,7 +583,7 @@ class _Messages:
         return result
 
     def _convolved(self, values: Sequence[Value], mine: range, theirs: range, side: int) -> list[Value]:
-        """The sum over k for each j, where the weights depend on k - j alone."""
+        """Return the sum over k of value times weight for each j, where the weight depends on k - j alone."""
         differences = range(mine[0] - theirs[-1], mine[-1] - theirs[0] + 1)
         weights = flint.arb_poly([_weight(side * n) for n in reversed(differences)])
         columns = []
@@ -545,7 +602,7 @@ class _Messages:
         return [value] + [flint.arb(0)] * (self._length - 1)
 
     def _values(self, place: int, move: Fraction, stretch: _Stretch) -> list[Value]:
-        """What does not depend on the parent, at all places of the center."""
+        """Return the part of the integrand that does not depend on the parent, at all nodes of the center."""
         center, places = self._centers[place], self._places(place, move)
         result: list[Value] = [flint.arb(1)] * len(places)
         for each in self._factors(center, stretch, paired=False):
@@ -557,8 +614,10 @@ class _Messages:
         return result
 
     def _factors(self, center: Center, stretch: _Stretch, *, paired: bool) -> Iterator[tuple[Fraction, Forms, int]]:
-        """The density and the leaves that depend on the parent, or those that do not: of each the variance, the bounds,
-        and how often it occurs, 0 for the density.
+        """Yield the factors that depend on the parent if `paired`, and otherwise those that do not.
+
+        A factor is the density or a leaf, given by its variance, its bounds and its multiplicity, which is 0 for the
+        density.
         """
         for variance, forms, count in [(center.variance, ((_ONE, -center.slope, _ZERO),), 0), *stretch.near]:
             if any(b for _, b, _ in forms) == paired:
@@ -572,7 +631,7 @@ class _Messages:
         return _Factor(normal.Normal(variance), count, [_Argument(form, steps, moves, self._eps) for form in forms])
 
     def _places(self, center: int | None, move: Fraction) -> range:
-        """The places of a center; one place for the root, which hands its message to nobody."""
+        """Return the nodes of a center. The parent of the root is None, with a single node."""
         return range(1) if center is None else self._rules.places(center, move)
 
     def _spend(self, products: int) -> None:
@@ -586,8 +645,9 @@ class _Messages:
 
 
 class _Argument:
-    """a·t + b·x + d·eps at the places k·h + w·eps of a center and j·h' + w'·eps of its parent: a multiple of one number
-    and one of eps.
+    """The value of a·t + b·x + d·eps at the nodes of a center t and its parent x.
+
+    With t = k·h + w·eps and x = j·h' + w'·eps it is an integer multiple of one number, plus a multiple of eps.
     """
 
     def __init__(
@@ -603,7 +663,10 @@ class _Argument:
         self._known: dict[int, Value] = {}
 
     def values(self, of: Callable[[Value], Value], mine: range, j: int) -> Sequence[Value]:
-        """What a function, always the same, is at these places of the center, and one of its parent."""
+        """Return `of`(value) at all nodes `mine` of the center and node `j` of its parent.
+
+        The function must be the same in all calls, because its values are remembered.
+        """
         start, step, known = self._second * j, self._first, self._known
         numbers = range(start + step * mine[0], start + step * mine[-1] + step, step) if step else [start]
         for number in numbers:
@@ -613,17 +676,17 @@ class _Argument:
 
 
 class _Factor:
-    """A density, where it occurs 0 times, or the probability of a leaf to the power of how often it occurs."""
+    """A density, if `count` is 0, or the probability of a leaf to the power `count`."""
 
     def __init__(self, law: normal.Normal, count: int, arguments: Sequence[_Argument]) -> None:
         self._count, self._arguments = count, arguments
         self._halved = flint.arb(to_fmpq(-1 / (2 * law.variance)))
         self._scale, self._peak = -(-self._halved).sqrt(), law.peak()
-        #: Whether it is the same for every eps, at the same places.
+        #: Whether the factor has the same values for every eps, at the nodes k and j.
         self.is_number = all(argument.is_number for argument in arguments)
 
     def times(self, values: Sequence[Value], mine: range, j: int) -> list[Value]:
-        """These values times that at these places of the center, and one of its parent."""
+        """Return `values` times this factor, at the nodes `mine` of the center and node `j` of its parent."""
         rows = [argument.values(self._value, mine, j) for argument in self._arguments]
         if len(rows) == 1:
             return [value * mine for value, mine in zip(values, rows[0], strict=True)]
@@ -640,7 +703,10 @@ class _Factor:
 
 
 def _power(value: Value, count: int) -> Value:
-    """By products alone: FLINT's own takes logarithms, and the value may be 0."""
+    """Return `value` to the power `count`, by products alone.
+
+    FLINT's own power takes logarithms, and `value` may be 0.
+    """
     result = value
     for digit in f"{count:b}"[1:]:
         result = result * result * value if digit == "1" else result * result
@@ -649,32 +715,40 @@ def _power(value: Value, count: int) -> Value:
 
 @lru_cache(maxsize=20_000)
 def _sine_integral(n: int, bits: int) -> flint.arb:
-    """Si(πn)/π, to as many bits as FLINT is set to."""
+    """Return Si(πn)/π, to the precision that FLINT is set to.
+
+    `bits` must be that precision; it keys the cache.
+    """
     assert bits == flint.ctx.prec
     return (flint.arb.pi() * n).si() / flint.arb.pi()
 
 
 def _weight(n: int) -> flint.arb:
-    """σ(n)."""
+    """Return σ(n), as defined in the first lemma."""
     return flint.arb(1) / 2 + _sine_integral(n, flint.ctx.prec)
 
 
-# --- from events ----------------------------------------------------------------------------------------
+# --- From events ------------------------------------------------------------------------------------------------------
 
-#: A linear form in values, by their places, and half-spaces Σ c·X + eps·d >= 0.
+#: A linear form: coefficients by the positions of values. A half-space Σ c·X + eps·d >= 0 is such a form, and d.
 _Row = Mapping[int, Fraction]
 _Rows = Sequence[tuple[_Row, Fraction]]
 
 
 def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fixed: bool) -> TreeMeasure:
-    """The measure of half-spaces over independent values. Raises OutsideFragment where they are no tree, or bounds meet
-    on lines of more than one direction.
+    """Return the measure of half-spaces `rows` over independent values, as a tree of centers.
+
+    Raises OutsideFragment in three cases:
+
+    * some value is not normal;
+    * the comparisons do not form a tree;
+    * bounds meet on lines of several directions.
     """
     variances = [value.variance for value in values if isinstance(value, normal.Normal)]
     if len(variances) < len(values):
         raise OutsideFragment("Laplace noise is compared with Gaussian noises that are compared with others")
     reason = ""
-    # Two values may be between two others, or these between them: which are leaves depends on which is looked at first.
+    # In a cycle of four values either pair of opposite values can be the leaves: the first value tried decides.
     tried: set[frozenset[int]] = set()
     for first in range(len(values)):
         leaves = _leaves(rows, len(values), first)
@@ -695,9 +769,15 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
 
 
 def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
-    """Values of which no two are in one half-space, so that they are independent given the others: those of one
-    half-space alone, those that are compared with one other value, and those between two that hang together besides, of
-    which `first` is looked at before all others.
+    """Return values of which no half-space contains two, so that they are independent given all other values.
+
+    A value becomes a leaf if
+
+    1. it is in one half-space alone,
+    2. it is compared with one other value, or
+    3. it is compared with two other values that are connected without it.
+
+    Of 2 and 3, `first` is tried before all others.
     """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     leaves = {place for place in range(count) if len(inside[place]) == 1}
@@ -720,9 +800,7 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
 
 def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[int]]:
-    """The members, and all that groups connect them with, in sets: two are in one exactly where a chain of groups
-    connects them.
-    """
+    """Return the connected components that contain some of `members`, where each of `groups` connects its elements."""
     components = [{member} for member in members]
     for group in groups:
         if group:
@@ -733,7 +811,10 @@ def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[
 
 
 def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
-    """Linear forms that all others are sums of: the values themselves, and those that are compared."""
+    """Yield two bases of the linear forms in `centers`: the values themselves, then a basis of compared forms.
+
+    The second is completed by values if the compared forms `forms` do not suffice.
+    """
     units: list[_Row] = [{place: _ONE} for place in centers]
     yield units
     basis: list[_Row] = []
@@ -746,7 +827,11 @@ def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_
 
 @frozen
 class _Coordinates:
-    """Forms in values as forms in those of a basis, and the inverse of the covariances of these."""
+    """A basis of linear forms in the values `places`.
+
+    `inverse` turns a form in values into coordinates, and `precision` is the inverse of the covariance matrix of the
+    basis.
+    """
 
     places: Sequence[int]
     inverse: flint.fmpq_mat
@@ -754,7 +839,7 @@ class _Coordinates:
 
     @staticmethod
     def create(basis: Sequence[_Row], centers: Sequence[int], variances: Sequence[Fraction]) -> _Coordinates:
-        """The places of values that are not among the centers are not looked at."""
+        """Return the coordinates of `basis`, forms in the values `centers`; all other values are ignored."""
         size = len(centers)
         turned = flint.fmpq_mat([[to_fmpq(form.get(place, _ZERO)) for place in centers] for form in basis])
         inverse = turned.inv()
@@ -765,7 +850,7 @@ class _Coordinates:
         return _Coordinates(centers, inverse, [[_fraction(each) for each in row] for row in precision])
 
     def of_form(self, row: _Row) -> dict[int, Fraction]:
-        """What is not 0, by the number of the form of the basis."""
+        """Return the nonzero coordinates of `row`, by position in the basis."""
         coordinates = flint.fmpq_mat([[to_fmpq(row.get(place, _ZERO)) for place in self.places]]) * self.inverse
         return {number: _fraction(c) for number, c in enumerate(coordinates.entries()) if c != 0}
 
@@ -776,8 +861,9 @@ def _fraction(x: flint.fmpq) -> Fraction:
 
 @frozen
 class _Bounded:
-    """Half-spaces over coordinates, with a value of this variance added to the `lower` ones and taken from the `upper`;
-    None: these are half-spaces themselves.
+    """Bounds of a value L with this variance: L + form >= 0 for `lower` forms, L <= form for `upper` forms.
+
+    A variance of None marks half-spaces, form >= 0 for each `lower` form. The forms are in coordinates.
     """
 
     variance: Fraction | None
@@ -786,7 +872,7 @@ class _Bounded:
 
     @property
     def support(self) -> frozenset[int]:
-        """The coordinates that it depends on."""
+        """The coordinates that occur in the bounds."""
         return frozenset(place for row, _ in self.lower + self.upper for place in row)
 
 
@@ -799,18 +885,21 @@ def _bounded(
         if not mine:
             yield _Bounded(None, ((form, d),), ())
         for place in mine:
-            # What c times L and the form come to is not negative.
+            # The half-space is row[place]·L + form + d·eps >= 0.
             size = abs(row[place])
             scaled = {i: c / size for i, c in form.items()}, d / size
             sides.setdefault(place, ([], []))[row[place] < 0].append(scaled)
     for place, (lower, upper) in sorted(sides.items()):
-        # -L has the law of L.
+        # The law of L is symmetric, so that -L may replace L.
         lower, upper = (lower, upper) if lower else (upper, lower)
         yield _Bounded(variances[place], tuple(lower), tuple(upper))
 
 
 def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Center, ...]:
-    """The tree of coordinates. Raises OutsideFragment."""
+    """Return the tree of coordinates as centers, children first.
+
+    Raises OutsideFragment if there is none, or if bounds meet on lines of several directions.
+    """
     supports = [each.support for each in bounded]
     if any(len(support) > 2 for support in supports):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
@@ -819,7 +908,7 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
     pairs = {support for support in supports if len(support) == 2}
     pairs |= {frozenset((i, j)) for i, j in combinations(range(size), 2) if precision[i][j]}
     order, parents = _from_root(size, pairs)
-    # The inverses of variances, given the parent.
+    # The inverse variance of each coordinate, given its parent.
     inverses = [row[i] for i, row in enumerate(precision)]
     for i in reversed(order[1:]):
         inverses[parents[i]] -= precision[i][parents[i]] ** 2 / inverses[i]
@@ -835,7 +924,7 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
         meeting = {a / b for a, b, _ in plain.edges if a and b}
         if len(meeting) > 1:
             raise OutsideFragment("bounds of Gaussian noises meet on lines of several directions")
-        # The multiple in which it meets its parent.
+        # Scale the center so that its bounds are equal on lines t = x - u·eps.
         scale = scales[i] = -meeting.pop() if meeting else _ONE
         slope = _ZERO if parent is None else -precision[i][parent] / inverses[i] * scale / above
         bare = _center(mine, (i, parent), (scale, above))
@@ -845,7 +934,10 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
 
 
 def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]) -> Center:
-    """With the bounds in these multiples of it and its parent, and no variance yet."""
+    """Return a center with `bounded` as its conditions, scaled like its parent by `scales`.
+
+    Its parent, slope and variance are placeholders.
+    """
 
     def forms(side: Sequence[tuple[_Row, Fraction]]) -> tuple[Form, ...]:
         a, b = (
@@ -862,8 +954,10 @@ def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: t
 
 
 def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[int, int]]:
-    """Coordinates in the order of their distance from a root that no other is far from, and the parents of all others.
-    Raises OutsideFragment for a circle.
+    """Return the coordinates by distance from the root, and the parent of each except the root.
+
+    The root is a coordinate whose greatest distance to others is least. Roots of other components have the first root
+    as their parent. Raises OutsideFragment if `pairs` have a cycle.
     """
     neighbors: dict[int, list[int]] = {i: [] for i in range(size)}
     for i, j in sorted(map(sorted, pairs)):
@@ -871,7 +965,7 @@ def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[i
         neighbors[j].append(i)
 
     def reached(root: int) -> tuple[list[int], dict[int, int], int]:
-        """What hangs together with it, the parents, and the greatest distance."""
+        """Return the coordinates connected with `root` by distance, their parents, and the greatest distance."""
         order, parents, far = [root], dict[int, int](), {root: 0}
         for i in order:
             for j in neighbors[i]:

@@ -1,10 +1,11 @@
 """Piecewise exponential polynomials of one variable: densities, products, tails, convolutions.
 
-**Sizes**: how long a closed form becomes is known before it is expanded, from the sizes of its terms. Of the terms with
-one exponent l of X only this is kept: how many there are at most, from which q to which, and their total degree in eps
-and X. Terms add up where their exponents are equal, so that there are no more of them than exponents in the box. That
-costs a small part of the expansion, and is good where means are generic (twice the terms with every noise) and where
-they are multiples of one number (no more terms than multiples).
+**Sizes.** The length of a closed form is estimated before it is expanded, from the sizes of its factors. Of all terms
+with one exponent l of X a `Size` keeps only the greatest possible number, the range of q, and the total degree in eps
+and X. Terms with equal exponents add up, so there are at most as many terms as exponents in that range.
+
+The estimate costs a small part of the expansion. It is good where means are generic, when each noise doubles the terms,
+and where means are multiples of one number, when there are no more terms than multiples.
 """
 
 from __future__ import annotations
@@ -24,21 +25,24 @@ from dipc.frozen import frozen
 
 # --- One-variable piecewise exponential polynomials, on the scale X = eps·x -------------------------------------------
 #
-# A piece is Σ c·eps^k·e^{q·eps}·X^n·e^{l·X} with integer q and l; a piecewise function has integer breakpoints b, each
-# standing for the point X = eps·b. On that scale a Laplace density of rate a at mean m is (a/2)·e^{-a|X - eps·m|}: the
-# class is closed under product, antiderivative, tail integral and shift by eps·c, and eps is never divided by.
-# Breakpoints keep their order for every eps > 0, so one computation serves all eps.
+# A piece is Σ c·eps^k·e^{q·eps}·X^n·e^{l·X} with integer q and l. A piecewise function has integer breakpoints b, at
+# the points X = eps·b. On that scale a Laplace density of rate a and mean m is (a/2)·e^{-a|X - eps·m|}. The class is
+# closed under products, antiderivatives, tail integrals and shifts by eps·c, without any division by eps. Breakpoints
+# keep their order for every eps > 0, so one computation serves all eps.
+#
+# Polynomials are in x = eps, y = e^eps, X and Y = e^X; low powers are factored out, as exponents may be negative. The
+# *ring* consists of the sums of c·eps^k·e^{q·eps}.
 
 _CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y", "X", "Y"), flint.Ordering.lex)
 _RING = flint.fmpq_mpoly_ctx.get(("x", "y"), flint.Ordering.lex)
 
-#: Products and powers that have this many terms at most are left to FLINT; larger ones are watched.
+#: Products and powers of at most this many terms are left to FLINT; larger ones are checked against limits first.
 _MANY_TERMS = 10_000
 
-#: Exponents (k, q, n, l) of a term c·eps^k·e^{q·eps}·X^n·e^{l·X}, q and l of any sign.
+#: The exponents (k, q, n, l) of a term c·eps^k·e^{q·eps}·X^n·e^{l·X}, with q and l of any sign.
 Exponents = tuple[int, int, int, int]
 
-#: The terms of a piece as rationals by exponents, and those of a ring element by (k, q); zeros may be among them.
+#: The terms of a piece, as coefficients by exponents, and the terms of a ring element by (k, q). Zeros may occur.
 Terms = dict[Exponents, flint.fmpq]
 RingTerms = dict[tuple[int, int], flint.fmpq]
 
@@ -47,7 +51,7 @@ _T = TypeVar("_T")
 
 @frozen
 class RingElement:
-    """y^low · poly(x, y): a number for each eps."""
+    """The function y^low · poly(x, y) of eps, with x = eps and y = e^eps."""
 
     poly: flint.fmpq_mpoly
     low: int
@@ -57,24 +61,24 @@ class RingElement:
         return cls(_RING.constant(0), 0)
 
     def from_low(self, low: int) -> flint.fmpq_mpoly:
-        """The polynomial p with y^low · p, for a `low` that is no greater."""
+        """Return the polynomial p with this element equal to y^`low` · p, for a `low` of at most `self.low`."""
         return self.poly if low == self.low else self.poly * _RING.from_dict({(0, self.low - low): 1})
 
     def plus(self, other: RingElement, sign: int = 1) -> RingElement:
-        """The sum, or the difference."""
+        """Return the sum for `sign` 1, or the difference for -1."""
         low = min(self.low, other.low)
         left, right = self.from_low(low), other.from_low(low)
         return RingElement(left + right if sign > 0 else left - right, low)
 
 
-#: A piece of this many polynomials over the ring is multiplied one by one with another one's.
+#: A piece with at most this many polynomials over the ring is multiplied polynomial by polynomial.
 _FEW_GROUPS = 16
 
 
 class Slopes:
-    """A piece by exponents: for each l what e^{l·X} is multiplied by, a polynomial in X over the ring, by power of X.
+    """A piece by the exponents l of X: for each l the factor of e^{l·X}, a polynomial in X over the ring.
 
-    So steps that are the same for all terms with one l and one power of X are one operation each.
+    An operation that is the same for all terms with one l and one power of X is one operation of FLINT.
     """
 
     __slots__ = ("bits", "parts")
@@ -82,12 +86,12 @@ class Slopes:
     def __init__(
         self, terms: Mapping[int, tuple[int, Mapping[int, flint.fmpq_mpoly]]], bits: int | None = None
     ) -> None:
-        #: By l the lowest power of y and, over that, the polynomials.
+        #: For each l the lowest power of y, and the polynomials over it by power of X.
         self.parts = {l: (low, powers) for l, (low, powers) in terms.items() if powers}
         self.bits = self._coefficient_bits() if bits is None else bits
 
     def _coefficient_bits(self) -> int:
-        """How many bits the coefficients have, over a common denominator, as the leading ones tell."""
+        """Return the bits of the leading coefficients over a common denominator, an estimate for all coefficients."""
         leading = [poly.leading_coefficient() for _, powers in self.parts.values() for poly in powers.values()]
         whole = lcm(*[int(c.q) for c in leading])
         return max([(int(c.p) * (whole // int(c.q))).bit_length() for c in leading], default=0)
@@ -97,8 +101,11 @@ class Slopes:
         return sum([len(poly) for _, powers in self.parts.values() for poly in powers.values()])
 
     def antiderivative(self, tilt: int, meter: Meter) -> Slopes:
-        """e^{-tilt·X}·F for the antiderivative F without a constant term of f·e^{tilt·X}."""
-        # The denominators grow by powers of l, and long ones are what makes a large function slow.
+        """Return e^{-tilt·X}·F for the antiderivative F of f·e^{tilt·X} without a constant term.
+
+        Here f is this function.
+        """
+        # Denominators grow by powers of l, and a large function with long denominators is slow.
         steepest = max((abs(l + tilt) for l in self.parts), default=0)
         power = 1 + max((max(powers) for l, (_, powers) in self.parts.items() if l + tilt), default=0)
         meter.expansion(len(self), self.bits + power * steepest.bit_length())
@@ -108,7 +115,8 @@ class Slopes:
             if not slope:
                 result[l] = low, {n + 1: poly * flint.fmpq(1, n + 1) for n, poly in powers.items()}
                 continue
-            # The derivative of G(X)·e^{slope·X} is (G' + slope·G)·e^{slope·X}: from the highest power of G down.
+            # The derivative of G(X)·e^{slope·X} is (G' + slope·G)·e^{slope·X}, so G follows from its highest power
+            # down.
             grown: dict[int, flint.fmpq_mpoly] = {}
             over = flint.fmpq(1, slope)
             for n in range(max(powers), -1, -1):
@@ -121,7 +129,7 @@ class Slopes:
         return Slopes(result)
 
     def value(self, point: int, tilt: int = 0) -> RingElement:
-        """f(eps·point)·e^{tilt·eps·point}."""
+        """Return f(eps·point)·e^{tilt·eps·point} for this function f."""
         values = [
             RingElement(_substitute(powers, point), low + (l + tilt) * point) for l, (low, powers) in self.parts.items()
         ]
@@ -130,11 +138,11 @@ class Slopes:
 
     @property
     def width(self) -> int:
-        """How many polynomials over the ring there are."""
+        """The number of polynomials over the ring."""
         return sum([len(powers) for _, powers in self.parts.values()])
 
     def product(self, other: Slopes) -> Slopes:
-        """The product."""
+        """Return the product of two functions."""
         summands: dict[int, dict[int, list[RingElement]]] = {}
         for l, (low, powers) in self.parts.items():
             for other_l, (other_low, others) in other.parts.items():
@@ -150,7 +158,7 @@ class Slopes:
         return Slopes(terms, self.bits + other.bits)
 
     def with_constant(self, constant: RingElement, l: int) -> Slopes:
-        """The sum with constant·e^{l·X}, where it has no such term."""
+        """Return the sum of this function and `constant`·e^{l·X}; this function must not have such a term."""
         if not len(constant.poly):
             return self
         mine = self.parts.get(l, (constant.low, {}))
@@ -158,7 +166,7 @@ class Slopes:
         return Slopes({**self.parts, l: _sum(mine, (constant.low, {0: constant.poly}))})
 
     def minus(self, other: Slopes) -> Slopes:
-        """The difference."""
+        """Return the difference of two functions."""
         terms = dict(self.parts)
         for l, (low, powers) in other.parts.items():
             negative = low, {n: -poly for n, poly in powers.items()}
@@ -166,12 +174,12 @@ class Slopes:
         return Slopes(terms)
 
     def times(self, factor: flint.fmpq) -> Slopes:
-        """The function times a number."""
+        """Return this function times a number."""
         return Slopes({l: (low, {n: p * factor for n, p in powers.items()}) for l, (low, powers) in self.parts.items()})
 
 
 def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmpq_mpoly:
-    """The polynomial in X with these coefficients at X = eps·point."""
+    """Return the value at X = eps·point of the polynomial in X with the coefficients `powers`."""
     if not point:
         return powers.get(0, _RING.constant(0))
     return _added_up([poly * _RING.from_dict({(n, 0): point**n}) if n else poly for n, poly in powers.items()], _RING)
@@ -180,7 +188,7 @@ def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmp
 def _sum(
     left: tuple[int, Mapping[int, flint.fmpq_mpoly]], right: tuple[int, Mapping[int, flint.fmpq_mpoly]]
 ) -> tuple[int, dict[int, flint.fmpq_mpoly]]:
-    """The sum of two polynomials in X, each over its lowest power of y."""
+    """Return the sum of two polynomials in X, each over its lowest power of y."""
     low = min(left[0], right[0])
     powers = {n: RingElement(poly, left[0]).from_low(low) for n, poly in left[1].items()}
     for n, poly in right[1].items():
@@ -190,7 +198,7 @@ def _sum(
 
 
 def _added_up(polys: Sequence[flint.fmpq_mpoly], context: flint.fmpq_mpoly_ctx) -> flint.fmpq_mpoly:
-    """The sum of many: of two halves, so that no term is copied often."""
+    """Return the sum of many polynomials, by halves, so that no term is copied often."""
     if len(polys) < 2:
         return polys[0] if polys else context.constant(0)
     middle = len(polys) // 2
@@ -198,9 +206,10 @@ def _added_up(polys: Sequence[flint.fmpq_mpoly], context: flint.fmpq_mpoly_ctx) 
 
 
 class Piece:
-    """One exponential polynomial in eps and X: `y^low_y · Y^low_Y · poly(x, y, X, Y)`, immutable.
+    """One exponential polynomial in eps and X: `y^low_y · Y^low_X · poly(x, y, X, Y)`.
 
-    Over a common denominator its coefficients have about `bits` bits at most.
+    Here x = eps, y = e^eps and Y = e^X. Pieces are immutable. Over a common denominator the coefficients have about
+    `bits` bits at most.
     """
 
     __slots__ = ("_poly", "_slopes", "bits", "low_X", "low_y")
@@ -214,7 +223,7 @@ class Piece:
 
     @classmethod
     def of_slopes(cls, slopes: Slopes) -> Piece:
-        """The function with these slopes; it is put together when it is needed as a whole."""
+        """Return the function given by `slopes`; its polynomial is computed when it is first needed."""
         if not slopes.parts:
             return cls.zero()
         piece = cls(None, min([low for low, _ in slopes.parts.values()]), min(slopes.parts), slopes.bits)
@@ -223,7 +232,7 @@ class Piece:
 
     @property
     def poly(self) -> flint.fmpq_mpoly:
-        """The polynomial over the lowest powers."""
+        """The polynomial left after the lowest powers of y and Y are factored out."""
         if self._poly is None:
             assert self._slopes is not None
             self._poly = _added_up(
@@ -239,7 +248,7 @@ class Piece:
 
     @property
     def slopes(self) -> Slopes:
-        """The function by exponents of e^X."""
+        """The function by exponents l of e^X."""
         if self._slopes is not None:
             return self._slopes
         by_l: dict[int, dict[int, dict[tuple[int, ...], Any]]] = {}
@@ -256,13 +265,13 @@ class Piece:
 
     @classmethod
     def of_terms(cls, terms: Terms) -> Piece:
-        """The sum of these terms."""
+        """Return the sum of `terms`."""
         terms = {exponents: c for exponents, c in terms.items() if c != 0}
         if not terms:
             return cls.zero()
         low_y = min([e[1] for e in terms])
         low_x = min([e[3] for e in terms])
-        # Over a common denominator, because FLINT would otherwise rewrite all terms for each new denominator.
+        # Use a common denominator, because FLINT would otherwise rewrite all terms for each new denominator.
         whole = lcm(*{int(c.q) for c in terms.values()})
         integers: dict[tuple[int, ...], Any] = {
             (k, q - low_y, n, l - low_x): int(c.p) * (whole // int(c.q)) for (k, q, n, l), c in terms.items()
@@ -273,19 +282,19 @@ class Piece:
         return cls(poly, low_y, low_x, max([c.bit_length() for c in integers.values()]))
 
     def terms(self) -> Terms:
-        """The terms by exponents."""
+        """Return the coefficients of this function by exponents."""
         low_y, low_x = self.low_y, self.low_X
         return {(int(k), int(q) + low_y, int(n), int(l) + low_x): c for (k, q, n, l), c in self.poly.terms()}
 
     def __len__(self) -> int:
-        """The number of terms."""
+        """Return the number of terms."""
         return len(self.poly) if self._slopes is None else len(self._slopes)
 
     def is_zero(self) -> bool:
         return not len(self)
 
     def size(self) -> int:
-        """The number of terms, where one with long exponents or coefficients counts for several."""
+        """Return the number of terms, where a term with long exponents or coefficients counts for several."""
         return len(self) * self._term_size() if len(self) > 1 else len(self)
 
     def _term_size(self) -> int:
@@ -293,7 +302,7 @@ class Piece:
 
     @property
     def degrees(self) -> tuple[int, ...]:
-        """The greatest exponents over the lowest ones."""
+        """The degrees of `poly` in x, y, X and Y."""
         if self._slopes is None:
             return tuple(map(int, self.poly.degrees()))
         groups = [(low, n, poly.degrees()) for low, powers in self._slopes.parts.values() for n, poly in powers.items()]
@@ -305,11 +314,14 @@ class Piece:
         )
 
     def times(self, other: Piece, meter: Meter) -> Piece:
-        """The product; raises LimitReached, if it can before a long computation."""
+        """Return the product of two functions.
+
+        Raises LimitReached, before a long computation if that can be foreseen.
+        """
         meter.product(len(self), len(other), self.bits, other.bits)
         most = len(self) * len(other)
         if most > _MANY_TERMS:
-            # Like terms coincide; no two of them have the same exponents.
+            # Like terms are added up, so there are no more terms than exponents.
             box = prod(int(m) + int(n) + 1 for m, n in zip(self.degrees, other.degrees, strict=True))
             meter.room(min(most, box) * max(self._term_size(), other._term_size()))
         if self._slopes is not None or other._slopes is not None:
@@ -319,7 +331,10 @@ class Piece:
         return Piece(self.poly * other.poly, self.low_y + other.low_y, self.low_X + other.low_X, self.bits + other.bits)
 
     def to_power(self, exponent: int, meter: Meter) -> Piece:
-        """The function to the power `exponent` >= 1; raises LimitReached like `times`."""
+        """Return this function to the power `exponent` >= 1.
+
+        Raises LimitReached like `times`.
+        """
         if exponent == 1:
             return self
         most = comb(exponent + len(self.poly) - 1, exponent)
@@ -333,7 +348,7 @@ class Piece:
         return power
 
     def plus(self, other: Piece) -> Piece:
-        """The sum of two functions."""
+        """Return the sum of two functions."""
         if other.is_zero() or self.is_zero():
             return self if other.is_zero() else other
         low_y, low_x = min(self.low_y, other.low_y), min(self.low_X, other.low_X)
@@ -341,16 +356,16 @@ class Piece:
         return Piece(total, low_y, low_x, max(self.bits, other.bits) + 1)
 
     def minus(self, other: Piece) -> Piece:
-        """The difference of two functions."""
+        """Return the difference of two functions."""
         return self.plus(Piece(-other.poly, other.low_y, other.low_X, other.bits))
 
     def scaled(self, factor: flint.fmpq) -> Piece:
-        """The function times a number."""
+        """Return this function times a number."""
         bits = int(factor.p).bit_length() + int(factor.q).bit_length()
         return Piece(self.poly * factor, self.low_y, self.low_X, self.bits + bits)
 
     def exact_quotient(self, divisor: Piece) -> Piece:
-        """The g with self = g·divisor; raises DomainError where there is none."""
+        """Return the function g with g·divisor equal to this function; raise DomainError if there is none."""
         return Piece(self.poly / divisor.poly, self.low_y - divisor.low_y, self.low_X - divisor.low_X, self.bits)
 
     def _shifted(self, low_y: int, low_x: int) -> flint.fmpq_mpoly:
@@ -359,7 +374,7 @@ class Piece:
         return self.poly * _CONTEXT.from_dict({(0, self.low_y - low_y, 0, self.low_X - low_x): 1})
 
     def shifted(self, offset: int) -> Piece:
-        """X -> f(X + eps·offset)."""
+        """Return the function X -> f(X + eps·offset) for this function f."""
         result: Terms = {}
         for (k, q, n, l), c in self.terms().items():
             for m in range(n + 1):
@@ -368,7 +383,10 @@ class Piece:
         return Piece.of_terms(result)
 
     def antiderivative(self, meter: Meter) -> Terms | Slopes:
-        """A function F with dF/dX = f and no constant term: it vanishes at -∞ (at +∞) if every l > 0 (l < 0)."""
+        """Return a function F without a constant term whose derivative in X is this function.
+
+        F vanishes at -∞ if every exponent l is positive, and at +∞ if every l is negative.
+        """
         if self.poly.degrees()[2]:
             return self.slopes.antiderivative(0, meter)
         terms = self.terms()
@@ -378,7 +396,7 @@ class Piece:
 
 
 def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int) -> None:
-    """Add sign·f(eps·point) to the total."""
+    """Add `sign` times the value of `function` at X = eps·point to `total`."""
     if isinstance(function, Slopes):
         value = function.value(point)
         for (k, q), c in value.poly.terms():
@@ -397,7 +415,7 @@ def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int)
 
 
 def constant_terms(value: RingTerms) -> Terms:
-    """The function constant in X."""
+    """Return the terms of a function of X that is constantly `value`."""
     return {(k, q, 0, 0): c for (k, q), c in value.items()}
 
 
@@ -409,7 +427,10 @@ def _ring_element(value: RingTerms) -> RingElement:
 def restricted(
     breaks: tuple[int, ...], pieces: tuple[_T, ...], low: int | None, high: int | None, zero: _T
 ) -> tuple[tuple[int, ...], tuple[_T, ...]]:
-    """A piecewise function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
+    """Return a piecewise function times the indicator of [eps·low, eps·high], where None is unbounded.
+
+    The result is `zero` if `low` >= `high`.
+    """
     if low is not None and high is not None and low >= high:
         return (), (zero,)
     if low is not None:
@@ -424,7 +445,7 @@ def restricted(
 def merged(
     left_breaks: tuple[int, ...], left: Iterable[_T], right_breaks: tuple[int, ...], right: Iterable[_T]
 ) -> tuple[tuple[int, ...], list[tuple[_T, _T]]]:
-    """All breakpoints of two piecewise functions, and the pairs of their pieces between them."""
+    """Return the breakpoints of two piecewise functions together, and the pairs of their pieces between these."""
     breaks = sorted({*left_breaks, *right_breaks})
     here, there = iter(left), iter(right)
     pairs = [(next(here), next(there))]
@@ -436,9 +457,10 @@ def merged(
 
 @frozen
 class Piecewise:
-    """`pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]; breaks strictly increase, with one piece more.
+    """A function of X whose piece `pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i].
 
-    The value at a breakpoint itself is left open: these are densities and integrals of them.
+    `breaks` strictly increase, and there is one piece more than breaks. The value at a breakpoint is left open, since
+    these are densities and integrals of densities.
     """
 
     breaks: tuple[int, ...]
@@ -446,22 +468,25 @@ class Piecewise:
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> Piecewise:
-        """The density of X = eps·x for x ~ Lap(rate·eps, mean)."""
+        """Return the density of X = eps·x, where x is Laplace noise with mean `mean` and rate `rate`·eps."""
         half = flint.fmpq(rate, 2)
         left = Piece.of_terms({(0, -rate * mean, 0, rate): half})
         right = Piece.of_terms({(0, rate * mean, 0, -rate): half})
         return cls((mean,), (left, right))
 
     def restricted(self, low: int | None, high: int | None) -> Piecewise:
-        """The function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
+        """Return this function times the indicator of [eps·low, eps·high], where None is unbounded.
+
+        The result is zero if `low` >= `high`.
+        """
         return Piecewise(*restricted(self.breaks, self.pieces, low, high, Piece.zero())).trimmed()
 
     def piece_before(self, point: int | None) -> Piece:
-        """The piece that ends at a point or later; None: the last one."""
+        """Return the piece that contains the points just below eps·point, or the last piece for None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def trimmed(self) -> Piecewise:
-        """The function without breakpoints between two zero pieces."""
+        """Return this function without breakpoints between two zero pieces."""
         breaks, pieces = list[int](), [self.pieces[0]]
         for b, piece in zip(self.breaks, self.pieces[1:], strict=True):
             if piece.is_zero() and pieces[-1].is_zero():
@@ -471,24 +496,30 @@ class Piecewise:
         return Piecewise(tuple(breaks), tuple(pieces))
 
     def size(self) -> int:
-        """The sizes of all pieces."""
+        """Return the sum of the sizes of all pieces."""
         return sum([piece.size() for piece in self.pieces])
 
     def times(self, other: Piecewise, meter: Meter) -> Piecewise:
-        """The product; raises LimitReached, if it can before a long computation."""
+        """Return the product of two functions.
+
+        Raises LimitReached, before a long computation if that can be foreseen.
+        """
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         product = Piecewise(breaks, tuple([left.times(right, meter) for left, right in pairs])).trimmed()
         meter.size(product.size())
         return product
 
     def to_power(self, exponent: int, meter: Meter) -> Piecewise:
-        """The function to the power `exponent` >= 1; raises LimitReached like `times`."""
+        """Return this function to the power `exponent` >= 1.
+
+        Raises LimitReached like `times`.
+        """
         return Piecewise(self.breaks, tuple(piece.to_power(exponent, meter) for piece in self.pieces))
 
     def integral_below(self, meter: Meter) -> tuple[Piecewise, Piece]:
-        """X -> the integral from -∞ to X, and the integral over the line as a constant function.
+        """Return X -> the integral of this function from -∞ to X, and the integral over the line as a constant piece.
 
-        The function must decay at both ends; raises LimitReached before a long computation.
+        This function must decay at both ends. Raises LimitReached before a long computation.
         """
         pieces: list[Piece] = []
         constant: RingTerms = {}
@@ -496,52 +527,56 @@ class Piecewise:
             grown = piece.antiderivative(meter)
             if i > 0:
                 add_value(constant, grown, self.breaks[i - 1], -1)
-            # An antiderivative has no constant of its own; this one makes the integral continuous.
+            # The antiderivative has no constant term; `constant` makes the integral continuous.
             if isinstance(grown, Slopes):
                 pieces.append(Piece.of_slopes(grown.with_constant(_ring_element(constant), 0)))
             else:
                 pieces.append(Piece.of_terms(grown | constant_terms(constant)))
             if i < len(self.breaks):
                 add_value(constant, grown, self.breaks[i], 1)
-        # The last piece decays, so at +∞ the constant alone is left.
+        # The last antiderivative vanishes at +∞, so the constant is the integral over the line.
         return Piecewise(self.breaks, tuple(pieces)), Piece.of_terms(constant_terms(constant))
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> Piecewise:
-        """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded), where
-        low <= high. The function must decay at both ends; raises LimitReached before a long computation.
+        """Return X -> the integral of this function over X + eps·low <= Z <= X + eps·high, where None is unbounded.
+
+        This function must decay at both ends, and `low` <= `high`. Raises LimitReached before a long computation.
         """
         below, total = self.integral_below(meter)
         upper = Piecewise((), (total,)) if high is None else below.shifted(high)
         return upper if low is None else upper.minus(below.shifted(low))
 
     def shifted(self, offset: int) -> Piecewise:
-        """X -> f(X + eps·offset)."""
+        """Return the function X -> f(X + eps·offset) for this function f."""
         if offset == 0:
             return self
         return Piecewise(tuple([b - offset for b in self.breaks]), tuple([p.shifted(offset) for p in self.pieces]))
 
     def plus(self, other: Piecewise, meter: Meter) -> Piecewise:
-        """The sum of two functions. Raises LimitReached where it is too long."""
+        """Return the sum of two functions; raise LimitReached if it is too long."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         result = Piecewise(breaks, tuple([left.plus(right) for left, right in pairs]))
         meter.size(result.size())
         return result
 
     def minus(self, other: Piecewise) -> Piecewise:
-        """The difference of two functions."""
+        """Return the difference of two functions."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         return Piecewise(breaks, tuple([left.minus(right) for left, right in pairs]))
 
     def integral(self, meter: Meter) -> ExpPoly:
-        """The integral over the line of a function that decays at both ends; raises LimitReached as above."""
+        """Return the integral over the line of this function, which must decay at both ends.
+
+        Raises LimitReached, before a long computation if that can be foreseen.
+        """
         return integral_of_product([(self, 1)], meter)
 
 
 def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) -> ExpPoly:
-    """The integral over the line of a product of powers of functions, which decays at both ends.
+    """Return the integral over the line of a product of powers of functions, which must decay at both ends.
 
-    It is found piece by piece, none of which is kept: all together are often much longer than what they come to.
-    Raises LimitReached, if it can before a long computation.
+    The product is integrated piece by piece, and no piece is kept: all pieces together are often much longer than the
+    integral. Raises LimitReached, before a long computation if that can be foreseen.
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     total: RingTerms = {}
@@ -566,25 +601,28 @@ def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) 
 
 # --- Adding independent noise to a variable: convolution of a piecewise function with a Laplace or one-sided density --
 #
-# On the scale X = eps·x the density of one-sided noise of rate a is a·e^{-aX} on X >= 0, and a Laplace density is the
-# mean of the right- and the left-sided ones, so smoothing needs one tail integral for each side and stays in the class
-# of pieces.
+# On the scale X = eps·x the density of one-sided noise of rate a is a·e^{-aX} on X >= 0. A Laplace density is the mean
+# of the right-sided and the left-sided one. So a convolution needs one tail integral for each side, and is again a
+# piecewise exponential polynomial.
 
 
 class Support(IntEnum):
-    """Where noise around 0 has its mass."""
+    """The side of 0 on which noise with the base point 0 has its mass."""
 
     LEFT = -1
     BOTH = 0
     RIGHT = 1
 
     def reflected(self) -> Support:
-        """The side of the negated noise."""
+        """Return the side of the negated noise."""
         return Support(-self)
 
 
 def density(side: Support, rate: int, mean: int) -> Piecewise:
-    """The density of X = eps·x: Laplace at `mean` for BOTH, exponential from `mean` on to the right or to the left."""
+    """Return the density of X = eps·x for noise at `mean`.
+
+    The noise is Laplace for BOTH, and exponential from `mean` to the right or to the left otherwise.
+    """
     if side is Support.BOTH:
         return Piecewise.laplace(rate, mean)
     falling = Piece.of_terms({(0, side * rate * mean, 0, -side * rate): flint.fmpq(rate)})
@@ -592,10 +630,10 @@ def density(side: Support, rate: int, mean: int) -> Piecewise:
 
 
 def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Piecewise:
-    """X -> the integral of function(C)·density(X - C) over C, for the density at mean 0.
+    """Return X -> the integral over C of function(C)·density(X - C), with the density of noise at 0.
 
-    The function must be bounded. If it is the density of C, the result is the density of C + noise. Raises
-    LimitReached before a long computation.
+    `function` must be bounded. If it is the density of C, the result is the density of C + noise. Raises LimitReached
+    before a long computation.
     """
     sides = (Support.RIGHT, Support.LEFT) if side is Support.BOTH else (side,)
     pieces = [piece.slopes for piece in function.pieces]
@@ -607,8 +645,10 @@ def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Pie
 
 
 def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: int, meter: Meter) -> list[Slopes]:
-    """By pieces, e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X for RIGHT; for LEFT,
-    e^{rate·X} times that of function(C)·e^{-rate·C} from +∞ to X.
+    """Return, piece by piece, a tail integral of the product of a function and an exponential.
+
+    For RIGHT it is e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X; for LEFT, e^{rate·X} times
+    the integral of function(C)·e^{-rate·C} from +∞ to X.
     """
     tilt = side * rate
     last = len(breaks)
@@ -619,7 +659,7 @@ def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: 
         near, far = (i - 1, i) if side is Support.RIGHT else (i, i - 1)
         if 0 <= near < last:
             constant = constant.plus(grown.value(breaks[near], tilt), -1)
-        # An antiderivative has no constant of its own; this one makes the integral continuous.
+        # The antiderivative has no constant term; `constant` makes the integral continuous.
         result[i] = grown.with_constant(constant, -tilt)
         if 0 <= far < last:
             constant = constant.plus(grown.value(breaks[far], tilt), 1)
@@ -627,7 +667,10 @@ def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: 
 
 
 class Size(NamedTuple):
-    """At most this many terms c·eps^k·e^{q·eps}·X^n, with low <= q <= high and k + n <= degree."""
+    """A bound on the terms c·eps^k·e^{q·eps}·X^n of a piece with one exponent of e^X.
+
+    There are at most `terms` of them, with `low` <= q <= `high` and k + n <= `degree`.
+    """
 
     terms: int
     low: int
@@ -635,13 +678,13 @@ class Size(NamedTuple):
     degree: int
 
     def times(self, other: Size) -> Size:
-        """The size of the product."""
+        """Return the size of the product."""
         return Size(
             self.terms * other.terms, self.low + other.low, self.high + other.high, self.degree + other.degree
         ).boxed()
 
     def plus(self, other: Size) -> Size:
-        """The size of the sum."""
+        """Return the size of the sum."""
         return Size(
             self.terms + other.terms,
             min(self.low, other.low),
@@ -650,24 +693,27 @@ class Size(NamedTuple):
         ).boxed()
 
     def shifted(self, offset: int) -> Size:
-        """The size with every q greater by the offset."""
+        """Return the size with every q greater by `offset`."""
         return Size(self.terms, self.low + offset, self.high + offset, self.degree)
 
     def spread(self, more: int = 0) -> Size:
-        """Where each power of X is all lower ones too, and the degree is greater by so much."""
+        """Return the size after each power of X is replaced by that power and all lower ones.
+
+        The degree grows by `more`.
+        """
         return Size(self.terms * (self.degree + 1), self.low, self.high, self.degree + more).boxed()
 
     def boxed(self) -> Size:
-        """Not more terms than there are exponents."""
+        """Return the size with no more terms than there are exponents."""
         most = (self.high - self.low + 1) * comb(self.degree + 2, 2)
         return self if self.terms <= most else self._replace(terms=most)
 
 
-#: Where exponents have no large common unit, the sign of this many terms over this many multiples of it takes longer
-#: than Taylor polynomials: such a function is not worth to be expanded.
+#: A function with this many terms, whose exponents range over this many multiples of their unit, is not expanded: to
+#: find its sign would take longer than by Taylor polynomials.
 _MANY_SPARSE_TERMS, _SPARSE_DEGREE = 400, 100_000
 
-#: The sizes of a piece by the exponents l of X; none for the zero function.
+#: The sizes of a piece by its exponents l; empty for the zero function.
 SizedPiece = Mapping[int, Size]
 
 
@@ -686,8 +732,10 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
 
 
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
-    """Raises LimitReached for a function between eps·low and eps·high (None: unbounded) that has many terms, with
-    exponents far apart at one of the ends: so has its integral, and more factors only make it longer.
+    """Raise LimitReached for a function with many terms whose exponents are far apart at one end of its interval.
+
+    The interval is from eps·low to eps·high, where None is unbounded. The integral of such a function has as many
+    terms, and more factors only make it longer.
     """
     if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
         return
@@ -707,7 +755,7 @@ def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:
             q, degree = one.low * n + other.low * (exponent - n), one.degree * n + other.degree * (exponent - n)
             sizes[l * n + k * (exponent - n)] = Size(1, q, q, degree)
         return sizes
-    # Not more than there are products of this many terms in any order.
+    # There are at most as many terms as multisets of `exponent` terms of the piece.
     most = comb(exponent + sum([size.terms for size in piece.values()]) - 1, exponent) if piece else 0
     result = piece
     for bit in bin(exponent)[3:]:
@@ -719,37 +767,44 @@ def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:
 
 @frozen
 class SizedPiecewise:
-    """As `Piecewise`: `pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]."""
+    """The sizes of a `Piecewise`: `pieces[i]` bounds the piece between eps·breaks[i-1] and eps·breaks[i]."""
 
     breaks: tuple[int, ...]
     pieces: tuple[SizedPiece, ...]
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> SizedPiecewise:
-        """The density of X = eps·x for x ~ Lap(rate·eps, mean)."""
+        """Return the size of `Piecewise.laplace`, the density of Laplace noise."""
         q = rate * mean
         return cls((mean,), ({rate: Size(1, -q, -q, 0)}, {-rate: Size(1, q, q, 0)}))
 
     def restricted(self, low: int | None, high: int | None) -> SizedPiecewise:
-        """The function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
+        """Return the size of the function times the indicator of [eps·low, eps·high], where None is unbounded.
+
+        The result is zero if `low` >= `high`.
+        """
         return SizedPiecewise(*restricted(self.breaks, self.pieces, low, high, {}))
 
     def piece_before(self, point: int | None) -> SizedPiece:
-        """The piece that ends at a point or later; None: the last one."""
+        """Return the piece that contains the points just below eps·point, or the last piece for None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def times(self, other: SizedPiecewise, meter: Meter) -> SizedPiecewise:
-        """The product. Raises LimitReached."""
+        """Return the size of the product; raise LimitReached if the estimate takes too many steps."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         return SizedPiecewise(breaks, tuple([_product(left, right, meter) for left, right in pairs]))
 
     def to_power(self, exponent: int, meter: Meter) -> SizedPiecewise:
-        """The function to the power `exponent` >= 1. Raises LimitReached."""
+        """Return the size of the function to the power `exponent` >= 1.
+
+        Raises LimitReached if the estimate takes too many steps.
+        """
         return SizedPiecewise(self.breaks, tuple([_power(piece, exponent, meter) for piece in self.pieces]))
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SizedPiecewise:
-        """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded).
-        Raises LimitReached.
+        """Return the size of X -> the integral over X + eps·low <= Z <= X + eps·high, where None is unbounded.
+
+        Raises LimitReached if the estimate takes too many steps.
         """
         below: list[SizedPiece] = []
         constant: SizedPiece = {}
@@ -770,20 +825,21 @@ class SizedPiecewise:
         return SizedPiecewise(breaks, tuple(pieces))
 
     def shifted(self, offset: int) -> SizedPiecewise:
-        """X -> f(X + eps·offset)."""
+        """Return the size of X -> f(X + eps·offset) for the function f of this size."""
         pieces = [{l: size.spread().shifted(l * offset) for l, size in piece.items()} for piece in self.pieces]
         return SizedPiecewise(tuple([b - offset for b in self.breaks]), tuple(pieces))
 
 
 def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Size]]:
-    """The sizes of the values at X = eps·point, which are constant in X."""
+    """Return the sizes of the values at X = eps·point, which are constant in X."""
     return [(0, size.shifted(l * point)) for l, size in terms]
 
 
 def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:
-    """Raises LimitReached where all pieces of a product of powers, which is integrated piece by piece, have together
-    more terms than there are steps left, where those with long coefficients count for several: the integral of
-    e^{l·X} divides by l, and all terms have one denominator in the end.
+    """Raise LimitReached if a product of powers has more terms, over all its pieces, than there are steps left.
+
+    A term with long coefficients counts for several: the integral of e^{l·X} divides by l, and all terms have one
+    denominator in the end.
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     denominator = 1

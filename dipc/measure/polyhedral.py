@@ -1,6 +1,7 @@
-"""Any linear constraints over continuous noises: one noise integrated out at a time over polyhedral cells.
+"""Measure any linear constraints over continuous noises, by integrating one noise at a time over polyhedral cells.
 
-Where constraints relate two values at most, each a linear form of noises, messages are passed from value to value.
+If each constraint relates at most two values, which are linear forms of noises, messages are passed from value to value
+instead.
 """
 
 from __future__ import annotations
@@ -35,17 +36,20 @@ else:
 # --- Rewriting an event over noises as one over values, so that every constraint relates at most two of them ----------
 #
 # Noises that matter only through one linear combination become one value, whose law is a convolution. A noise n that
-# occurs only together with t·r, as in r' <- Lap(a, r), becomes the value r' = n + t·r, tied to r by the law of n: a
-# kernel. What is left is a graph whose edges are ranges of differences and kernels; where it is a forest, messages
-# measure it (`value_tree`).
+# occurs only together with t·r, as in r' <- Lap(a, r), becomes the value r' = n + t·r. The law of n ties r' to r and is
+# called a kernel. The result is a graph whose edges are ranges of differences and kernels. If it is a forest, messages
+# measure it (`value_tree_measure`).
 
-#: Independent noises around 0 that are added up: sides and rates (multiples of eps).
+#: A sum of independent noises around 0, each given by its side and its rate in multiples of eps.
 Law = tuple[tuple[Support, Fraction], ...]
 
 
 @dataclass(slots=True)
 class Value:
-    """A variable X. Without `parent` it is mean + a sum of noises with the given law; with one, X - ratio·parent is."""
+    """A variable X, a sum of noises.
+
+    Without a `parent`, X is `mean` plus a sum of noises with the law `law`. With a parent, X - ratio·parent is.
+    """
 
     law: Law
     mean: Fraction
@@ -55,8 +59,9 @@ class Value:
 
 @dataclass(slots=True)
 class ValueSystem:
-    """`rows[n]` = (coefficients, constant) stands for Σ coefficient·X + constant >= 0; at most two coefficients
-    each.
+    """Constraints over values, with at most two values in each.
+
+    `rows[n]` = (coefficients, constant) means Σ coefficient·X + constant >= 0.
     """
 
     values: list[Value] = field(default_factory=list)
@@ -64,10 +69,10 @@ class ValueSystem:
 
 
 def value_system(event: Event) -> ValueSystem:
-    """The event over values; raises OutsideFragment where some constraint still relates three of them, or a value of
-    integer noises is no integer.
+    """Return `event` as constraints over values.
 
-    Noises of the event must be all continuous or all integers.
+    The noises must be all continuous or all integers. Raises OutsideFragment if some constraint still relates three
+    values, or if integer noises are multiplied or have two different rates.
     """
     rows = [(dict(c.coefficients), c.constant) for c in event.constraints]
     system = _merged(event.noises, rows)
@@ -75,13 +80,13 @@ def value_system(event: Event) -> ValueSystem:
     while wide := [row for row, (coefficients, _) in enumerate(system.rows) if len(coefficients) > 2]:
         if not any(_introduce(system, row) for row in wide):
             raise OutsideFragment("some constraint relates more than two values")
-    # The meaning of a value must be decided only once, or the measure would be that of another event.
+    # Each row must still have its original meaning, or the measure would be that of another event.
     assert [_written_out(system, coefficients) for coefficients, _ in system.rows] == meant
     return system
 
 
 def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict[int, Fraction]:
-    """A row over the independent values that its values are made from."""
+    """Return a row as coefficients of the independent variables that its values are made from."""
     total: dict[int, Fraction] = {}
     for value, c in coefficients.items():
         position: int | None = value
@@ -109,7 +114,7 @@ def _law(noise: Noise, factor: Fraction) -> tuple[Support, Fraction]:
 
 
 def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fraction]]) -> ValueSystem:
-    """One value for each class of noises whose columns are proportional."""
+    """Return a system with one value for each class of noises whose columns are proportional."""
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     for position, (coefficients, _) in enumerate(rows):
         for i, c in coefficients.items():
@@ -129,14 +134,14 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
 
 
 def _introduce(system: ValueSystem, row: int) -> bool:
-    """Replace one noise of a row by its sum with a value that it never occurs without; False if there is none."""
+    """Replace one noise of a row by its sum with a value that always occurs with it; return False if there is none."""
     columns: dict[int, dict[int, Fraction]] = {}
     for position, (coefficients, _) in enumerate(system.rows):
         for i, c in coefficients.items():
             columns.setdefault(i, {})[position] = c
-    # The noise that occurs most often first: in a chain of means that is the link next to the start.
+    # Try the noise that occurs most often first: in a chain of means this is the link next to the start.
     for n in sorted(system.rows[row][0], key=lambda i: (-len(columns[i]), i)):
-        # A value that others are made from keeps its meaning: their kernels are about it as it is.
+        # A value that others are made from must keep its meaning, because their kernels refer to it.
         if system.values[n].parent is not None or any(value.parent == n for value in system.values):
             continue
         for r in sorted(system.rows[row][0], key=lambda i: (len(columns[i]), i)):
@@ -152,7 +157,7 @@ def _introduce(system: ValueSystem, row: int) -> bool:
 
 
 def _descends(system: ValueSystem, value: int, ancestor: int) -> bool:
-    """Whether `value` is made from `ancestor` by kernels."""
+    """Whether `value` is made from `ancestor` by kernels, or equal to it."""
     position: int | None = value
     while position is not None:
         if position == ancestor:
@@ -163,9 +168,9 @@ def _descends(system: ValueSystem, value: int, ancestor: int) -> bool:
 
 # --- The measure of a forest of values tied by ranges of differences and by kernels, by message passing ---------------
 #
-# The general form of `forest`: densities may be convolutions, sides may differ, and an edge may be the law of an added
-# noise (smoothing) instead of a range (a difference of two shifted integrals). Integers have masses and sums instead,
-# where all values are sums and differences of the noises.
+# This generalizes `forest`. Densities may be convolutions, and their sides may differ. An edge may be the law of an
+# added noise, which smooths the message, instead of a range, which takes the difference of two shifted integrals.
+# Integers have masses and sums instead, if all values are sums and differences of the noises.
 
 _ONE = Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)})
 _ZERO = Piece.zero()
@@ -173,19 +178,19 @@ _ZERO = Piece.zero()
 #: Functions on the reals, or on the integers.
 _Function = TypeVar("_Function", Piecewise, "lattice.LatticePiecewise")
 
-#: Noises around 0 that are added up, with integer rates.
+#: A sum of independent noises around 0, each given by its side and its integer rate.
 _Law = tuple[tuple[Support, int], ...]
 
 
 @dataclass(slots=True)
 class _Range:
-    """Bounds on a difference or on a value; None is unbounded."""
+    """Bounds on a value or on a difference of two values, where None is unbounded."""
 
     low: Fraction | None = None
     high: Fraction | None = None
 
     def meet(self, slope: Fraction, constant: Fraction) -> None:
-        """Add slope·z + constant >= 0."""
+        """Add the bound slope·z + constant >= 0."""
         end = -constant / slope
         if slope > 0:
             self.low = end if self.low is None else max(self.low, end)
@@ -194,9 +199,9 @@ class _Range:
 
 
 def value_tree_measure(event: Event, limit: Limits) -> ExpPoly:
-    """Pr[every constraint of the event holds] for every eps > 0, exactly, for continuous noises.
+    """Return the exact probability, for every eps > 0, that all constraints over continuous noises hold.
 
-    Raises OutsideFragment where the event does not reduce to a forest of values, LimitReached past the limit.
+    Raises OutsideFragment if `event` does not reduce to a forest of values, and LimitReached past the limit.
     """
     if any(c.constant < 0 for c in event.constraints if not c.coefficients):
         return ExpPoly.ZERO
@@ -209,7 +214,10 @@ def value_tree_measure(event: Event, limit: Limits) -> ExpPoly:
 
 
 def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
-    """The measure of discrete Laplace noises under constraints with coefficients."""
+    """Return the exact probability that all constraints over discrete Laplace noises hold.
+
+    Each constraint must mention a noise. Raises OutsideFragment and LimitReached like `value_tree_measure`.
+    """
     rows = tuple(map(_closed, event.constraints))
     tree = _Masses(value_system(Event(event.noises, rows)), limit)
     total = Quotient.convert(1)
@@ -219,7 +227,7 @@ def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
 
 
 def _closed(c: Halfspace) -> Halfspace:
-    """The closed half-space with the same integers, in coprime integers."""
+    """Return the closed half-space with the same integer points, with coprime integer coefficients."""
     whole = lcm(*(x.denominator for _, x in c.coefficients))
     factor = Fraction(whole, gcd(*(int(x * whole) for _, x in c.coefficients)))
     constant = c.constant * factor
@@ -230,9 +238,12 @@ def _closed(c: Halfspace) -> Halfspace:
 
 
 class _Forest(ABC, Generic[_Function]):
-    """The system with every value rescaled so that rows bound differences and kernels have ratio 1, in integers."""
+    """A system of values, rescaled to integer lengths.
 
-    #: Whether lengths may be counted in any unit.
+    Rows bound differences of the rescaled values, and kernels have the ratio 1.
+    """
+
+    #: Whether values are real, so that lengths may be counted in any unit.
     dense: bool
 
     def __init__(self, system: ValueSystem, limit: Limits) -> None:
@@ -268,9 +279,9 @@ class _Forest(ABC, Generic[_Function]):
         self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
         if not self.dense and (self._length_unit != 1 or any(abs(scale) != 1 for scale in self._scales)):
             raise OutsideFragment("multiples of integer values other than 1 and -1 are compared")
-        #: By value a number near what it is likely to be, so that exponents are small: from there it is counted.
+        #: For each value a number near its likely outcomes. Values count from there, to keep exponents small.
         self._centers: list[int] = self._find_centers()
-        #: Rates and lengths are counted in units: the measure in those, at stretch·eps, is the true one at eps.
+        #: The measure at eps is the measure in units of rates and lengths at stretch·eps.
         self.stretch = self._rate_unit * self._length_unit
 
     def _find_scales(self, edges: int) -> list[Fraction]:
@@ -303,7 +314,7 @@ class _Forest(ABC, Generic[_Function]):
         return [scales[i] for i in range(self.count)]
 
     def _find_centers(self) -> list[int]:
-        """The middle of what bounds a value on both sides, or where its mean is."""
+        """Return, for each value, the middle of its bounds if it has both, or else its mean."""
         centers: list[int] = []
         for value, scale, bound in zip(self._system.values, self._scales, self._bounds, strict=True):
             middle = value.mean * scale if value.parent is None else Fraction(0)
@@ -316,13 +327,13 @@ class _Forest(ABC, Generic[_Function]):
         return None if x is None else int(x / self._length_unit)
 
     def _mean(self, i: int) -> int:
-        """The mean of a value, or of its distance from its parent."""
+        """Return the mean of value `i`, or of its difference from its parent, counted from the centers."""
         value = self._system.values[i]
         center = self._centers[i] - (0 if value.parent is None else self._centers[value.parent])
         return int(value.mean * self._scales[i] / self._length_unit) - center
 
     def _bound(self, i: int) -> tuple[int | None, int | None]:
-        """The least and the greatest value."""
+        """Return the least and the greatest outcome of value `i` allowed by its bounds, counted from its center."""
         bound, center = self._bounds[i], self._centers[i]
         low, high = self._length(bound.low), self._length(bound.high)
         return None if low is None else low - center, None if high is None else high - center
@@ -335,10 +346,11 @@ class _Forest(ABC, Generic[_Function]):
         )
 
     def weights(self) -> Iterator[list[_Function]]:
-        """For each tree functions of its root's value, the shortest first: their product is the density, or mass, that
-        the root has it and all holds.
+        """Yield, for each tree, functions of its root's value, the shortest first.
 
-        The root of a tree is a value without a parent: the density of others, which has a kink, would be passed on.
+        Their product is the density or mass of the root's value, times the probability of all constraints of the tree
+        given that value. The root is a value without a parent: the density of any other value has a kink, which would
+        be passed on.
         """
         seen: set[int] = set()
         values = self._system.values
@@ -347,14 +359,14 @@ class _Forest(ABC, Generic[_Function]):
                 yield sorted(self._factors(root, seen), key=self.size)
 
     def product(self, factors: Sequence[_Function]) -> _Function:
-        """The product of some functions."""
+        """Return the product of `factors`."""
         product: _Function = factors[0]
         for factor in factors[1:]:
             product = product.times(factor, self.meter)
         return product
 
     def _factors(self, root: int, seen: set[int]) -> list[_Function]:
-        """The functions for the tree of `root`, whose values are added to `seen`."""
+        """Return the functions for the tree of `root`, and add its values to `seen`."""
         order, above = [root], {root: -1}
         for i in order:
             for j in self.adjacent[i]:
@@ -364,7 +376,7 @@ class _Forest(ABC, Generic[_Function]):
         seen.update(order)
         messages: dict[int, list[_Function]] = {}
         for i in order[::-1]:
-            # Pieces outside the bounds would be multiplied for nothing.
+            # Restrict each factor first: pieces outside the bounds need not be multiplied.
             factors = messages.pop(i, [])
             if self._system.values[i].parent is None:
                 factors.append(self._density(i))
@@ -381,7 +393,7 @@ class _Forest(ABC, Generic[_Function]):
         return self.density(self._law(i)).shifted(-self._mean(i))
 
     def _message(self, i: int, parent: int, weight: _Function) -> _Function:
-        """P -> the measure of what lies below the edge, given that the value `parent` is P."""
+        """Return P -> the measure of everything below the edge, given that the value `parent` is P."""
         values = self._system.values
         if values[i].parent == parent:
             for side, rate in self._law(i):
@@ -396,7 +408,7 @@ class _Forest(ABC, Generic[_Function]):
         if i > parent:
             # The edge bounds Z_parent - Z_i; the message needs Z_i - Z_parent.
             low, high = (None if high is None else -high), (None if low is None else -low)
-        # From the values to what they are counted as.
+        # Count both values from their centers.
         apart = self._centers[i] - self._centers[parent]
         low, high = (None if low is None else low - apart), (None if high is None else high - apart)
         if low is not None and high is not None and low + self.dense > high:
@@ -405,19 +417,19 @@ class _Forest(ABC, Generic[_Function]):
 
     @abstractmethod
     def constant(self, value: Piece) -> _Function:
-        """A function that is the same everywhere."""
+        """Return the function that is `value` everywhere."""
 
     @abstractmethod
     def density(self, law: _Law) -> _Function:
-        """The density of a sum of noises around 0."""
+        """Return the density or mass of a sum of noises around 0."""
 
     @abstractmethod
     def size(self, function: _Function) -> int:
-        """The number of terms of a function."""
+        """Return the number of terms of `function`."""
 
     @abstractmethod
     def smoothed(self, function: _Function, side: Support, rate: int) -> _Function:
-        """The mean of a function at a distance of one noise."""
+        """Return the convolution of `function` with the density or mass of one noise around 0."""
 
 
 class _Densities(_Forest[Piecewise]):
@@ -451,7 +463,7 @@ class _Masses(_Forest["lattice.LatticePiecewise"]):
         return lattice.LatticePiecewise(Piecewise((), (value,)))
 
     def density(self, law: _Law) -> lattice.LatticePiecewise:
-        # Those of one rate are added up at once.
+        # Add up the noises of the most frequent rate at once.
         ((most, count), *others) = Counter(rate for _, rate in law).most_common()
         piecewise = lattice.LatticePiecewise.sum_of_laplace(most, count, self.meter)
         for rate, count in others:
@@ -470,26 +482,26 @@ class _Masses(_Forest["lattice.LatticePiecewise"]):
 # --- The measure of any set of linear constraints over independent continuous noises, one noise at a time -------------
 #
 # On the scale X = eps·x the constraints are homogeneous in eps, so their combinatorics is the same for every eps > 0.
-# Let F be an antiderivative of the integrand in X_v. The integral over X_v of the integrand on a polyhedron is the
-# sum over the facets that bound X_v of ±F at the facet, on the facet's shadow: the polyhedron with X_v replaced by
-# the facet's bound. Implied inequalities are removed first, exactly, so every facet's shadow has interior and none is
-# counted twice. The two halves of a Laplace density are separate polyhedra.
+# Let F be an antiderivative of the integrand in X_v. The integral of the integrand over X_v on a polyhedron is the sum,
+# over the facets that bound X_v, of ±F at the facet. Each summand lives on the facet's shadow: the polyhedron with X_v
+# replaced by the facet's bound. Implied inequalities are removed exactly and first, so every shadow has interior and no
+# facet counts twice. The two halves of a Laplace density are separate polyhedra.
 #
-# On each such shadow the integrand is at most a product of the densities still to come, so every integral converges.
-# The cost grows with the number of flags of faces: this is the engine for what the fast paths leave over, and their
-# oracle.
+# On each shadow the integrand is at most a product of the densities that are not integrated yet, so every integral
+# converges. The cost grows with the number of flags of faces. This engine measures what the faster methods cannot, and
+# tests check the faster methods against it.
 
 _T = TypeVar("_T")
 
-#: (k, q, powers n_v, slopes l_v): eps^k·e^{q·eps}·Π X_v^{n_v}·e^{l_v·X_v}
+#: The tuple (k, q, powers n_v, slopes l_v) of eps^k·e^{q·eps}·Π X_v^{n_v}·e^{l_v·X_v}.
 Monomial = tuple[int, Fraction, tuple[int, ...], tuple[Fraction, ...]]
 Integrand = dict[Monomial, Fraction]
 
 
 def polyhedral_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
-    """Pr[every constraint of the event holds] for every eps > 0, exactly.
+    """Return the exact probability, for every eps > 0, that all constraints of `event` hold.
 
-    Raises LimitReached past a limit, OutsideFragment where a density is not in pieces.
+    Raises LimitReached past a limit, and OutsideFragment if a density is not given in pieces.
     """
     elimination = _Elimination(event.noises, limits or Limits())
     used = sorted({i for c in event.constraints for i, _ in c.coefficients})
@@ -512,7 +524,10 @@ class _Elimination:
     def integral(
         self, integrand: Integrand, system: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
     ) -> Integrand:
-        """The integral over the variables `left`; the densities of those in `whole` are still to be multiplied in."""
+        """Return the integral of `integrand` over the variables `left`, within `system`.
+
+        `integrand` lacks the densities of the noises in `whole`, which are multiplied in on the way.
+        """
         if not integrand:
             return {}
         if len(integrand) > self._limits.integrand:
@@ -535,7 +550,7 @@ class _Elimination:
         return total
 
     def _pieces(self, v: int, integrand: Integrand) -> Iterator[tuple[Integrand, list[Halfspace]]]:
-        """The integrand times each piece of the density of noise v, with the ends of the piece."""
+        """Yield the integrand times each piece of the density of noise `v`, with the half-spaces around the piece."""
         noise = self._noises[v]
         for piece in noise.law.pieces(noise.rate):
             ends = []
@@ -573,7 +588,7 @@ def _replaced(items: tuple[_T, ...], position: int, value: _T) -> tuple[_T, ...]
 
 
 def _times(integrand: Integrand, v: int, factor: Fraction, slope: Fraction, exponent: Fraction) -> Integrand:
-    """integrand · factor·e^{slope·X_v + exponent·eps}."""
+    """Return `integrand` times factor·e^{slope·X_v + exponent·eps}."""
     return {
         (k, q + exponent, powers, _replaced(slopes, v, slopes[v] + slope)): c * factor
         for (k, q, powers, slopes), c in integrand.items()
@@ -581,7 +596,7 @@ def _times(integrand: Integrand, v: int, factor: Fraction, slope: Fraction, expo
 
 
 def _antiderivative(integrand: Integrand, v: int) -> Integrand:
-    """In X_v, without a constant: it vanishes at ±∞ where the integrand decays."""
+    """Return the antiderivative in X_v without a constant; it vanishes at ±∞ where the integrand decays."""
     grown: Integrand = {}
     for (k, q, powers, slopes), c in integrand.items():
         n, l = powers[v], slopes[v]
@@ -597,7 +612,7 @@ def _antiderivative(integrand: Integrand, v: int) -> Integrand:
 def _substituted(
     integrand: Integrand, v: int, slopes_of: dict[int, Fraction], constant: Fraction, sign: int
 ) -> Integrand:
-    """sign · integrand with X_v := Σ slopes·X_w + eps·constant."""
+    """Return `sign` times `integrand`, with X_v replaced by Σ slopes_of[w]·X_w + eps·constant."""
     result: Integrand = {}
     for (k, q, powers, slopes), c in integrand.items():
         n, l = powers[v], slopes[v]
@@ -624,14 +639,15 @@ def _times_affine(integrand: Integrand, slopes_of: dict[int, Fraction], constant
 
 # --- The measure of any linear event: which engine for which part -----------------------------------------------------
 #
-# Parts that share no constraint are independent. Each is measured by messages where it reduces to a forest of values.
-# Otherwise reals are measured by the corners of their polyhedra where these are few and densities exponential on each
-# side, and by elimination else: integrals over reals, sums over integers. The elimination engines are complete, up to
-# their limits.
+# Parts that share no constraint are independent. A part is measured by the first method that applies:
+#
+#   1. messages, if the part reduces to a forest of values;
+#   2. the corners of its polyhedra, for real noises whose densities are exponential on each side, if there are few;
+#   3. elimination of one noise at a time: integrals over reals, sums over integers. It covers everything, up to limits.
 
 
 def independent_parts(event: Event) -> list[Event]:
-    """The event as a conjunction of independent ones, each over the noises of one connected set of constraints.
+    """Return independent events whose conjunction is `event`, each over one connected set of its noises.
 
     Constraints without noises must have been removed. Noises are renumbered in each part.
     """
@@ -651,9 +667,9 @@ def independent_parts(event: Event) -> list[Event]:
 
 
 def general_measure(event: Event, limits: Limits) -> Closed:
-    """The measure of one connected part, exactly; raises LimitReached past a limit.
+    """Return the exact measure of one connected event; raise LimitReached past a limit.
 
-    Raises ValueError where a constraint mixes integer and real noises: the language does not let them meet.
+    Raises ValueError if a constraint mixes integer and real noises, which programs cannot express.
     """
     if any(noise.law.whole for noise in event.noises):
         if not all(noise.law.whole for noise in event.noises):

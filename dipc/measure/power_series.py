@@ -1,4 +1,4 @@
-"""Piecewise functions near one eps: power series whose coefficients are balls."""
+"""Piecewise functions near one eps, as power series whose coefficients are balls."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from dipc.algebra.limits import LimitReached, Meter
 from dipc.algebra.numbers import to_fmpq
 from dipc.measure.pieces import merged, restricted
 
-#: Terms Σ c·X^n·e^{l·X} by (n, l).
+#: The coefficients c of Σ c·X^n·e^{l·X} by (n, l).
 SeriesTerms = Mapping[tuple[int, int], flint.arb_series]
 
-#: The disk of Cauchy's estimate, in parts of its center.
+#: The radius of the disk of Cauchy's estimate, in multiples of its center.
 DISK = Fraction(1, 2)
 
 #: The most terms of one integrand.
@@ -27,7 +27,7 @@ MOST_TERMS = 4_000
 
 @contextmanager
 def precision(bits: int, length: int) -> Iterator[None]:
-    """Numbers of this many bits, and series of this many coefficients; both are global to FLINT."""
+    """Set FLINT's precision to `bits` and its series to `length` coefficients inside a with block; both are global."""
     before = flint.ctx.cap
     try:
         flint.ctx.cap = length
@@ -38,7 +38,7 @@ def precision(bits: int, length: int) -> Iterator[None]:
 
 
 def coefficients(series: flint.arb_series, length: int) -> Sequence[flint.arb]:
-    """The first coefficients of a series: those beyond are unknown, not 0."""
+    """Return the first `length` coefficients of `series`; the coefficients beyond its length are unknown, not 0."""
     assert series.prec >= length, "a series is as long as FLINT was set to"
     balls: list[flint.arb] = list(series.coeffs())
     return balls + [flint.arb(0)] * (length - len(balls))
@@ -46,7 +46,7 @@ def coefficients(series: flint.arb_series, length: int) -> Sequence[flint.arb]:
 
 @dataclass(frozen=True)
 class SeriesRing:
-    """Functions of h near h = 0, with eps = stretch·(center + h)."""
+    """The functions of h near h = 0, with eps = stretch·(center + h)."""
 
     center: Fraction
     stretch: Fraction
@@ -54,18 +54,18 @@ class SeriesRing:
 
     @property
     def eps(self) -> flint.arb_series:
-        """eps itself."""
+        """The function eps."""
         return flint.arb_series([flint.arb(to_fmpq(self.center * self.stretch)), flint.arb(to_fmpq(self.stretch))])
 
     def exponential(self, q: int) -> flint.arb_series:
-        """e^{q·eps}."""
+        """Return the function e^{q·eps}."""
         known = self._powers.get(q)
         if known is None:
             known = self._powers[q] = (self.eps * q).exp()
         return known
 
     def laplace(self, rate: int, mean: int) -> SeriesPiecewise:
-        """The density of X = eps·x for x ~ Lap(rate·eps, mean)."""
+        """Return the density of X = eps·x, where x is Laplace noise with mean `mean` and rate `rate`·eps."""
         half = flint.arb(rate) / 2
         left = {(0, rate): self.exponential(-rate * mean) * half}
         right = {(0, -rate): self.exponential(rate * mean) * half}
@@ -74,7 +74,8 @@ class SeriesRing:
     # --- pieces ---------------------------------------------------------------------------------------
 
     def value(self, terms: SeriesTerms, point: int) -> flint.arb_series:
-        """The value at X = eps·point: from the greatest exponent down, so that equal steps share their powers."""
+        """Return the value of `terms` at X = eps·point."""
+        # Add terms from the greatest exponent down, so that equal differences of exponents share their powers.
         total = flint.arb_series([0])
         position = self.eps * point
         by_power: dict[int, list[int]] = {}
@@ -91,7 +92,7 @@ class SeriesRing:
         return total
 
     def shifted(self, terms: SeriesTerms, offset: int) -> SeriesTerms:
-        """X -> f(X + eps·offset)."""
+        """Return the function X -> f(X + eps·offset), where f has these `terms`."""
         result: dict[tuple[int, int], flint.arb_series] = {}
         position = self.eps * offset
         for (n, l), c in terms.items():
@@ -103,13 +104,13 @@ class SeriesRing:
 
 
 def add(total: dict[tuple[int, int], flint.arb_series], key: tuple[int, int], value: flint.arb_series) -> None:
-    """Add one term."""
+    """Add `value` to the coefficient `key` of `total`."""
     known = total.get(key)
     total[key] = value if known is None else known + value
 
 
 def product(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
-    """The product; raises LimitReached where it is too long."""
+    """Return the product of two functions; raise LimitReached if it is too long."""
     result: dict[tuple[int, int], flint.arb_series] = {}
     for (n, l), c in left.items():
         for (m, k), d in right.items():
@@ -122,7 +123,7 @@ def product(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
 
 
 def difference(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
-    """left - right."""
+    """Return the function `left` - `right`."""
     result = dict(left)
     for key, c in right.items():
         add(result, key, -c)
@@ -130,7 +131,7 @@ def difference(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
 
 
 def antiderivative(terms: SeriesTerms) -> SeriesTerms:
-    """A function F with dF/dX = f and no constant term."""
+    """Return a function F without a constant term whose derivative in X has these `terms`."""
     result: dict[tuple[int, int], flint.arb_series] = {}
     for (n, l), c in terms.items():
         if not l:
@@ -147,34 +148,37 @@ def antiderivative(terms: SeriesTerms) -> SeriesTerms:
 
 @dataclass(frozen=True)
 class SeriesPiecewise:
-    """A piecewise function like `Piecewise`: `pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]."""
+    """A function of X whose piece `pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i], like `Piecewise`."""
 
     ring: SeriesRing
     breaks: tuple[int, ...]
     pieces: tuple[SeriesTerms, ...]
 
     def restricted(self, low: int | None, high: int | None) -> SeriesPiecewise:
-        """The function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
+        """Return this function times the indicator of [eps·low, eps·high], where None is unbounded.
+
+        The result is zero if `low` >= `high`.
+        """
         return SeriesPiecewise(self.ring, *restricted(self.breaks, self.pieces, low, high, {}))
 
     def piece_before(self, point: int | None) -> SeriesTerms:
-        """The piece that ends at a point or later; None: the last one."""
+        """Return the piece that contains the points just below eps·point, or the last piece for None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def times(self, other: SeriesPiecewise, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002 - as `Piecewise` does
-        """The product."""
+        """Return the product of two functions."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         return SeriesPiecewise(self.ring, breaks, tuple(product(left, right) for left, right in pairs))
 
     def to_power(self, exponent: int, meter: Meter) -> SeriesPiecewise:
-        """The function to the power `exponent` >= 1."""
+        """Return this function to the power `exponent` >= 1."""
         piecewise = self
         for _ in range(exponent - 1):
             piecewise = piecewise.times(self, meter)
         return piecewise
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002
-        """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded)."""
+        """Return X -> the integral of this function over X + eps·low <= Z <= X + eps·high, where None is unbounded."""
         if low is None:
             assert high is not None, "a noise is tied to its parent by something"
             return self._integral(above=False).shifted(high)
@@ -186,11 +190,11 @@ class SeriesPiecewise:
         return SeriesPiecewise(self.ring, breaks, tuple(difference(left, right) for left, right in pairs))
 
     def _integral(self, *, above: bool) -> SeriesPiecewise:
-        """X -> the integral from -∞ to X, or from X to ∞; the function decays at both ends."""
+        """Return X -> the integral from -∞ to X, or from X to ∞ if `above`; the function must decay at both ends."""
         sign = -1 if above else 1
         pieces = [{key: c * sign for key, c in antiderivative(piece).items()} for piece in self.pieces]
         order = range(len(pieces) - 1, -1, -1) if above else range(len(pieces))
-        # An antiderivative has no constant of its own; these make the integral continuous.
+        # The antiderivatives have no constant terms; these constants make the integral continuous.
         constant = flint.arb_series([0])
         for index in order:
             entered, left = (index, index - 1) if above else (index - 1, index)
@@ -205,7 +209,7 @@ class SeriesPiecewise:
         return SeriesPiecewise(self.ring, self.breaks, tuple(pieces))
 
     def shifted(self, offset: int) -> SeriesPiecewise:
-        """X -> f(X + eps·offset)."""
+        """Return the function X -> f(X + eps·offset) for this function f."""
         if not offset:
             return self
         pieces = tuple(self.ring.shifted(piece, offset) for piece in self.pieces)
@@ -213,10 +217,10 @@ class SeriesPiecewise:
 
 
 def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Meter) -> flint.arb_series:
-    """The integral over the line of a product of powers of functions, which decays at both ends.
+    """Return the integral over the line of a product of powers of functions, which must decay at both ends.
 
-    Few factors change from one piece to the next, most of them from a single term, which is divided out. So each break
-    takes approximately as many steps as its factors have terms.
+    Few factors change from one piece to the next. Most of those have a single term before, which is divided out. So
+    each break takes approximately as many steps as its factors have terms.
     """
     functions = [function.to_power(count, meter) for function, count in factors]
     ring = functions[0].ring
@@ -239,7 +243,7 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
 
 
 def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: Sequence[SeriesTerms]) -> SeriesTerms:
-    """The product of the pieces, from that of those before."""
+    """Return the product of the pieces `inside`, from the product `whole` of the pieces `before`."""
     changed = [index for index, piece in enumerate(inside) if whole is None or before[index] is not piece]
     if whole is None or any(len(before[index]) != 1 for index in changed):
         result = inside[0]

@@ -1,15 +1,16 @@
-"""The measure of runs to one answer, given as a graph, by message passing of one noise at a time.
+"""Measure the runs to one answer, given as a graph, by passing messages along it.
 
-**Lemma.** Let the runs be paths of a graph without cycles, whose steps are conjunctions, so that almost surely at most
-one path holds. Let x(v) be the one noise that both a step before the node v and a step after it mention, if there is
-one. Let F_v(x) be the probability, given x(v) = x, that all steps of some path from v to the end hold. Then F_u is the
-sum, over the steps from u to v, of the integrals of F_v where the step holds, over all its noises but x(u).
+**Lemma.** Let the runs be paths of a graph without cycles whose steps are conjunctions, so that almost surely at most
+one path holds. Let x(v) be the one noise that both a step before the node v and a step after v mention, if there is
+such a noise. Let F_v(x) be the probability, given x(v) = x, that all steps of some path from v to the end hold. Then
+F_u is a sum over the steps from u to v: of the integral of F_v, where the step holds, over all noises of the step but
+x(u).
 
-Proof. A step from u to v mentions x(u), x(v) and noises that no step before u and none after v mentions. Given x(u) and
-x(v), it does not depend on later steps. ∎
+*Proof.* A step from u to v mentions x(u), x(v) and noises that no step before u and none after v mentions. Given x(u)
+and x(v), the step does not depend on later steps. ∎
 
-The measure of all runs together is F at the start. It takes as many integrals as steps, for any number of paths, and
-fewer where nodes have the same future. For example, the future of a maximum depends on its value alone.
+The measure of all runs together is F at the start. It takes as many integrals as there are steps, for any number of
+paths, and fewer where nodes have the same future. For example, the future of a maximum depends on its value alone.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from dipc.measure.pieces import Piece, Piecewise
 
 _Function = TypeVar("_Function", Piecewise, LatticePiecewise)
 
-#: By (i, j) the range of Z_i - Z_j.
+#: The range of Z_i - Z_j by (i, j).
 _Links = dict[tuple[int, int], tuple[int | None, int | None]]
 
 #: The function that is 1.
@@ -53,7 +54,7 @@ def run_measure(graph: RunGraph, limits: Limits) -> Closed:
 
 
 def require_measured(graph: RunGraph) -> None:
-    """Raise OutsideFragment where graphs with these noises and steps cannot be measured here, for any slacks."""
+    """Raise OutsideFragment if graphs with these noises and steps cannot be measured here, for any slacks."""
     system = _System.from_graph(graph)
     for step in graph.steps:
         rows = [row for number in step.conditions if (row := system.rows[number]) is not None]
@@ -64,9 +65,10 @@ def require_measured(graph: RunGraph) -> None:
 
 @dataclass(frozen=True)
 class _System:
-    """The noises and constraints of a graph with integer numbers: its measure is that of these at `stretch`·eps.
+    """The noises and constraints of a graph with integer numbers.
 
-    Of a constraint (i, j, w) stands for Z_i - Z_j >= w, None for one that always holds.
+    The graph has at eps the measure that these have at `stretch`·eps. A row (i, j, w) means Z_i - Z_j >= w; None marks
+    a constraint that always holds.
     """
 
     rates: Sequence[int]
@@ -81,7 +83,7 @@ class _System:
         shape = event_shape(event)
         means, rows, unit = shape.lengths(event)
         below = lcm(*[rate.denominator for rate in shape.rates])
-        # Without noise nothing has a rate.
+        # Without noises there are no rates, and their greatest common divisor is 0.
         rate_unit = Fraction(gcd(*[int(rate * below) for rate in shape.rates]) or 1, below)
         length = 1 if shape.whole else gcd(*means, *[row[2] for row in rows if row is not None]) or 1
         return _System(
@@ -93,12 +95,12 @@ class _System:
         )
 
 
-#: What is to come at a node, but for the name of its live noise: equal for nodes with equal functions.
+#: The future of a node without the name of its live noise. Nodes with equal futures have equal functions F.
 _Future = tuple[object, ...]
 
 
 class _Passing(Generic[_Function]):
-    """The functions F of a graph, from its end backwards; equal ones are worked out once."""
+    """The functions F of a graph, computed from its end backwards; equal functions are computed once."""
 
     def __init__(self, graph: RunGraph, system: _System, kind: type[_Function], one: _Function, meter: Meter) -> None:
         self._live = graph.live
@@ -128,7 +130,7 @@ class _Passing(Generic[_Function]):
         return total(reached.get(0, []))
 
     def _measures_to(self, end: int) -> Mapping[int, Closed]:
-        """The measure, by node without live noise, of the paths from there to `end` that pass no other such node."""
+        """Return, for each node without live noise, the measure of the paths to `end` that pass no other such node."""
         names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}
         for node in range(end - 1, -1, -1):
@@ -155,7 +157,7 @@ class _Passing(Generic[_Function]):
         return numbers
 
     def _future(self, step: RunStep, links: _Links, goal: int | None) -> _Future:
-        """A step with what comes after it, where the noise that is live before it has no name."""
+        """Return a step together with its future, without the name of the noise that is live before it."""
         own = self._live[step.source]
 
         def named(noise: int | None) -> int:
@@ -168,15 +170,15 @@ class _Passing(Generic[_Function]):
         return tuple(sorted(ranges)), -1 if goal is None else goal, named(self._live[step.goal])
 
     def _number(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> Closed:
-        """The measure of a step from a node without live noise, and of all that is to come."""
+        """Return the measure of a step from a node without live noise, together with all later steps."""
         if not links and self._live[step.goal] is None:
             return ExpPoly.ONE
         return self._passed(step, links, names).integral(self._meter)
 
     def _passed(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> _Function:
-        """The summand of F for the step, as a function of the noise that is live before it.
+        """Return the step's summand of F, as a function of the noise that is live before the step.
 
-        Where no noise is live before it, a function with that integral.
+        If no noise is live before it, the integral of the result is the summand.
         """
         source, goal = self._live[step.source], self._live[step.goal]
         live: list[int] = [noise for noise in (source, goal) if noise is not None]
@@ -195,19 +197,19 @@ class _Passing(Generic[_Function]):
             parent = above[noise]
             if parent is None:
                 return product
-            # What is independent of the rest is a number: a function that is the same everywhere.
+            # A factor that is independent of the other noises becomes a constant function.
             factors[parent].append(product.window_integral(*links.get((noise, parent), (None, None)), self._meter))
         raise AssertionError("the first noise has none above it")
 
     def _links(self, step: RunStep) -> _Links | None:
-        """The ranges that the step asks for; None where one is empty, up to measure zero."""
+        """Return the ranges that the step requires, or None if one is empty or a null set."""
         links: _Links = {}
         for number in step.conditions:
             row = self._system.rows[number]
             if row is None:
                 continue
             i, j, least = row
-            # Z_i - Z_j >= least, and the same of -Z_i.
+            # Z_i - Z_j >= least is Z_j - Z_i <= -least.
             for pair, low, high in (((i, j), least, None), ((j, i), None, -least)):
                 if pair[0] != ORIGIN:
                     known = links.get(pair, (None, None))

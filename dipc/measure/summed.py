@@ -1,29 +1,39 @@
-"""Probabilities of events over discrete Gaussian noises, enclosed: sums over integers, with what is left out bounded.
+"""Enclose probabilities of events over discrete Gaussian noises, by sums over integers with bounded remainders.
 
-The mass at an integer k is e^{-q·k²}/Θ(q), q = eps²·rate²/(2·κ²), or without eps² where the deviation does not depend
-on eps, and Θ(q) = Σ e^{-q·k²}. Noises that matter only through one sum of multiples are one value, whose masses are
-convolved. An event is a forest: values within bounds, and pairs of them with half-spaces a·k + b·l + d >= 0. From the
-leaves to the root each value hands on, for every value of the next, the sum of what is compatible with it: a difference
-of two partial sums. All noises are cut off at ±K. There may be discrete Laplace noises
-among them, with masses (1 - z)/(1 + z)·z^|k|, z = e^{-rate·eps}.
+The mass at an integer k is e^{-q·k²}/Θ(q) with Θ(q) = Σ e^{-q·k²} and q = eps²·rate²/(2·κ²). The factor eps² is missing
+if the deviation does not depend on eps. Noises that matter only through one sum of multiples are one value, whose
+masses are convolved. An event is a forest: values within bounds, and pairs of values with half-spaces a·k + b·l + d >=
+0.
 
-**Lemma.** Let |eps - e| <= e/2. Then |arg eps| <= 30°, R = Re eps² >= |eps|²/2 and R >= e²/4, so |arg q| <= 60° and
-Re q >= |q|/2. With w = |q|:
+From the leaves to the root each value passes a message to the next value. For every outcome of the next value, the
+message is the sum of the masses that are compatible with it: a difference of two partial sums. All noises are cut off
+at ±K. Discrete Laplace noises
+may occur, too, with masses (1 - z)/(1 + z)·z^|k| for z = e^{-rate·eps}.
 
-  * Where w <= 3, Θ(q) = √(π/q)·Σ e^{-π²n²/q}, and Re 1/q = cos(arg q)/w >= 1/(2w). So |Θ(q)| is at least
-    √(π/w)·(1 - 2·Σ_{n>=1} e^{-π²n²/6}) >= √(π/w)·3/5, and 3/5·√(π/3) > 3/5. Also Re q <= 3, so Θ(Re q) is at most
-    √(π/Re q)·(1 + 2·Σ e^{-π²n²/3}) <= √(2π/w)·27/25.
-  * Where w >= 3, Re q >= 3/2, and Θ(Re q) - 1 = 2·Σ_{n>=1} e^{-n²·Re q} <= 23/50. So |Θ(q)| >= 27/50, and Θ(Re q) is
-    at most 73/50.
-  * So the total variation Θ(Re q)/|Θ(q)| of the law at complex eps is at most max(√2·27/25·5/3, 73/27) < 14/5, and
-    |Θ(q)| > 1/2. Θ has no zeros there, and all is analytic.
-  * Beyond |k| = K the variation is at most 2·2·Σ_{k>K} e^{-r·k²} <= 4·e^{-r·(K+1)²}/(1 - e^{-r·(2K+3)}), with
-    r = rate²·e²/(8·κ²) <= Re q; for eps = e alone half of that with r = q, as Θ >= 1. That of a discrete Laplace noise
-    is at most 2·|z|^{K+1}·|1 - z|/(|1 + z|·(1 - |z|)). There |1 - z|/(1 - |z|) <= |eps|/Re eps <= 2/√3, as
-    1 - z = ∫ eps·e^{-eps·x} from 0 to the rate, and |1 + z| >= 1 where |arg z| <= 90°, else |z| <= e^{-2} and
-    |1 + z| >= 4/5; so it is at most 3·|z|^{K+1}, with |z| <= e^{-rate·e/2}.
-  * So cutting off n noises, which have the variations d_i beyond and at most v_i in all, changes the probability by at
-    most Σ d_i·Π_{j≠i} v_j, an analytic function of eps, whose Taylor coefficient k is at most that over (e/2)^k.
+**Lemma.** Let |eps - e| <= e/2, and r = rate²·e²/(8·κ²).
+
+1. The total variation Θ(Re q)/|Θ(q)| of the law at complex eps is less than 14/5, |Θ(q)| > 1/2, and the masses are
+   analytic.
+2. The variation beyond |k| = K is at most 4·e^{-r·(K+1)²}/(1 - e^{-r·(2K+3)}). For eps = e alone half of that holds,
+   with r = q.
+3. The variation of a discrete Laplace noise beyond |k| = K is at most 3·|z|^{K+1}, with |z| <= e^{-rate·e/2}.
+4. Cutting off n noises, with the variations d_i beyond K and at most v_i in all, changes the probability by at most
+   Σ d_i·Π_{j≠i} v_j. The change is an analytic function of eps, whose Taylor coefficient k is at most that over
+   (e/2)^k.
+
+*Proof.* On the disk |arg eps| <= 30°, R = Re eps² >= |eps|²/2 and R >= e²/4. So |arg q| <= 60° and Re q >= |q|/2. Let w
+= |q|.
+
+1. Let w <= 3. Then Θ(q) = √(π/q)·Σ e^{-π²n²/q}, and Re 1/q = cos(arg q)/w >= 1/(2w). So |Θ(q)| is at least
+   √(π/w)·(1 - 2·Σ_{n>=1} e^{-π²n²/6}) >= √(π/w)·3/5, and 3/5·√(π/3) > 3/5. Also Re q <= 3, so Θ(Re q) is at most
+   √(π/Re q)·(1 + 2·Σ e^{-π²n²/3}) <= √(2π/w)·27/25. Let w >= 3. Then Re q >= 3/2, and
+   Θ(Re q) - 1 = 2·Σ_{n>=1} e^{-n²·Re q} <= 23/50. So |Θ(q)| >= 27/50, and Θ(Re q) is at most 73/50. Together the total
+   variation is at most max(√2·27/25·5/3, 73/27) < 14/5, and Θ has no zeros.
+2. The variation beyond K is at most 2·2·Σ_{k>K} e^{-r·k²}, as |Θ| > 1/2 and r <= Re q. For eps = e alone, Θ >= 1.
+3. The variation is at most 2·|z|^{K+1}·|1 - z|/(|1 + z|·(1 - |z|)). Here |1 - z|/(1 - |z|) <= |eps|/Re eps <= 2/√3, as
+   1 - z is the integral of eps·e^{-eps·x} from 0 to the rate. If |arg z| <= 90°, then |1 + z| >= 1; otherwise
+   |z| <= e^{-2} and |1 + z| >= 4/5.
+4. Cauchy's estimate.
 """
 
 from __future__ import annotations
@@ -46,22 +56,22 @@ from dipc.measure.normal import blurred
 from dipc.measure.power_series import coefficients, precision
 from dipc.noise.law import Measure, SideRates
 
-#: The most values of all noises together, times coefficients of series.
+#: The most outcomes of all noises together, times the coefficients of a series.
 MOST_TERMS = 400_000
 
-#: Bits beyond those of the error of a value.
+#: The extra bits that a value is computed with, beyond those of its error.
 _GUARD = 16
 
 
 @frozen
 class Theta:
-    """The discrete Gaussian with the deviation unit/(rate·eps), or unit/rate where it is `fixed`."""
+    """The discrete Gaussian law with the deviation unit/(rate·eps), or unit/rate if it is `fixed`."""
 
     rate: Fraction
     unit: Real
     fixed: bool
 
-    #: At least the total variation on the disk.
+    #: An upper bound of the total variation on the disk.
     variation = Fraction(14, 5)
 
     def _q(self, eps: flint.arb_series) -> flint.arb_series:
@@ -69,32 +79,32 @@ class Theta:
         return flint.arb_series([scale]) if self.fixed else eps * eps * scale
 
     def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
-        """r, about; what is left out is bounded with balls."""
+        """Return r of the lemma in floating point, to choose K with; errors are bounded by balls."""
         size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
         return size**2 / (8 if wide and not self.fixed else 2)
 
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
-        """A K beyond which about e^-wanted is left out."""
+        """Return a K such that the mass beyond ±K is about e^-`wanted`, on the disk if `wide`."""
         return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """An upper bound of the variation beyond |k| = reach."""
+        """Return an upper bound of the variation beyond |k| = `reach`, on the disk if `wide`."""
         r = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / (8 if wide and not self.fixed else 2)
         r = r if self.fixed else r * flint.arb(to_fmpq(center)) ** 2
         tail = (-r * (reach + 1) ** 2).exp() / (1 - (-r * (2 * reach + 3)).exp())
         return (4 if wide else 2) * tail
 
     def at_most(self, edge: int, eps: Fraction) -> flint.arb:
-        """Pr[N <= edge] at an eps, to the precision that FLINT is set to. Raises LimitReached."""
+        """Return Pr[N <= edge] at `eps`, to the precision that FLINT is set to; raise LimitReached."""
         taylor = SummedMeasure((Node(((self, 1),), ((-1, 0, edge),), None, ()),)).series(eps)
         return coefficients(taylor, 1)[0]
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
-        """The masses of 0, ..., reach."""
+        """Return the masses of 0, ..., `reach`."""
         q = self._q(eps)
         weights = [(q * (-k * k)).exp() for k in range(reach + 1)]
         wide = flint.ctx.cap > 1
-        # What is left out of Θ itself: the bound of the variation beyond is twice as much on the disk, as |Θ| > 1/2.
+        # The omitted part of Θ is half the bound of the variation on the disk, which divides by |Θ| > 1/2.
         whole = weights[0] + sum(weights[1:], flint.arb_series([0])) * 2
         left = self.tail_variation(center, reach, wide=wide) / (2 if wide else 1)
         theta = blurred(whole, left, center)
@@ -107,19 +117,19 @@ class Geometric:
 
     rate: Fraction
 
-    #: At least the total variation on the disk: (1 - 3·(1/2)²/2)^(-1/2), of `dipc.measure.measure`.
+    #: An upper bound of the total variation on the disk: (1 - 3·(1/2)²/2)^(-1/2), by `dipc.measure.measure`.
     variation = Fraction(13, 10)
 
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
-        """A K beyond which about e^-wanted is left out."""
+        """Return a K such that the mass beyond ±K is about e^-`wanted`, on the disk if `wide`."""
         return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """An upper bound of the variation beyond |k| = reach."""
+        """Return an upper bound of the variation beyond |k| = `reach`, on the disk if `wide`."""
         return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:  # noqa: ARG002
-        """The masses of 0, ..., reach."""
+        """Return the masses of 0, ..., `reach`."""
         z = (eps * -flint.arb(to_fmpq(self.rate))).exp()
         mass = (1 - z) / (1 + z)
         return [mass, *(mass := mass * z for _ in range(reach))]
@@ -129,15 +139,15 @@ class Geometric:
 Masses = Theta | Geometric
 
 
-#: a·k + b·l + d >= 0, for a value k and that l of the node that it is handed on to.
+#: The triple (a, b, d) of a·k + b·l + d >= 0, for the value k of a node and the value l of its parent.
 Limit = tuple[int, int, int]
 
 
 @frozen
 class Node:
-    """A sum of noises, with the factor of each, between its `own` limits.
+    """A sum of noises, each with its factor, within the limits `own`.
 
-    Together with the node `parent` (None for a root) it is between `limits`.
+    Together with the node `parent` the sum is within `limits`. A parent of None marks a root.
     """
 
     laws: tuple[tuple[Masses, int], ...]
@@ -148,20 +158,20 @@ class Node:
 
 @frozen
 class SummedMeasure:
-    """The probability of a tree of such values, children first."""
+    """The probability that all limits of a tree of `nodes` hold; children come before their parents."""
 
     nodes: tuple[Node, ...]
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series in eps at a positive center, to FLINT's length and precision. Raises LimitReached.
+        """Return the Taylor series in eps at `center` > 0; each coefficient is an enclosure.
 
-        Each coefficient is enclosed.
+        Length and precision are those that FLINT is set to. Raises LimitReached.
         """
         wide = flint.ctx.cap > 1 and not self._fixed
         if flint.ctx.cap > 1 and self._fixed:
             with precision(flint.ctx.prec, 1):
                 only = coefficients(self.series(center), 1)
-            return flint.arb_series(only)  # its other coefficients are 0
+            return flint.arb_series(only)  # the other coefficients are 0
         laws = [law for node in self.nodes for law, _ in node.laws]
         wanted = 0.7 * (flint.ctx.prec // 2 if wide else flint.ctx.prec - _GUARD) + 2 * len(laws)
         reach = {law: law.reach(center, wanted, wide=wide) for law in laws}
@@ -178,7 +188,7 @@ class SummedMeasure:
         for node, shares in zip(self.nodes, values, strict=True):
             most = len(shares) // 2
             low, high = _allowed_values(node.own, 0, -most, most)
-            # sums[k]: all below low + k.
+            # The item k of sums is the mass of all outcomes below low + k.
             sums = list(accumulate((shares[k + most] for k in range(low, high + 1)), initial=zero))
             if node.parent is None:
                 total = sums[-1]
@@ -197,12 +207,15 @@ class SummedMeasure:
 
     @property
     def _fixed(self) -> bool:
-        """Whether it is the same for every eps."""
+        """Whether the probability is the same for every eps."""
         return all(isinstance(law, Theta) and law.fixed for node in self.nodes for law, _ in node.laws)
 
 
 def _convolved(parts: Sequence[tuple[Sequence[flint.arb_series], int]]) -> list[flint.arb_series]:
-    """The masses from -K to K of a sum of independent values with these masses from 0 on, each times a number."""
+    """Return the masses from -K to K of a sum of independent symmetric values.
+
+    Each of `parts` has the masses of a value from 0 on, and the factor of the value.
+    """
     zero = flint.arb_series([0])
     total = [flint.arb_series([1])]
     for half, times in parts:
@@ -217,7 +230,11 @@ def _convolved(parts: Sequence[tuple[Sequence[flint.arb_series], int]]) -> list[
 
 
 def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) -> tuple[int, int]:
-    """The values between these ends that are within the limits, with the value of the other one."""
+    """Return the least and the greatest value from `low` to `high` within `limits`, if the parent has the value
+    `other`.
+
+    If there is none, the second is less than the first.
+    """
     for a, b, d in limits:
         if a > 0:
             low = max(low, -((b * other + d) // a))
@@ -226,13 +243,13 @@ def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) ->
     return (low, high) if low <= high else (high + 1, high)
 
 
-# --- from events ----------------------------------------------------------------------------------------
+# --- From events ------------------------------------------------------------------------------------------------------
 
 
 def summed_measure(event: Event) -> SummedMeasure | None:
-    """The measure of a connected event over integer noises of which one is discrete Gaussian; None if it is empty.
+    """Return the measure of a connected event over integer noises of which one is discrete Gaussian; None if it is 0.
 
-    Raises OutsideFragment where the event is not a forest.
+    Raises OutsideFragment if the event is not a forest.
     """
     try:
         return _tree(event, *_sums(event, united=False))
@@ -240,15 +257,15 @@ def summed_measure(event: Event) -> SummedMeasure | None:
         return _tree(event, *_sums(event, united=True))
 
 
-#: A sum of multiples of noises, and a half-space Σ c·sum + d >= 0 over such sums, by their places.
+#: A sum of multiples of noises, and a half-space Σ c·sum + d >= 0 over such sums, numbered by their positions.
 _Sum = tuple[tuple[int, int], ...]
 _Row = tuple[dict[int, int], int]
 
 
 def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMeasure | None:
-    """The measure of half-spaces over these sums; None if it is empty.
+    """Return the measure of the half-spaces `rows` over `sums`, or None if it is 0.
 
-    Raises OutsideFragment where they are not a tree.
+    Raises OutsideFragment if the half-spaces do not form a tree.
     """
     own: list[set[Limit]] = [set() for _ in sums]
     pairs: dict[tuple[int, int], set[Limit]] = {}
@@ -278,15 +295,15 @@ def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMea
 
 
 def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
-    """The noises, or sums of multiples of noises, and the half-spaces over them, all in integers.
+    """Return the noises, or sums of multiples of noises, and the half-spaces over them, all in integers.
 
-    Sums are used where `united`: for noises that are in all half-spaces together.
+    If `united`, noises that always occur in one proportion form a sum.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     constants: list[int] = []
     for row, item in enumerate(event.constraints):
         scale = lcm(*(c.denominator for _, c in item.coefficients))
-        # With N = mean + k, c·k + d >= 0, or > 0.
+        # With N = mean + k the half-space is c·k + d >= 0, or > 0.
         d = scale * (item.constant + sum((c * event.noises[i].mean for i, c in item.coefficients), Fraction(0)))
         constants.append(ceil(d) - 1 if item.strict else floor(d))
         for i, c in item.coefficients:
@@ -307,7 +324,7 @@ def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
 
 
 def _is_empty(limits: Collection[Limit]) -> bool:
-    """Whether two of the limits leave no integers between them, of one value or of one combination of two."""
+    """Whether two opposite limits, on one value or on one combination of two, leave no integer between them."""
     nearest: dict[tuple[int, int], int] = {}
     for a, b, d in limits:
         unit = gcd(a, b)
@@ -326,7 +343,7 @@ def _masses(noise: Noise) -> Masses:
 
 
 def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterator[tuple[int, int | None]]:
-    """The noises of a tree with their parents, children first. Raises OutsideFragment for what is none."""
+    """Return the positions of a tree with their parents, children first; raise OutsideFragment if it is not a tree."""
     neighbors: list[list[int]] = [[] for _ in range(count)]
     for i, j in edges:
         neighbors[i].append(j)
@@ -345,31 +362,32 @@ def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterato
 
 # --- Sums over integer noises of many different rates -----------------------------------------------------------------
 #
-# The law of a sum of independent discrete Laplace noises of different rates, without a common unit of their rates.
+# This is the law of a sum of independent discrete Laplace noises of different rates, without a common unit of the
+# rates.
 #
 # With z_j = e^{-a_j·eps} the masses of a noise of rate a_j have the generating function
 #
 #     (1 - z_j)²/((1 - z_j·w)(1 - z_j/w)),
 #
-# and those of a sum S of m_j noises of each rate have f(w) = Π_j of it to the power m_j, which is analytic for max z <
-# |w| < 1/max z, and f(w) = f(1/w). So Pr[S = x] = 1/(2πi)·∮ f(w)·w^{x - 1} dw on a circle of radius r, max z < r < 1,
-# and for a >= 1
+# Let S be a sum of m_j noises of each rate. Its generating function f(w) is the product of these functions to the
+# powers m_j. It is analytic for max z < |w| < 1/max z, and f(w) = f(1/w). So Pr[S = x] = 1/(2πi)·∮ f(w)·w^{x - 1} dw on
+# a circle of radius r with max z < r < 1, and for a >= 1
 #
 #     Pr[S >= a] = 1/(2πi)·∮ f(w)·w^{a - 1}/(1 - w) dw = Σ_i of the residues at z_i,
 #
-# as f(w) = Π_j ((1 - z_j)²·w/((1 - z_j·w)(w - z_j)))^{m_j} has no pole at 0. Below 1 the symmetry of S helps. Over one
-# denominator these are polynomials in e^{eps/n} of a degree that grows with the common unit 1/n of the rates, which
-# soon has millions of terms; as they stand there are as many summands as different rates.
+# as f(w) = Π_j ((1 - z_j)²·w/((1 - z_j·w)(w - z_j)))^{m_j} has no pole at 0. For a < 1 use the symmetry of S. Here
+# there is one summand for each rate. Over one denominator the sum would be a polynomial in e^{eps/n}, where 1/n is the
+# common unit of the rates, and would soon have millions of terms.
 
-#: Sums of more different rates without a common unit are not written out in closed form.
+#: The most different rates, without a common unit, of a sum whose closed form is computed.
 MOST_RATES = 6
 
 
 @frozen
 class LatticeSum:
-    """The probability that low <= S <= high (None: unbounded) for a sum S of discrete Laplace noises around 0.
+    """The probability that low <= S <= high for a sum S of discrete Laplace noises around 0, where None is unbounded.
 
-    The noises are given by their number for each rate, a multiple of eps; the rates are different.
+    `rates` gives the number of noises for each rate, a multiple of eps; the rates are different.
     """
 
     rates: tuple[tuple[Fraction, int], ...]
@@ -377,9 +395,10 @@ class LatticeSum:
     high: int | None
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series in eps at a positive center, to FLINT's length and precision.
+        """Return the Taylor series in eps at `center` > 0; each coefficient is an enclosure.
 
-        Each coefficient is enclosed; the enclosure is not finite where the precision does not separate two rates.
+        Length and precision are those that FLINT is set to. The enclosure is not finite if the precision does not
+        separate two rates.
         """
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
         powers = [((eps * flint.arb(to_fmpq(-rate))).exp(), count) for rate, count in self.rates]
@@ -389,7 +408,7 @@ class LatticeSum:
 
 
 def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> flint.arb_series:
-    """The probability Pr[S >= least]."""
+    """Return the probability Pr[S >= least]."""
     one = flint.arb_series([1])
     if least < 1:
         return one - _upper_tail(powers, 1 - least)
@@ -415,11 +434,11 @@ def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> f
 def _times_power(
     product: Sequence[flint.arb_series], c: flint.arb_series, d: flint.arb_series, power: int
 ) -> list[flint.arb_series]:
-    """The first coefficients in h of the product times (c + d·h)^power; c is not 0 at the center."""
+    """Return the first coefficients in h of the product times (c + d·h)^power, where c is not 0 at the center."""
     base = c**power if power >= 0 else (flint.arb_series([1]) / c) ** -power
     expanded = [base]
     for k in range(1, len(product)):
-        # C(power, k) for any integer.
+        # The binomial coefficient of `power` and k, for any integer power.
         binomial = comb(power, k) if power >= 0 else (-1) ** k * comb(k - power - 1, k)
         expanded.append(base * (d / c) ** k * binomial)
     return [
@@ -429,12 +448,10 @@ def _times_power(
 
 
 def lattice_sum(event: Event) -> LatticeSum:
-    """The measure of the event as the measure of one sum between two numbers.
+    """Return the measure of `event` as the probability that one sum lies between two numbers.
 
-    Raises OutsideFragment for other events.
-
-    Other events have half-spaces of different forms, multiples of noises, or noises that are not discrete Laplace
-    noises with integer means.
+    Raises OutsideFragment if the half-spaces bound different sums, if noises are multiplied, and if some noise is not
+    discrete Laplace noise with an integer mean.
     """
     if not event.constraints or not event.constraints[0].coefficients:
         raise OutsideFragment("no sum of noises is bounded")
@@ -467,12 +484,12 @@ def lattice_sum(event: Event) -> LatticeSum:
 
 
 def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
-    """The half-space over integers as Σ ±x + constant >= 0. Raises OutsideFragment for other coefficients."""
+    """Return the half-space over integers as Σ ±x + constant >= 0; raise OutsideFragment for other coefficients."""
     size = abs(item.coefficients[0][1]) if item.coefficients else Fraction(0)
     if any(abs(c) != size for _, c in item.coefficients) or not size:
         raise OutsideFragment("a multiple of an integer noise is added")
     constant = item.constant / size
-    # Over integers more than -constant is at least the next one.
+    # Over integers, more than -constant means at least the next integer.
     whole = -((-constant) // 1) - 1 if item.strict else constant // 1
     return tuple([(i, 1 if c > 0 else -1) for i, c in item.coefficients]), int(whole)
 
@@ -480,13 +497,13 @@ def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
 def watch_rates(event: Event, degree: int = 0) -> None:
     """Raise LimitReached, before the work, for a sum with so many different rates that its closed form is too long.
 
-    The limit applies where the polynomials in the exponential of the rates' common unit have a degree above `degree`.
+    The limit applies if the polynomials in the exponential of the rates' common unit have a degree above `degree`.
     """
     try:
         rates = [rate for rate, _ in lattice_sum(event).rates]
     except OutsideFragment:
         return
-    # Of the factors 1 - z_j·z_i and 1 - z_j/z_i of the denominators.
+    # The degree of the factors 1 - z_j·z_i and 1 - z_j/z_i of the denominators.
     unit = lcm(*(rate.denominator for rate in rates))
     most = sum(2 * max(pair) for pair in combinations(rates, 2)) * unit
     if len(rates) > MOST_RATES and most > degree:

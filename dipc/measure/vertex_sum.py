@@ -1,28 +1,30 @@
-"""Linear constraints over continuous noises as a sum over vertices: of a polyhedron, one term for each of its corners.
+"""Measure linear constraints over continuous noises as a sum over the vertices of polyhedra.
 
-On the scale X = eps·x the density of a noise is exponential on each side of its mean, so that an event is a union of
-polyhedra, one for each choice of sides, with e^{L·X} to integrate. Let P be such a polyhedron, pointed, in each of
-whose vertices as many facets meet as there are noises, and let the integral over it converge. Then
+On the scale X = eps·x the density of a noise is exponential on each side of its mean. So an event is a union of
+polyhedra, one for each choice of sides, on which e^{L·X} is integrated. Let P be such a polyhedron, pointed, and let
+the integral over it converge. Let exactly as many facets meet in each vertex as there are noises. Then
 
     ∫_P e^{L·X} dX = Σ over its vertices v of e^{L·v}·|det E_v|·Π 1/(-L·e)
 
-where the e are the directions of the edges at v, the columns of E_v, and no L·e is 0 (Brion 1988, Lawrence 1991; for
-unbounded polyhedra Barvinok, *Integer Points in Polyhedra*, chapter 8: both sides are values of one rational function
-times exponentials, and each edge that goes off to infinity falls). So the measure of n constraints over k noises takes
-at most C(n + k, k) terms, where to integrate one noise after the other takes a step for every flag of faces.
+The e are the directions of the edges at v, which are the columns of E_v, and no L·e may be 0 (Brion 1988, Lawrence
+1991). For unbounded polyhedra see Barvinok, *Integer Points in Polyhedra*, chapter 8: both sides are values of one
+rational function times exponentials, and the integrand falls along each edge to infinity. So the measure of n
+constraints over k noises has at most C(n + k, k) terms. Integrating one noise after the other takes one step for every
+flag of faces instead.
 
-*Sides.* At a vertex with the constraints T tight and the noises Z at their means, the other noises F are on one side
-each, and those of Z may be on both: the polyhedra of both choices have this vertex. The edges off a tight constraint
-are the same in all of them; the one off z with sign s is s·(1 at z, -M·A_z on F) for M = (A restricted to T, F)^-1 and
-A_z the column of z. So the sum over all choices is a product over Z of Σ_s 1/(-L·e), with |det E_v| = |det M|.
+*Sides.* Consider a vertex with the constraints T tight and the noises Z at their means. Every other noise, those of F,
+is on one side of its mean. A noise of Z may be on both sides: the polyhedra of both choices have this vertex. The edges
+that leave a tight constraint are the same in all these polyhedra. The edge along z in Z with sign s has the direction
+s·(1 at z, -M·A_z on F), where M is the inverse of (A restricted to T, F) and A_z is the column of z. So the sum over
+all choices is a product over Z of Σ_s 1/(-L·e), with |det E_v| = |det M|.
 
-*Vertices with more facets.* The hyperplanes are moved by τ·s for generic s. For all small τ > 0 the polyhedra are as
-above, and which bases are vertices is a question of signs of a + τ·b. As τ -> 0 the integrals tend to those that are
-asked for, by dominated convergence, and each term to its value at τ = 0.
+*Vertices with more facets.* The hyperplanes are moved by τ·s for generic s. For all small τ > 0 the polyhedra satisfy
+the condition above, and signs of a + τ·b tell which bases are vertices. As τ -> 0 the integrals tend to the integrals
+over the original polyhedra, by dominated convergence, and each term tends to its value at τ = 0.
 
 *Edges along which the density is constant.* The rates are changed to a + δ·r for generic r. The sum over the vertices
-is analytic in δ next to 0, where the integral converges, so its value at 0 is the sum of the terms' coefficients of
-δ^0: the poles of single terms cancel.
+is analytic in δ near 0, where the integral converges. So its value at 0 is the sum of the terms' coefficients of δ^0:
+the poles of single terms cancel.
 """
 
 from __future__ import annotations
@@ -39,23 +41,26 @@ from dipc.algebra.numbers import to_fmpq, to_fraction
 from dipc.frozen import frozen
 from dipc.measure.event import Event
 
-#: Powers modulo this prime are generic enough; whether they are is seen on the way, and others are tried if not.
+#: Powers modulo this prime serve as generic numbers. `_NotGeneric` tells if they are not, and others are tried.
 _PRIME = 1_000_003
 _TRIES = 20
 
 _ZERO, _ONE = flint.fmpq(0), flint.fmpq(1)
 
-#: A function of δ as its first Taylor coefficients.
+#: The first Taylor coefficients of a function of δ.
 _Series = list[flint.fmpq]
 
 
 class _NotGeneric(Exception):
-    """Hyperplanes still meet in one point after they were moved, or the density is constant along some edge."""
+    """Raised if hyperplanes still meet in one point after they were moved, or the density is constant along an edge."""
 
 
 @frozen
 class _Sides:
-    """The density of a noise: `scale`·e^{left·X} below its mean, `scale`·e^{-right·X} above, 0 where that is None."""
+    """The density of a noise: `scale`·e^{left·X} below its mean and `scale`·e^{-right·X} above.
+
+    X counts from the mean. A rate of None means that the density is 0 on that side.
+    """
 
     mean: flint.fmpq
     scale: flint.fmpq
@@ -64,16 +69,17 @@ class _Sides:
 
 
 def corners_at_most(event: Event) -> int:
-    """How many terms `vertex_measure` goes through at most."""
+    """Return the greatest possible number of terms of `vertex_measure`."""
     noises = {i for c in event.constraints for i, _ in c.coefficients}
     return comb(len(event.constraints) + len(noises), len(noises))
 
 
 def vertex_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
-    """Pr[every constraint of the event holds] for every eps > 0, exactly, for continuous noises with an exponential on
-    each side and constraints with coefficients.
+    """Return the exact probability, for every eps > 0, that all constraints of `event` hold.
 
-    Raises OutsideFragment for other noises, LimitReached past the limit `cells` of terms, before the work.
+    The noises must be continuous, with an exponential density on each side, and each constraint must mention a noise.
+    Raises OutsideFragment for other noises. Raises LimitReached, before the work, if there are more terms than the
+    limit `cells`.
     """
     most = (limits or Limits()).cells
     if corners_at_most(event) > most:
@@ -115,7 +121,7 @@ def _sides(event: Event, i: int) -> _Sides:
 
 
 class _Arrangement:
-    """The hyperplanes of the constraints and of the means, each moved a little, and rates changed a little."""
+    """The hyperplanes of the constraints and of the means, moved by generic multiples of τ; rates change with δ."""
 
     def __init__(
         self,
@@ -134,7 +140,7 @@ class _Arrangement:
             self._scale = self._scale * noise.scale
 
     def terms(self) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
-        """The terms c·eps^k·e^{q·eps} of all vertices, as (k, q, c)."""
+        """Yield the terms c·eps^k·e^{q·eps} of all vertices, as (k, q, c)."""
         every = range(len(self._noises))
         for size in range(min(len(self._rows), len(self._noises)) + 1):
             for tight in combinations(range(len(self._rows)), size):
@@ -142,11 +148,14 @@ class _Arrangement:
                     yield from self._terms_at(tight, free)
 
     def _terms_at(self, tight: tuple[int, ...], free: tuple[int, ...]) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
-        """The terms of the point where these constraints are tight, and all noises but the free ones at their means."""
+        """Yield the terms of the point where the constraints `tight` are equalities.
+
+        All noises except those in `free` are at their means there.
+        """
         noises, rows = self._noises, self._rows
         at_means = [z for z in range(len(noises)) if z not in free]
         inverse: flint.fmpq_mat | None = None
-        #: Where the noises are, and where they move with τ.
+        #: The values of the noises, and how these change with τ.
         here = [noise.mean for noise in noises]
         moved = list(self._moved_means)
         volume = _ONE
@@ -187,7 +196,7 @@ class _Arrangement:
         volume: flint.fmpq,
     ) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
         noises, (here, moved) = self._noises, point
-        #: The slopes of the density at the free noises, and what is added to the exponent, each with its change by δ.
+        #: The slopes of the log-density at the free noises, and its value, each with its change by δ.
         slopes: list[tuple[flint.fmpq, flint.fmpq]] = []
         exponent, change = _ZERO, _ZERO
         for f in free:
@@ -200,7 +209,7 @@ class _Arrangement:
             slope = (-rate, -more) if above else (rate, more)
             slopes.append(slope)
             exponent, change = exponent + slope[0] * off, change + slope[1] * off
-        #: The factors 1/(a + b·δ), for the edges off tight constraints.
+        #: The factors 1/(a + b·δ) of the edges that leave tight constraints.
         factors: list[list[tuple[flint.fmpq, flint.fmpq]]] = []
         duals: list[tuple[flint.fmpq, flint.fmpq]] = []
         for column in range(len(tight)):
@@ -217,7 +226,7 @@ class _Arrangement:
                 c = self._rows[t][z]
                 if c != 0:
                     off, turned = off - c * along, turned - c * more
-            # Upwards L·e is -right + off, downwards -(left + off).
+            # Along the edge upwards L·e is -right + off, along the edge downwards -(left + off).
             noise, (more_left, more_right) = noises[z], self._changes[z]
             tails = []
             if noise.right is not None:
@@ -229,7 +238,7 @@ class _Arrangement:
 
 
 def _is_positive(value: flint.fmpq, moving: flint.fmpq) -> bool:
-    """Whether value + τ·moving is positive for all small τ > 0."""
+    """Whether `value` + τ·`moving` is positive for all small τ > 0; raise _NotGeneric if both are 0."""
     if value != 0:
         return bool(value > 0)
     if moving == 0:
@@ -243,7 +252,10 @@ def _at_zero(
     exponent: flint.fmpq,
     change: flint.fmpq,
 ) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
-    """The coefficient of δ^0 of scale·e^{(exponent + change·δ)·eps}·Π_i Σ_j 1/(a_ij + b_ij·δ), by powers of eps."""
+    """Yield the coefficient of δ^0 of scale·e^{(exponent + change·δ)·eps}·Π_i Σ_j 1/(a_ij + b_ij·δ).
+
+    The terms (k, q, c) stand for c·eps^k·e^{q·eps}; the pairs (a_ij, b_ij) are in `factors`.
+    """
     order = sum(any(a == 0 for a, _ in tails) for tails in factors)
     if not order:
         for tails in factors:
@@ -255,7 +267,7 @@ def _at_zero(
         if scale != 0:
             yield 0, exponent, scale
         return
-    #: δ^order times the product without the exponential; a factor with a pole counts for one δ.
+    #: The product without the exponential, times δ^order: one δ for each factor with a pole.
     product: _Series = [scale] + [_ZERO] * order
     for tails in factors:
         pole = any(a == 0 for a, _ in tails)
@@ -269,7 +281,7 @@ def _at_zero(
 
 
 def _inverses(tails: Sequence[tuple[flint.fmpq, flint.fmpq]], order: int, *, pole: bool) -> _Series:
-    """Σ 1/(a + b·δ), times δ if there is a pole."""
+    """Return Σ 1/(a + b·δ) over the pairs `tails`, times δ if there is a `pole`."""
     total = [_ZERO] * (order + 1)
     for a, b in tails:
         if a == 0:
