@@ -230,8 +230,7 @@ def _convolved(parts: Sequence[tuple[Sequence[flint.arb_series], int]]) -> list[
 
 
 def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) -> tuple[int, int]:
-    """Return the least and the greatest value from `low` to `high` within `limits`, if the parent has the value
-    `other`.
+    """Return the least and the greatest value from `low` to `high` within `limits`, where the parent is `other`.
 
     If there is none, the second is less than the first.
     """

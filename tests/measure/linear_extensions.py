@@ -1,13 +1,4 @@
-"""A second opinion: the measure of an event by summing over all orders of its noises, as slow as it is simple.
-
-This is how the paper's tool integrates. Densities and bounds of noises change at finitely many points; in each total
-order of noises and points (a linear extension of what the constraints say) the measure is one iterated integral of
-exponentials. There are up to (n + p)!/p! orders of n noises and p points, and an integral for every beginning of one:
-five noises take seconds, six a minute, seven hours.
-
-Nothing is shared with the fast engines but the events that come in and the ring that the result is given in: no
-polynomial library, no caching, no canonical form, exact `Fraction`s in dictionaries. So an agreement means something.
-"""
+"""A second opinion: the measure of an event as a sum over all orders of its noises, as slow as it is simple."""
 
 from __future__ import annotations
 
@@ -51,7 +42,10 @@ def measure_by_linear_extensions(event: Event, max_orders: int = 200_000) -> Exp
 
 
 def _one_sided(constraints: tuple[Halfspace, ...]) -> Iterator[tuple[int, list[Halfspace]]]:
-    """Signed conjunctions without ranges of differences whose measures add up: [a <= D <= b] = [D >= a] - [D >= b]."""
+    """Yield signed conjunctions without ranges of differences whose measures add up to that of `constraints`.
+
+    A range is split as [a <= D <= b] = [D >= a] - [D >= b].
+    """
     lows: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
     highs: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
     unary = []
@@ -90,7 +84,10 @@ def _one_sided(constraints: tuple[Halfspace, ...]) -> Iterator[tuple[int, list[H
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A noise as Y = scale·X + zero: its rate (times eps) and mean, its bounds, and the noises that lie below it."""
+    """A noise as Y = scale·X + zero, with its rate in multiples of eps, its mean and its bounds.
+
+    `below` has the noises that lie below it.
+    """
 
     rate: Fraction
     mean: Fraction
@@ -100,7 +97,7 @@ class _Variable:
 
 
 def _connected_noises(event: Event, constraints: list[Halfspace]) -> Iterator[dict[int, _Variable]]:
-    """The noises that hang together, on scales on which every constraint between two of them is Y_i >= Y_j."""
+    """Yield the connected sets of noises, on scales on which every constraint between two of them is Y_i >= Y_j."""
     left = set(range(len(event.noises)))
     while left:
         members = _aligned(min(left), constraints)
@@ -109,7 +106,7 @@ def _connected_noises(event: Event, constraints: list[Halfspace]) -> Iterator[di
 
 
 def _aligned(start: int, constraints: list[Halfspace]) -> dict[int, tuple[Fraction, Fraction]]:
-    """(scale, zero) of each noise connected with `start`: where a constraint is an equality, Y_i = Y_j."""
+    """Return (scale, zero) of each noise connected with `start`: if a constraint is an equality, then Y_i = Y_j."""
     found = {start: (Fraction(1), Fraction(0))}
     waiting = [start]
     while waiting:
@@ -174,7 +171,7 @@ class _Budget:
 
 
 def _all_orders(variables: dict[int, _Variable], budget: _Budget) -> _Ring:
-    """The sum over all orders of these noises and the points where their densities and bounds change."""
+    """Return the sum over all orders of these noises and of the points where their densities and bounds change."""
     points = sorted({p for v in variables.values() for p in (v.mean, v.low, v.high) if p is not None})
     total: _Ring = {}
 
@@ -213,13 +210,13 @@ def _all_orders(variables: dict[int, _Variable], budget: _Budget) -> _Ring:
 
 
 def _times_density(f: _Function, v: _Variable, after_mean: bool) -> _Function:
-    """f times (rate/2)·e^{-rate·|X - eps·mean|}."""
+    """Return f times (rate/2)·e^{-rate·|X - eps·mean|}, on one side of the mean."""
     slope = -v.rate if after_mean else v.rate
     return {(k, q - slope * v.mean, n, l + slope): c * v.rate / 2 for (k, q, n, l), c in f.items()}
 
 
 def _integral(f: _Function, left: Fraction | None) -> _Function:
-    """X -> the integral of f from eps·left (None: from -infinity, where f decays) to X."""
+    """Return X -> the integral of f from eps·left to X; a `left` of None means -infinity, where f decays."""
     found: _Function = {}
 
     def add(k: int, q: Fraction, n: int, l: Fraction, c: Fraction) -> None:
@@ -241,7 +238,7 @@ def _integral(f: _Function, left: Fraction | None) -> _Function:
 
 
 def _value(f: _Function, point: Fraction) -> _Ring:
-    """f at X = eps·point."""
+    """Return the value of f at X = eps·point."""
     found: _Ring = {}
     for (k, q, n, l), c in f.items():
         key = (k + n, q + l * point)

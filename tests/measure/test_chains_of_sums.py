@@ -1,4 +1,4 @@
-"""Chains of noisy sums: where they are makes no difference, and their measure is that of an integral by hand."""
+"""Chains of noisy sums: they may be moved together, and their measure agrees with an integral computed by hand."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.strategies.events import difference_events, order_events, tree_events
 
 
 def differences(event: Event) -> ExpPoly:
-    """Forests by message passing, cycles by splitting."""
+    """Measure forests by message passing, and cycles by splitting."""
     return Measurer()._differences(event)
 
 

@@ -1,4 +1,4 @@
-"""Integer noises: sums over lattice points against brute force with a proved bound on what was cut off."""
+"""Integer noises: sums over lattice points against brute force with a proved bound on the omitted mass."""
 
 from fractions import Fraction
 from itertools import product
@@ -31,7 +31,7 @@ def holds(c: Halfspace, point: tuple[int, ...]) -> bool:
 
 
 def truncated(event: Event, eps: Fraction, radius: int) -> tuple[mpf, mpf]:
-    """The sum over points within `radius` of the means, and a bound on the mass left out (a union bound)."""
+    """The sum over points within `radius` of the means, and a bound on the omitted mass (a union bound)."""
     masses, tail = [], mpf(0)
     for n in event.noises:
         r = mp.exp(-mpf(n.rate.numerator) / n.rate.denominator * eps.numerator / eps.denominator)

@@ -28,7 +28,7 @@ RATES = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(2
 
 @st.composite
 def sum_events(draw: st.DrawFn) -> Event:
-    """Up to three noises, some of like rates, added and subtracted, between two numbers or beyond one."""
+    """A sum or difference of at most three noises, some of equal rates, with one or two bounds."""
     size = draw(st.integers(1, 3))
     noises = tuple(Noise(DISCRETE_LAPLACE, draw(RATES), Fraction(draw(st.integers(-2, 2)))) for _ in range(size))
     times = draw(st.sampled_from([Fraction(1), Fraction(2), Fraction(1, 3)]))
@@ -47,7 +47,7 @@ def test_against_elimination(event: Event, eps: Fraction) -> None:
     try:
         found = lattice_sum(event)
     except OutsideFragment:
-        # Nothing is between the bounds.
+        # The bounds contradict each other.
         assert lattice_measure(event) == 0
         return
     low, high = ClosedForm(lattice_measure(event)).enclosure(eps, 40)
@@ -116,7 +116,7 @@ _SUM = "program total; output near : bool = false; var x, s : int; s <- DLap(eps
 
 
 def test_claims_about_nine_rates() -> None:
-    """Between two eps; where it fails; and beyond all eps, which tails decide."""
+    """A claim that holds on an interval, its counterexample elsewhere, and claims for every eps, decided by tails."""
     program = dipc.load(_SUM + "if s >= -2 and s <= 2 then near <- true end")
     assert dipc.check(program, [{"near": True}], beta="9/10", eps="[3, 8]").verdict is dipc.Verdict.ACCURATE
     assert dipc.check(program, [{"near": True}], beta="9/10").verdict is dipc.Verdict.INACCURATE

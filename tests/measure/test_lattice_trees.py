@@ -1,4 +1,4 @@
-"""Integer noises measured by messages, against their elimination one by one, and how the work grows."""
+"""Integer noises measured by messages, against elimination one by one, and the growth of the work."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_incommensurable_rates_are_left_to_elimination(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("shape", ["noisy max", "above threshold"])
 def test_the_work_is_polynomial(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By elimination its exponent was 6; the steps counted here are products of terms."""
+    """The steps counted are products of terms; elimination takes steps that grow with the sixth power."""
     spent = []
 
     class Counting(Meter):
@@ -197,7 +197,7 @@ def test_sums_of_like_noises_at_once_and_one_after_the_other(rate: int, count: i
 
 
 def test_a_sum_of_sixty() -> None:
-    """Against convolution."""
+    """A sum of sixty noises against convolution."""
     noises = tuple(noise(Fraction(1, 2), i % 2) for i in range(60))
     terms = dict.fromkeys(range(60), 1)
     event = Event(noises, (halfspace(terms, -28), halfspace(dict.fromkeys(terms, -1), 35)))

@@ -1,4 +1,4 @@
-"""Measures of integer events whose constants grow with an integer, against those at single values of it."""
+"""Measures of integer events whose constants grow with an integer, against the measures at single integers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def evaluate(trend: LatticeTrend, k: int) -> float:
 
 
 def settled_trend(event: Event, slopes: list[int]) -> tuple[LatticeTrend, int]:
-    """The trend from the first value on that is named as enough."""
+    """The trend from the first start for which no `Unsettled` is raised, and that start."""
     start = 1
     while True:
         try:

@@ -157,7 +157,7 @@ def test_names_and_units_do_not_matter(e: Event, order: list[int], scales: list[
     assert measure_by_linear_extensions(rewritten) == measure_by_linear_extensions(e)
 
 
-# --- what it refuses -----------------------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------------
 
 
 def test_offsets_that_are_no_order_are_refused() -> None:

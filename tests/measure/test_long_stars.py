@@ -1,5 +1,6 @@
-"""Trees whose messages have too many terms to be multiplied, as integrals over the noise that all others are compared
-with; and claims about them, without closed forms.
+"""Trees whose messages have too many terms to be multiplied, and claims about them without closed forms.
+
+They are integrated over the noise that all other noises are compared with.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def test_all_pairs_are_one_chain() -> None:
 
 @given(difference_events(4), st.data())
 def test_a_half_space_and_its_complement_sum_to_the_rest(e: Event, data: st.DataObject) -> None:
-    """With any offsets, where orders alone do not decide and the naive integrator gives up."""
+    """Offsets are arbitrary, so that orders alone do not decide and the naive integrator gives up."""
     i, j = data.draw(st.permutations(range(len(e.noises))))[:2]
     cut = above(i, j, data.draw(st.sampled_from([Fraction(0), Fraction(1), Fraction(-1, 2)])))
     measurer = Measurer()
@@ -273,7 +273,7 @@ def test_what_is_implied_is_dropped_and_nothing_else(e: Event) -> None:
 
 
 def closure(lower: dict[tuple[int, int], int], size: int) -> dict[tuple[int, int], int]:
-    """The longest walks, for systems without walks that lead back."""
+    """The longest walks, for systems without cycles."""
     best = dict(lower)
     for _ in range(size + 1):
         for (i, j), w in list(best.items()):

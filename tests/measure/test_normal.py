@@ -134,7 +134,7 @@ def exact(value: Fraction) -> mpmath.mpf:
 
 
 def bounded_star(chance: random.Random) -> Event:
-    """Leaves compared with the noise 0 and with numbers, which may be bounded itself."""
+    """Leaves compared with the noise 0 and with numbers; the noise 0 may be bounded, too."""
     noises = tuple(normal(F(chance.randint(1, 6), 2), F(chance.randint(-3, 3), 2)) for _ in range(chance.randint(2, 4)))
     rows: list[Halfspace] = []
     for i in range(1, len(noises)):
@@ -150,7 +150,7 @@ def bounded_star(chance: random.Random) -> Event:
 
 
 def by_slices(event: Event, eps: Fraction) -> mpmath.mpf:
-    """The probability of such an event, by quadrature between all places where anything changes."""
+    """The probability of a bounded star, by quadrature between all points where the integrand changes."""
     with mpmath.workdps(34):
         e = mpmath.mpf(eps.numerator) / eps.denominator
         means = [mpmath.mpf(n.mean.numerator) / n.mean.denominator for n in event.noises]
@@ -229,7 +229,7 @@ def test_a_series_of_what_depends_on_no_eps_has_all_coefficients() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_series_encloses_the_values_around_its_center(seed: int) -> None:
-    """With what Cauchy's estimate says of the coefficients left out."""
+    """The enclosures include Cauchy's bound on the omitted coefficients."""
     chance = random.Random(seed)
     noises = tuple(normal(F(chance.randint(1, 6), 2), chance.randint(-2, 2)) for _ in range(chance.randint(2, 4)))
     event = star(noises) if seed < 3 else bounded_star(chance)
@@ -292,7 +292,7 @@ LAPLACE = law_of("Lap")
 
 
 def mixed_star(chance: random.Random) -> Event:
-    """As a bounded star, but some noises are Laplace."""
+    """A bounded star in which some noises are Laplace."""
     event = bounded_star(chance)
     noises = [Noise(LAPLACE, noise.rate, noise.mean) if chance.random() < 0.5 else noise for noise in event.noises]
     noises[chance.randrange(len(noises))] = event.noises[0]
@@ -300,7 +300,7 @@ def mixed_star(chance: random.Random) -> Event:
 
 
 def by_mixed_slices(event: Event, eps: Fraction) -> mpmath.mpf:
-    """Its probability, by quadrature between all places where anything changes."""
+    """The probability of a mixed star, by quadrature between all points where the integrand changes."""
     with mpmath.workdps(34):
         e = exact(eps)
         means, rates = [exact(n.mean) for n in event.noises], [exact(n.rate) * e for n in event.noises]
@@ -372,7 +372,7 @@ def test_a_series_of_a_mixed_star(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_others_imply_is_left_out(seed: int) -> None:
-    """Of three in an order, with room between them, the first and the last need no comparison of their own."""
+    """The comparison of the first with the last of three ordered values is implied by the other two."""
     chance = random.Random(seed)
     noises = tuple(normal(F(chance.randint(1, 4)), F(chance.randint(-2, 2))) for _ in range(3))
     a, b, spare = (F(chance.randint(-1, 2), 2) for _ in range(3))
@@ -383,7 +383,7 @@ def test_what_others_imply_is_left_out(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_on_a_grid_a_value_is_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many leaves whose bounds are multiples apart each function is taken at each place once; against each alone."""
+    """Leaves whose bounds differ by multiples of a step share their values, against leaves computed alone."""
     chance = random.Random(seed)
     count, fine = chance.choice([8, 30]), chance.choice([4, 70])
     noises = (normal(F(3, 2)), *(normal(chance.choice([1, 2]), F(chance.randint(-9, 9), fine)) for _ in range(count)))

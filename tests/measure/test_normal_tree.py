@@ -38,7 +38,7 @@ def chain(count: int) -> Event:
 
 
 def between_two(first: int, second: int, means: list[int]) -> Event:
-    """All others are between two of them."""
+    """All other noises lie between two of them."""
     noises = (normal(first), normal(second, -1), *(normal(2, mean) for mean in means))
     rows = [at_least(row) for i in range(2, len(noises)) for row in ({0: 1, i: -1}, {1: -1, i: 1})]
     return Event(noises, tuple(rows))
@@ -59,7 +59,7 @@ def test_many_equal_noises_are_in_each_order_alike(count: int) -> None:
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (20, 1, 1, 20), (9, F(1, 9), 1, 3)])
 def test_what_is_left_out_is_bounded_for_all_places_of_the_parent(sizes: tuple[Fraction, ...]) -> None:
-    """Also for the outermost, which are up to a step beyond the reach of the parent: values drawn around each other."""
+    """The bound also covers the outermost nodes, up to a step beyond the reach of the parent."""
     rows = [at_least(dict.fromkeys(range(n + 1), 1) | {4 + n: -1}) for n in range(4)]
     measure = measured(Event((*map(normal, sizes), *(normal(1) for _ in range(4))), tuple(rows)))
     with precision(100, 1):
@@ -73,7 +73,7 @@ def test_what_is_left_out_is_bounded_for_all_places_of_the_parent(sizes: tuple[F
 
 
 def quadrature(event: Event, eps: Fraction) -> float:
-    """By a plane of nodes of scipy's kind, in the first two noises; all others are leaves, with bounds by both."""
+    """The probability by quadrature over a plane of the first two noises; all others are leaves."""
     e = float(eps)
     first, second, *others = event.noises
     nodes, weights = np.polynomial.legendre.leggauss(160)
@@ -82,7 +82,7 @@ def quadrature(event: Event, eps: Fraction) -> float:
     density = np.exp(-((x - float(first.mean)) ** 2) / (2 * s * s)) / (s * math.sqrt(2 * math.pi)) * weights * 9 * s
     total = 0.0
     for value, weight in zip(x, density, strict=True):
-        # What is asked of the second noise alone moves with the first: the panel ends there.
+        # Bounds on the second noise alone move with the first: the panel ends there.
         low, high = float(second.mean) - 9 * t, float(second.mean) + 9 * t
         ends = [low, high]
         for item in event.constraints:
@@ -233,8 +233,9 @@ def test_bounds_that_meet_in_two_directions_are_refused() -> None:
 
 @pytest.mark.parametrize("order", list(permutations(range(5))))
 def test_two_between_two_and_one_beyond_in_any_order(order: Sequence[int]) -> None:
-    """Where low <= a, b <= high and c <= low one may say that high is between a and b, too. All orders of five equal
-    noises are alike, and the three conditions hold in two of them.
+    """Given low <= a, b <= high and c <= low, the value high also lies between a and b.
+
+    All orders of five equal noises are equally likely, and the three conditions hold in two of them.
     """
     high, low, a, b, c = order
     rows = (*(at_least(row) for i in (a, b) for row in ({high: 1, i: -1}, {low: -1, i: 1})), at_least({low: 1, c: -1}))
@@ -251,7 +252,7 @@ def test_circles_are_refused() -> None:
 
 
 def test_a_circle_is_looked_at_once_in_each_of_two_bases(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many noises there are, of which one may be looked at first: all give the same leaves, none."""
+    """Whichever noise is tried first as a leaf, there are no leaves, so each basis is tried once."""
     tried = []
     rooted = normal_tree._rooted
     monkeypatch.setattr(normal_tree, "_rooted", lambda *arguments: (tried.append(1), rooted(*arguments))[1])
@@ -269,7 +270,7 @@ def test_no_room_at_all() -> None:
 
 @pytest.mark.parametrize("steps", [2, 3, 5, 8])
 def test_values_around_values_that_all_stay_positive(steps: int) -> None:
-    """Of any symmetric law (Sparre Andersen 1953): C(2n, n)/4^n, however wide the steps are."""
+    """The probability is C(2n, n)/4^n for any symmetric law (Sparre Andersen 1953), for steps of any deviations."""
     rows = tuple(at_least(dict.fromkeys(range(k + 1), 1)) for k in range(steps))
     low, high = enclosure(Event((normal(3),) * steps, rows), F(2), 70)
     assert low <= F(math.comb(2 * steps, steps), 4**steps) <= high

@@ -50,7 +50,7 @@ def test_grids_have_the_tableaux_of_the_hook_length_formula(side: int) -> None:
 
 
 def test_it_is_the_integral() -> None:
-    """Also where the poset is what splitting leaves over: the noise on top has another law."""
+    """The last event is such a poset only after splitting: the noise on top has another law."""
     below = [above(2, 0), above(2, 1), above(3, 0), above(3, 1)]
     four = [laplace(1, 1)] * 4
     assert measure(event(four, *below)) == measure_by_linear_extensions(event(four, *below))

@@ -53,7 +53,7 @@ def ring_value(f: ExpPoly) -> mpmath.mpf:
 
 
 def evaluate(f: Piecewise, x: float) -> mpmath.mpf:
-    """The value at a point that is no breakpoint."""
+    """The value at a point that is not a breakpoint."""
     i = sum(1 for b in f.breaks if b * EPS < x)
     return value(f.pieces[i].terms(), x)
 
@@ -63,7 +63,7 @@ def close(left: mpmath.mpf, right: mpmath.mpf) -> bool:
 
 
 def integral(f: Piecewise, low: float = -80.0, high: float = 80.0) -> float:
-    """By quadrature between breakpoints; what lies beyond ±80 is negligible."""
+    """The integral by quadrature between breakpoints; the part beyond ±80 is negligible."""
     pieces = [
         [(float(number(c) * EPS**k * mpmath.exp(q * EPS)), n, l) for (k, q, n, l), c in p.terms().items()]
         for p in f.pieces
@@ -123,7 +123,7 @@ def test_shifts(f: Terms, offset: int, x: float) -> None:
 
 @given(terms, terms)
 def test_pieces_by_slopes_are_the_same_functions(f: Terms, g: Terms) -> None:
-    """Their terms, exponents, products and values."""
+    """Terms, exponents, products and values agree."""
     left, right = Piece.of_terms(f), Piece.of_terms(g)
     mine, theirs = Piece.of_slopes(left.slopes), Piece.of_slopes(right.slopes)
     assert mine.terms() == clean(f)
@@ -167,7 +167,7 @@ def test_the_bits_of_a_product_are_bounded(f: Terms, g: Terms) -> None:
 
 @st.composite
 def densities(draw: st.DrawFn) -> Piecewise:
-    """What occurs at a node of a tree: a Laplace density cut to a range, times powers of distribution functions."""
+    """A function as at a node of a tree: a Laplace density on a range, times powers of distribution functions."""
     f = Piecewise.laplace(draw(st.integers(1, 3)), draw(small))
     for _ in range(draw(st.integers(0, 2))):
         other = Piecewise.laplace(draw(st.integers(1, 3)), draw(small))
@@ -218,7 +218,7 @@ def test_integrals_below_are_continuous_and_start_at_zero(f: Piecewise, start: i
 def test_restrictions_keep_the_inside_and_nothing_else(
     f: Piecewise, low: int | None, high: int | None, x: float
 ) -> None:
-    """Also at breakpoints of f, and with ends that coincide or are in the wrong order."""
+    """Ends may be breakpoints of f, coincide, or be in the wrong order."""
     inside = (low is None or x > low * EPS) and (high is None or x < high * EPS)
     cut = f.restricted(low, high)
     assert evaluate(cut, x) == (evaluate(f, x) if inside else 0)

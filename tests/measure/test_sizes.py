@@ -22,7 +22,7 @@ METER = Meter(Limits())
 
 
 def is_covered(piece: Piece, size: SizedPiece) -> bool:
-    """Whether the terms are as many at most, and lie in the boxes."""
+    """Whether the piece has at most as many terms as `size` says, with exponents in its boxes."""
     counts: dict[int, int] = {}
     for k, q, n, l in piece.terms():
         counts[l] = counts.get(l, 0) + 1
@@ -32,7 +32,7 @@ def is_covered(piece: Piece, size: SizedPiece) -> bool:
 
 
 def both(function: Piecewise, sizes: SizedPiecewise) -> bool:
-    """Whether the sizes are those of the function, or greater, between any two breaks."""
+    """Whether `sizes` bound the function between any two breaks."""
     points = [*sorted({*function.breaks, *sizes.breaks}), None]
     pieces = [
         function.pieces[-1 if b is None else next(i for i, c in enumerate((*function.breaks, b)) if c >= b)]
@@ -80,7 +80,7 @@ def tree_of(means: list[Fraction]) -> Event:
 
 
 def is_watched(event: Event) -> bool:
-    """Whether it is refused before it is expanded."""
+    """Whether the tree of an event is refused before it is expanded."""
     factors = Measurer().factors(event)
     assert factors is not None
     (tree,) = factors

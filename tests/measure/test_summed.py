@@ -1,4 +1,4 @@
-"""Enclosures of probabilities over discrete Gaussian noises, against sums at 50 digits that know nothing of trees."""
+"""Enclosures of probabilities over discrete Gaussian noises, against sums at 50 digits that do not use trees."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def number(value: Fraction) -> mpmath.mpf:
 
 
 def masses(each: Noise, eps: mpmath.mpc, reach: int) -> dict[int, mpmath.mpc]:
-    """By value."""
+    """The mass of each value up to `reach`."""
     if each.law == DLAP:
         z = mpmath.exp(-number(each.rate) * eps)
         weights = {k: (1 - z) / (1 + z) * z ** abs(k) for k in range(-reach, reach + 1)}
@@ -65,7 +65,7 @@ def masses(each: Noise, eps: mpmath.mpc, reach: int) -> dict[int, mpmath.mpc]:
 
 
 def by_brute_force(about: Event, eps: mpmath.mpc, reach: int) -> mpmath.mpc:
-    """Every combination of values."""
+    """The probability by summing over every combination of values."""
     laws = [masses(each, eps, reach) for each in about.noises]
     total = mpmath.mpf(0)
     for values in itertools.product(*laws):
@@ -109,7 +109,7 @@ def test_trees_against_brute_force(seed: int) -> None:
     assert high - low <= F(1, 2**120)
     with mpmath.workdps(50):
         wanted = by_brute_force(about, number(eps), reach)
-        # What is beyond the reach: deviations are 2/0.8 at most, rates 0.4 at least.
+        # The omitted mass: deviations are 2/0.8 at most, rates 0.4 at least.
         slop = mpmath.mpf(10) ** (-4 if any(n.law == DLAP for n in about.noises) and reach < 30 else -20)
         if all(n.law != DLAP for n in about.noises) and reach == 60:
             slop = mpmath.mpf(10) ** -34
@@ -150,7 +150,7 @@ def test_a_series_encloses_the_values_around_its_center(seed: int) -> None:
 
 @pytest.mark.parametrize("deviation", [F(1, 20), F(1, 2), F(1), F(6, 5), F(4)])
 def test_the_bound_of_the_total_variation_holds_on_the_disk(deviation: Fraction) -> None:
-    """Also where |q| passes 3, from one side of the proof to the other."""
+    """The values of |q| include 3, where the proof changes from one case to the other."""
     most = float(noise(deviation).law.variation_bound(DISK)) ** 0.5
     with mpmath.workdps(30):
         for angle in range(0, 360, 5):
@@ -171,7 +171,7 @@ def test_normal_noise_is_near(deviation: Fraction) -> None:
         tail = sum(math.exp(-(k**2) / (2 * s * s)) for k in range(m, 400)) / whole
         assert math.erfc((m + 0.5) / (s * math.sqrt(2))) / 2 <= tail * (1 + 1e-12)
         assert tail <= math.erfc((m - 1) / (s * math.sqrt(2))) / 2 * (1 + 1e-12)
-        # Chernoff, for what is beyond.
+        # Chernoff's bound on the omitted mass.
         assert tail <= math.exp(-(m**2) / (2 * s * s)) * (1 + 1e-12)
 
 
@@ -189,7 +189,7 @@ def test_what_is_not_covered_is_refused(rows: list[Row], reason: str) -> None:
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 120))])
 def test_sums_of_three_and_multiples(seed: int) -> None:
-    """Against all values one by one."""
+    """The enclosures agree with sums over all combinations of values."""
     chance = random.Random(f"sums {seed}")
     count = chance.choice((2, 3, 3))
     drawn = [(chance.choice((F(1), F(1, 2), F(3, 2))), chance.randint(-2, 2)) for _ in range(count)]
@@ -245,7 +245,7 @@ for i in 2..3 do r <- DGauss(2/eps, q[i]); if r > best then best <- r; out <- i 
 
 
 def test_a_noisy_maximum_for_every_eps() -> None:
-    """On (0, inf): next to 0 by normal noise that is near, far out by the tails, which know that integers are apart."""
+    """Near 0 the proof compares with normal noise; far out it uses tails and that integers are apart."""
     program = dipc.load(NOISY_MAX)
     holds = dipc.check(program, inputs="q in 0..4", beta="3*exp(-alpha*eps/8)/2")
     assert holds.verdict is dipc.Verdict.ACCURATE

@@ -1,4 +1,4 @@
-"""Measures as sums over corners, against elimination, messages and samples."""
+"""Measures as sums over the vertices of polyhedra, against elimination, messages and samples."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_is_no_exponential_is_left_to_elimination() -> None:
 
 
 def test_six_tests_of_six_noises_take_as_many_terms_as_corners(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To eliminate one noise after the other took more than 20 s."""
+    """Eliminating one noise after the other takes more than 20 s here."""
     noises = tuple(laplace(Fraction(1, 1 + i), i) for i in range(6))
     rows = [{j: (i * j + i + j) % 5 - 2 for j in range(6)} | {i: 1} for i in range(6)]
     event = Event(noises, tuple(constraint({j: c for j, c in row.items() if c}, 1) for row in rows))
