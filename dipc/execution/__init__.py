@@ -404,7 +404,7 @@ def run(
 
 
 class Execution:
-    """Runs of a program at one input and one eps, one after another, which share the explored states."""
+    """A sequence of runs of a program at one input and one eps; the runs share the explored states."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A program run on a script: the instructions that the chain is built from, with every draw chosen beforehand."""
+"""Run a program on a script: the chain's instructions, with every draw chosen beforehand."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ Values = list[Value | None]
 
 
 class ProgramFault(Exception):
-    """The program goes wrong in this run: every exploration of the path is refused."""
+    """A run in which the program goes wrong; every exploration of its path is refused."""
 
 
 class ScriptedDraws(Protocol):
-    """Chooses what a program draws."""
+    """The source of all draws of a program."""
 
     def noise(self, draw: SampleNoise) -> Fraction:
-        """A draw around 0."""
+        """Return a draw around 0."""
 
     def choice(self, draw: SampleChoice) -> int:
-        """The arm chosen, among those whose weight is not the number 0."""
+        """Return the index of the arm chosen, among those whose weight is not the number 0."""
 
     def exponential(self, draw: SampleExponential, scores: Sequence[Fraction]) -> int:
-        """The place of the candidate chosen."""
+        """Return the index of the candidate chosen."""
 
 
 class ScriptedRun(DeterministicRun):
-    """A program with noise and choices, ready to be run at many inputs on many scripts."""
+    """A program with noise and choices, ready to run at many inputs on many scripts."""
 
     def __init__(self, flow: Flow) -> None:
         self._draws: ScriptedDraws | None = None
@@ -50,7 +50,7 @@ class ScriptedRun(DeterministicRun):
         return ScriptedRun, (self._flow,)
 
     def run(self, inputs: Sequence[Value], draws: ScriptedDraws) -> Mapping[str, Value | None]:
-        """The outputs by name, None for one that was not assigned. Raises ProgramFault."""
+        """Return the outputs by name, None for an output without a value. Raises ProgramFault."""
         flow = self._flow
         self._draws = draws
         values = self.finished(inputs)

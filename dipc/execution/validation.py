@@ -1,10 +1,10 @@
-"""Translation validation: a Python function and the program that was read from it, run on the same scripts.
+"""Validate a translation: run a Python function and the program read from it on the same scripts.
 
 A script gives the inputs and the first draws of a run. CPython runs the accepted function alone
-(`dipc.mechanisms.alone`), the program's instructions run beside it (`dipc.execution.scripted`), and their answers are
-compared with their types, as are laws, rates and weights of the draws that both make. Further scripts come from what a
-run has met: each comparison is met with equal sides and from both sides, each arm of each choice is taken. It is a test
-of one reading, and no proof that the reading is right.
+(`dipc.mechanisms.alone`). Beside it the program's instructions run (`dipc.execution.scripted`). Their answers are
+compared with their types, and so are laws, rates and weights of the draws that both make. Each run leads to further
+scripts: they bring each comparison to equality and to both sides, and take each arm of each choice. Validation is a
+test of one reading, not a proof.
 """
 
 from __future__ import annotations
@@ -78,8 +78,10 @@ _AGREED: set[str] = set()
 
 
 def validate(program: Program) -> None:
-    """Run scripts on the program and on the function that it was read from, and on both right answers. Raises
-    DefectError (E1907) where Python and the program differ; what agreed once is not run again."""
+    """Run scripts on the program and on the function that it was read from, and on both right answers.
+
+    A reading that agreed once is not run again. Raises DefectError (E1907) where Python and the program differ.
+    """
     accepted: Accepted | None = program.core.source.accepted
     if accepted is None:
         return
@@ -100,8 +102,10 @@ def validate(program: Program) -> None:
 
 
 def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | None) -> str:
-    """A text that two readings share only if the functions, their helpers and constants, the program and dipc's version
-    are the same."""
+    """A text that two readings share only if they are equal.
+
+    It covers the functions, their helpers and constants, the program, and dipc's version.
+    """
     core = program.core
     parts = [VERSION, mechanism.text, "" if ideal is None else ideal.text, core.source.program_text or ""]
     parts += [str(sorted(core.constants.items())), str(core.asked_eps), str(len(core.instructions))]
@@ -109,8 +113,10 @@ def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | N
 
 
 def validate_numbers(program: Program, parameter: str) -> None:
-    """Validate the reading for some numbers of queries, where the constant `parameter` is left open. Raises
-    DefectError (E1907)."""
+    """Validate the reading for some values of the constant `parameter`, the open number of queries.
+
+    Raises DefectError (E1907).
+    """
     for number in OPEN_NUMBERS:
         try:
             program.with_constants({parameter: Fraction(number)})
@@ -123,8 +129,11 @@ def validate_numbers(program: Program, parameter: str) -> None:
 
 @frozen
 class Script:
-    """The values of all inputs, in their order, and the first draws: a number around 0, or the place of what is
-    chosen. A draw beyond them is one of `later`: 0 and the first place, or numbers that differ from each other."""
+    """The values of all inputs, in their order, and the first draws of a run.
+
+    A draw is a number around 0, or the index of a choice. `later` selects the draws after those: if it is 0, they are 0
+    and the first arm for a while; otherwise they differ from each other.
+    """
 
     inputs: tuple[Value, ...]
     draws: tuple[Fraction | int, ...] = ()
@@ -134,19 +143,19 @@ class Script:
         return self.draws[number] if number < len(self.draws) else None
 
     def default_noise(self, number: int) -> Fraction:
-        """A noise that the script does not give."""
+        """Return a noise that the script does not give."""
         if not self.later and number < _FIRST_DRAWS:
             return Fraction(0)
         return Fraction((number * 37 + self.later * 61) % 97 - 48, 8)
 
     def default_place(self, number: int) -> int:
-        """The place of a choice that the script does not give: of a long run any, that it may come to an end."""
+        """Return the index of a choice that the script does not give; later indices vary so that loops end."""
         return number * self.later if number < _FIRST_DRAWS else _scattered(number, self.later)
 
 
 @frozen
 class NoiseDrawn:
-    """A noise that Python drew: its law, and its rate, or of normal noise its deviation."""
+    """A noise that Python drew: its law, and its rate, or the deviation of normal noise."""
 
     law: str
     width: Any
@@ -155,7 +164,7 @@ class NoiseDrawn:
 
 @frozen
 class ChoiceMade:
-    """A choice that Python made: the weights of its arms, none of which is the number 0."""
+    """A choice that Python made: the weights of its arms, without those that are the number 0."""
 
     weights: tuple[Any, ...]
     place: int
@@ -163,7 +172,7 @@ class ChoiceMade:
 
 @frozen
 class CandidateDrawn:
-    """An exponential mechanism's choice: the exponent of each candidate, less that of the first."""
+    """A choice of an exponential mechanism: the exponent of each candidate minus that of the first."""
 
     exponents: tuple[Any, ...]
     place: int
@@ -173,7 +182,7 @@ DrawEvent = NoiseDrawn | ChoiceMade | CandidateDrawn
 
 
 class Mismatch(Exception):
-    """A draw that Python and the program make differently; the text says how."""
+    """A draw that Python and the program make differently; the message describes both."""
 
 
 class _PythonDraws:
@@ -221,8 +230,10 @@ def _is_zero(weight: object) -> bool:
 
 
 class _ProgramDraws:
-    """The draws of the program: those that Python made, in its order. A draw with its number in `left_out` is none of
-    them."""
+    """The draws of the program: those of Python, in the same order.
+
+    Draws of the program with a number in `left_out` correspond to no draw of Python.
+    """
 
     def __init__(self, run: _Run, eps: Fraction, weights: Weights, left_out: frozenset[int]) -> None:
         self._drawn = run.drawn
@@ -351,8 +362,10 @@ class Validation:
         self._weights = self.program.choices.weights
 
     def compare(self, most: int = MOST_SCRIPTS) -> None:
-        """Compare runs of `most` scripts, fewer of a long program, and of the small finite inputs. Raises DefectError
-        for a difference."""
+        """Compare the runs of `most` scripts, fewer for a long program, and of the small finite inputs.
+
+        Raises DefectError for a difference.
+        """
         most = min(most, max(FEWEST_SCRIPTS, _MOST_INSTRUCTIONS // (len(self.flow.program.instructions) + 1)))
         first = deque(self._seeds())
         later: deque[Script] = deque()
@@ -374,7 +387,7 @@ class Validation:
     # --- inputs -----------------------------------------------------------------------------------
 
     def _seeds(self) -> Iterator[Script]:
-        """The small finite inputs, each with two values of every real and int one; and some of the large ones."""
+        """Yield all small finite inputs, each with two values of every real and int input, or some of many."""
         domains = [_values(slot) for slot in self._slots]
         count = prod(len(domain) for domain in domains if domain is not None and len(domain) <= _FEW_VALUES)
         if count <= MOST_ENUMERATED:
@@ -433,7 +446,7 @@ class Validation:
     # --- one script -------------------------------------------------------------------------------
 
     def _compared(self, script: Script, eps: Fraction) -> _Run | None:
-        """Both runs of one script, None where one of them comes to nothing. Raises DefectError for a difference."""
+        """The run of one script; None if Python reaches no answer. Raises DefectError for a difference."""
         trace: Trace = []
         draws = _PythonDraws(script, trace)
         expected: object
@@ -456,7 +469,7 @@ class Validation:
         raise self._defect(run, eps, difference)
 
     def _agrees_without(self, run: _Run, eps: Fraction, expected: object, count: int, extra: int) -> bool:
-        """Whether both agree once some draws of the program, which Python does not come to, are left out."""
+        """Whether both agree once some draws of the program, which Python skips, are left out."""
         sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
         return any(
             self._difference(run, eps, expected, frozenset(chosen))[1] is None
@@ -466,7 +479,7 @@ class Validation:
     def _difference(
         self, run: _Run, eps: Fraction, expected: object, left_out: frozenset[int]
     ) -> tuple[int, str | None]:
-        """The number of draws of the program, and its difference from Python, None where there is none."""
+        """The number of draws of the program, and its difference from Python, or None if they agree."""
         draws = _ProgramDraws(run, eps, self._weights, left_out)
         try:
             outputs = self._scripted.run(self._program_inputs(run.script, run.trace), draws)
@@ -502,8 +515,10 @@ class Validation:
     # --- further scripts --------------------------------------------------------------------------
 
     def _further(self, run: _Run, met: set[object]) -> Iterator[tuple[Script, bool]]:
-        """Scripts that take the other arms of choices, and that bring comparisons to equality and to the other side;
-        each with whether it may come to something that is not among those `met`."""
+        """Yield scripts that take the other arms of choices, and bring comparisons to equality and the other side.
+
+        With each script comes whether it may meet anything that is not in `met`.
+        """
         taken: list[Fraction | int] = [each.value if isinstance(each, NoiseDrawn) else each.place for each in run.drawn]
         script = run.script
         for number, each in enumerate(run.drawn):
@@ -589,7 +604,7 @@ def _is_whole(domain: Sequence[Value]) -> bool:
 
 
 def _python(value: Value) -> object:
-    """A plain number as Python has it: an int where it is one."""
+    """The number as Python has it: an int if it is whole."""
     if type(value) is Fraction and value.denominator == 1:
         return value.numerator
     return value
@@ -599,7 +614,7 @@ def _python(value: Value) -> object:
 
 
 def _normal(answer: object) -> object:
-    """The answer with every number as a plain Fraction: what remains differs exactly where the answers do."""
+    """The answer with every number as a plain Fraction; results differ exactly where answers do."""
     match answer:
         case bool() | str() | None:
             return answer
@@ -613,7 +628,7 @@ def _normal(answer: object) -> object:
 
 
 def _alike(one: object, two: object) -> bool:
-    """Whether two answers are the same, with their types; a real number in Python may equal any that it encloses."""
+    """Whether two answers agree, with their types; an enclosed real number may equal any number inside."""
     if isinstance(one, list | tuple):
         return type(one) is type(two) and len(one) == len(two) and all(map(_alike, one, two))
     if isinstance(one, RealBall):

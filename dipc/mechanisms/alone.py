@@ -1,8 +1,9 @@
-"""The accepted function run by CPython: compiled alone with its helpers and constants, on draws that a caller chooses.
+"""Run an accepted function under CPython, on draws that a caller chooses.
 
-Nothing else of the file is compiled: no decorator, no import, no other statement. The code runs with the builtins that
-`_BUILTINS` lists, within bounds on its steps and on the sizes of numbers and lists. Two things differ from a plain run:
-decimal literals denote their decimals and `/` of integers is exact, both as Fractions.
+The function is compiled alone with its helpers and constants. No decorator, import or other statement of the file is
+compiled. The code runs with the builtins that `_BUILTINS` lists. The number of its steps and the sizes of numbers and
+lists are bounded. Two things differ from a plain run: a decimal literal denotes its decimal, and `/` of integers is
+exact. Both give Fractions.
 """
 
 from __future__ import annotations
@@ -25,24 +26,25 @@ MOST_STEPS, MOST_BITS, MOST_ELEMENTS = 5_000, 10_000, 10_000
 
 
 class DrawSource(Protocol):
-    """Chooses what a run draws."""
+    """The source of all draws of a run."""
 
     def noise(self, law: str, width: object) -> Fraction:
-        """A draw around 0 of the law with this keyword; `width` is its rate, of normal noise its deviation."""
+        """Return a draw around 0 of the noise `law`; `width` is its rate, or the deviation of normal noise."""
 
     def choice(self, weights: Sequence[object]) -> int:
-        """The index of the value chosen."""
+        """Return the index of the value chosen."""
 
     def exponential(self, candidates: Sequence[object], scores: Sequence[object], rate: object) -> int:
-        """The index of the candidate chosen."""
+        """Return the index of the candidate chosen."""
 
 
 @frozen
 class Accepted:
-    """A mechanism that was read, with what a run of it needs.
+    """A mechanism that was read, and what a run of it needs.
 
-    `node` is its function in the parsed file, `ideal` the one that gives the right answer. `arguments` are the names of
-    the program's inputs by argument, `parts`, `together` and `told` say how the outputs make the answer of Python.
+    `node` is its function in the parsed file, `ideal` the function that gives the right answer. `arguments` maps each
+    argument to the name of its input in the program. `parts`, `together` and `told` say how the outputs make the answer
+    of Python.
     """
 
     module: Module
@@ -55,8 +57,11 @@ class Accepted:
 
 
 class AloneFunction:
-    """A function of a mechanism's file, compiled alone. `text` is all of the Python code that may run; `may_skip` says
-    whether some draw stands behind `and`, `or`, `any`, `all` or a chained comparison, which may not come to it."""
+    """A function of a mechanism's file, compiled alone.
+
+    `text` is all Python code that may run. `may_skip` is true if some draw follows `and`, `or`, `any`, `all` or a
+    chained comparison, so that Python may skip this draw.
+    """
 
     def __init__(self, accepted: Accepted, node: python.FunctionDef, constants: Mapping[str, Fraction]) -> None:
         module = self._module = accepted.module
@@ -78,7 +83,7 @@ class AloneFunction:
         self._code: CodeType = compile(tree, module.source.name, "exec", dont_inherit=True)
 
     def run(self, arguments: Mapping[str, object], eps: Fraction, draws: DrawSource) -> object:
-        """Return the answer of the function. Raises Inconclusive, and any exception of the function itself."""
+        """Return the answer of the function. Raises Inconclusive, and any exception that the function raises."""
         steps = _Steps()
         names = {**_builtins(steps), **self._constants_of_file(), **_aliases(self._module, draws)}
         names["__builtins__"] = {}
@@ -100,7 +105,7 @@ class AloneFunction:
         return {name: _number(value) for name, value in self._constants.items() if name not in hidden}
 
     def _has_other_value(self, name: str | None) -> bool:
-        """Whether `name` is a constant of the file that was asked about with another value than the file gives it."""
+        """Whether the question gives the constant `name` of the file another value than the file does."""
         if name is None or name in self._hidden or name not in self._constants or name not in self._module.constants:
             return False
         return rational(self._module, self._module.constants[name]) != self._constants[name]
@@ -123,7 +128,7 @@ def _defined(statement: python.stmt) -> str | None:
 
 
 def _needed(module: Module, node: python.FunctionDef) -> set[str]:
-    """The names of the helpers and constants of the file that the function comes to."""
+    """The names of the helpers and constants of `module` that `node` uses, directly or through other helpers."""
     needed: set[str] = set()
     todo: list[python.AST] = [node]
     while todo:
@@ -139,7 +144,7 @@ def _needed(module: Module, node: python.FunctionDef) -> set[str]:
 
 
 def _is_plain(value: python.expr, module: Module) -> bool:
-    """Whether the value of a constant comes from numbers, words and lists alone."""
+    """Whether `value` consists of numbers, strings, lists and plain names alone."""
     match value:
         case python.Constant():
             return isinstance(value.value, int | float | str | None)
@@ -157,7 +162,7 @@ def _is_plain(value: python.expr, module: Module) -> bool:
 
 
 def _bare(statement: python.stmt) -> python.stmt:
-    """The statement without decorators and annotations: what stands in these is never run."""
+    """The statement without decorators and annotations, which never run."""
     match statement:
         case python.FunctionDef():
             for each in python.walk(statement):
@@ -209,7 +214,7 @@ _OPERATORS = {
 
 
 class _Bounded(python.NodeTransformer):
-    """The transformation that makes decimals and quotients exact, and keeps loops, calls and operators in bounds."""
+    """A transformation that makes decimals and quotients exact, and bounds loops, calls and operators."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
@@ -223,7 +228,7 @@ class _Bounded(python.NodeTransformer):
         return python.copy_location(_call(_EXACT, *parts), node)
 
     def visit_Call(self, node: python.Call) -> python.AST:
-        """Visit a call; the binary number of `Fraction(0.1)` is what Python makes of it."""
+        """Visit a call; keep the binary number in `Fraction(0.1)`, as Python does."""
         if self._module.called(node.func) == "fractions.Fraction":
             kept = [each if isinstance(each, python.Constant) else self.visit(each) for each in node.args]
             return python.copy_location(python.Call(node.func, kept, node.keywords), node)
@@ -283,7 +288,7 @@ def _call(name: str, *arguments: python.expr) -> python.Call:
 
 
 class _NotRun:
-    """Anything that the file names and a mechanism cannot use, `print` for example: it may be named, and not called."""
+    """A value for names that a mechanism may mention but not call, such as `print`."""
 
     def __getattr__(self, name: str) -> _NotRun:
         return self
@@ -294,7 +299,7 @@ class _NotRun:
 
 
 class _Steps:
-    """Counts the steps of one run."""
+    """The number of steps that one run may still take."""
 
     def __init__(self) -> None:
         self._left = MOST_STEPS
@@ -405,7 +410,7 @@ def _pow(left: Any, right: Any) -> Any:
 
 
 def _float(value: Any = 0) -> Any:
-    """A number as it is; of texts only the infinite ones, which no rational is."""
+    """Return a number unchanged; of strings, convert those for infinity, which no rational denotes."""
     return value if isinstance(value, int | Fraction) else float(value)
 
 
@@ -423,7 +428,7 @@ _BUILTINS: Mapping[str, Any] = {
 
 
 def _aliases(module: Module, draws: DrawSource) -> dict[str, Any]:
-    """The meanings of the names that the file imports, as far as a mechanism uses them."""
+    """The meanings of the names that the file imports, for modules that a mechanism may use."""
     members = {**_MATHEMATICS, **_noises(draws)}
     packages = {root: SimpleNamespace() for root in ("dipc", "math", "fractions")}
     for name, each in members.items():

@@ -1,4 +1,4 @@
-"""`@dipc.mechanism`: a Python function that is proved and run as the program that its source is."""
+"""`@dipc.mechanism`: a Python function that is proved and run as the program read from its source."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ def mechanism(
     ideal: Callable[..., object] | None = None,
     **constants: object,
 ) -> Mechanism | Callable[[Callable[..., object]], Mechanism]:
-    """Make a function a mechanism, with or without arguments: `claim` says how accurate it is meant to be
-    (`dict(alpha="dd", beta="…")`), `ideal` is a function that gives the right answer (by default the mechanism without
-    its noise), the others are constants.
+    """Make a function a mechanism; the decorator may have arguments.
 
-    All of them are read from the source of the function, as its body is, when the mechanism is first used: nothing of
-    it is executed for a proof. Raises TypeError if it is not a function.
+    `claim` is the accuracy claimed, `dict(alpha="dd", beta="…")`. `ideal` is a function that gives the right answer; by
+    default this is the mechanism without its noise. All other arguments are constants.
+
+    dipc reads the arguments and the body from the source when the mechanism is first used. A proof executes none of
+    them. Raises TypeError if the argument is not a function.
     """
     del claim, ideal, constants
 
@@ -54,11 +55,11 @@ def mechanism(
 
 
 class Mechanism:
-    """A mechanism. Calling it runs it once, with exact noise: `f(q=[-1, 0, 1], eps="1/2")`; what runs is the program
-    that proofs are about, step by step.
+    """A mechanism. A call runs it once, with exact noise: `f(q=[-1, 0, 1], eps="1/2")`.
 
-    A mechanism that answers with real numbers takes a `grid`, to whose multiples they are rounded down; `seed` is for
-    tests. Numbers are ints, Fractions or texts such as "1/3"; floats are not exact, and refused.
+    A call runs the program that proofs are about, step by step. A mechanism that answers with real numbers takes a
+    `grid`; its answers are rounded down to multiples of it. `seed` is for tests. Numbers are ints, Fractions or texts
+    such as "1/3"; floats are refused because they are not exact.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -84,7 +85,7 @@ class Mechanism:
         return reading
 
     def _imported(self) -> dict[str, str]:
-        """The modules, and words of dipc, that names around the function mean: a notebook imports them elsewhere."""
+        """The modules and words of dipc that global names of the function denote; a notebook imports them elsewhere."""
         named = {id(word): f"dipc.{name}" for name, word in vars(words).items() if name in words.__all__}
         qualified = {}
         for name, value in self._function.__globals__.items():
@@ -97,7 +98,7 @@ class Mechanism:
         return qualified
 
     def _node(self, module: Module) -> python.FunctionDef:
-        """The function in its file: that of its name and its line."""
+        """The function in its file, found by its name and its line."""
         line = self._function.__code__.co_firstlineno
         for node in python.walk(module.tree):
             if isinstance(node, python.FunctionDef) and node.name == self._function.__name__:
@@ -118,11 +119,11 @@ class Mechanism:
 
     @cached_property
     def program(self) -> Any:
-        """The program: a `dipc.Program`. Raises DiagnosticError if it is not a mechanism."""
+        """The program: a `dipc.Program`. Raises DiagnosticError if the function is not a mechanism."""
         return service("load_source")(self._reading.source, {})
 
     def dip(self) -> str:
-        """The program as a text of dipc's own language. Raises DiagnosticError as `program` does."""
+        """Return the program as text in dipc's own language. Raises DiagnosticError as `program` does."""
         service("validate_source")(self._reading.source)
         text = self._reading.source.program_text
         assert text is not None
@@ -131,27 +132,27 @@ class Mechanism:
     # --- questions: the library's functions, of this program ------------------------------------------
 
     def check(self, table: Any = None, **given: Any) -> Any:
-        """`dipc.check` of this mechanism: a report."""
+        """Return the report of `dipc.check` for this mechanism."""
         return service("check")(self.program, table, **given)
 
     def privacy(self, adjacent: str, **given: Any) -> Any:
-        """`dipc.check_privacy` of this mechanism: a report."""
+        """Return the report of `dipc.check_privacy` for this mechanism."""
         return service("check_privacy")(self.program, adjacent, **given)
 
     def tighten(self, table: Any = None, **given: Any) -> Any:
-        """`dipc.tighten` of this mechanism."""
+        """Return the result of `dipc.tighten` for this mechanism."""
         return service("tighten")(self.program, table, **given)
 
     def solve(self, table: Any = None, **given: Any) -> Any:
-        """`dipc.solve` of this mechanism."""
+        """Return the result of `dipc.solve` for this mechanism."""
         return service("solve")(self.program, table, **given)
 
     def prob(self, input: Mapping[str, object], output: Mapping[str, object] | None = None, **given: Any) -> Any:  # noqa: A002 - the library's name
-        """All answers with their probabilities at an input, or the probability of one `output`."""
+        """Return all answers with their probabilities at an input, or the probability of one `output`."""
         return self.program.outcomes(input) if output is None else self.program.probability(input, output, **given)
 
     def run(self, input: Mapping[str, object], eps: Fraction | int | str, n: int = 1, **given: Any) -> Any:  # noqa: A002 - as above
-        """`dipc.run` of this mechanism: n runs with exact noise, as outputs by name."""
+        """Return `n` runs with exact noise, as outputs by name: `dipc.run` for this mechanism."""
         return self.program.run(input, eps, n, **given)
 
     # --- calls --------------------------------------------------------------------------------------
@@ -159,7 +160,7 @@ class Mechanism:
     def __call__(
         self, *args: Any, grid: Fraction | int | str | None = None, seed: int | None = None, **given: Any
     ) -> Any:
-        """Run it once, with exact noise, and give its answer as the function would."""
+        """Run the mechanism once, with exact noise, and return the answer that the function would give."""
         reading = self._reading
         try:
             bound = inspect.signature(self._function).bind(*args, **given).arguments
@@ -184,7 +185,7 @@ class Mechanism:
         grid: Fraction | int | str | None,
         seed: int | None,
     ) -> Mapping[str, Any]:
-        """One run, which goes on from what the last one found out about the same question."""
+        """Return the outputs of one run; the analysis of the previous run is reused for the same question."""
         key = (repr(values), repr(eps), repr(constants), repr(grid), seed)
         if self._execution is None or self._execution[0] != key or seed is not None:
             program = (
@@ -195,7 +196,7 @@ class Mechanism:
         return self._execution[1].once()  # type: ignore[no-any-return]
 
     def _exact(self, name: str, value: object) -> None:
-        """Raise DiagnosticError for a float, wherever it is."""
+        """Raise DiagnosticError if `value` is a float or contains one."""
         items = value if isinstance(value, list | tuple) else [value]
         for item in items:
             if isinstance(item, float):
@@ -216,9 +217,10 @@ _PYTHONS = {name: getattr(builtins, name) for name in BUILTINS}
 
 @dataclass
 class _Globals:
-    """Compares the names that a function uses with what they mean where it is defined.
+    """A comparison of the names that a function uses with their values in its module.
 
-    A file may change them while it is imported, or a test may: then the program that was read is not the function.
+    A file may change a name while it is imported, and a test may change it later. The function is then no longer the
+    program that was read.
     """
 
     accepted: Accepted
@@ -275,7 +277,7 @@ def _is_plain(function: FunctionType, node: python.FunctionDef) -> bool:
 
 
 def _names_of(code: CodeType) -> Iterator[str]:
-    """The global names of a function, and of the functions in it."""
+    """The global names that a function and its inner functions use."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -293,8 +295,10 @@ def python_answer(
     constants: Mapping[str, Fraction],
     told: str | None = None,
 ) -> Any:
-    """Return the answer as the function gives it, from the outputs of its program by name; `told` is the output that
-    tells an answer from None."""
+    """Return the answer that the function gives, from the outputs of its program by name.
+
+    `told` is the output that is false where the answer is None.
+    """
     if told is not None and not outputs[told]:
         return None
     result = [_part(out, outputs, constants) for out in parts]
@@ -318,7 +322,7 @@ def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> obje
 
 
 def _part(out: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
-    """One part of an answer as the function gives it."""
+    """One part of an answer, as the function gives it."""
     if not out.is_list:
         return None if out.given and not answer[out.given] else _value(out, answer[out.name], constants)
     elements = [

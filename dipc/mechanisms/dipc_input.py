@@ -1,7 +1,7 @@
-"""Programs of DiPC's input format as programs of this language.
+"""Translate programs in DiPC's input format into programs of this language.
 
-`grammars/dipc.lark` says what is a program. Here names are resolved and types found, statement by statement, and each
-is written in this language.
+`grammars/dipc.lark` is the grammar of the format. The translation resolves names and finds types statement by
+statement.
 """
 
 from __future__ import annotations
@@ -51,15 +51,17 @@ _EXPECTED = {
 
 @frozen
 class ImportedProgram:
-    """The text, the inputs with their values, and what was tolerated."""
+    """The text of a program, its inputs with their values, and the deviations from the format that were tolerated."""
 
     text: str
     inputs: tuple[tuple[str, tuple[str, ...]], ...]
     warnings: tuple[Diagnostic, ...]
 
     def pairs(self) -> str:
-        """A CSV file of the pairs of inputs in which each value moves by at most 1, and a bool may always change; each
-        pair in one order."""
+        """Return a CSV file of the pairs of inputs in which each number moves by at most 1.
+
+        A truth value may always change. Each pair is written in one order.
+        """
         names = [name for name, _ in self.inputs]
         rows = [",".join([*names, *[f"{name}'" for name in names]])]
         places = [range(len(values)) for _, values in self.inputs]
@@ -76,13 +78,16 @@ class ImportedProgram:
 
 
 def imported(source: SourceText, name: str, point: Fraction | None = None) -> ImportedProgram:
-    """The program in a file of DiPC's format; with `point` what it is at that eps only, so that rates which are no
-    multiple of eps have a meaning. Raises DiagnosticError with the place of the first mistake."""
+    """Return the program in a file of DiPC's format.
+
+    With `point` the program is read for this eps only, so that rates which are not multiples of eps have a meaning.
+    Raises DiagnosticError with the place of the first mistake.
+    """
     return _Reader(source, name, point)._program()  # noqa: SLF001 - what is public are rules of the grammar
 
 
 def _tree(source: SourceText) -> Tree[Token]:
-    """Raises DiagnosticError for what is not a program."""
+    """Return the syntax tree. Raises DiagnosticError if the text is not a program."""
     try:
         return Lark(grammar_text("dipc.lark"), parser="lalr").parse(source.text)
     except UnexpectedCharacters as error:
@@ -93,7 +98,7 @@ def _tree(source: SourceText) -> Tree[Token]:
 
 
 def _refuse_word(source: SourceText, word: Token, expected: Collection[str], before: Sequence[object]) -> NoReturn:
-    """A word that stands where one of the `expected` terminals has to, behind what is not complete without it."""
+    """Raise DiagnosticError for a word in the place of one of the `expected` terminals."""
     ends = word.type == "$END"
     opened = [each for each in before if isinstance(each, Token) and each.type == "IF"]
     if ends and "FI" in expected and opened:
@@ -184,7 +189,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return "\n".join([*lines, _sequence([*first, *(body[:-1] if body[-1] == "exit" else body)])])
 
     def _output_name(self, name: str) -> str:
-        """The output that a returned variable is: an input that is returned needs one of its own."""
+        """The output for a returned variable; a returned input needs an output of its own."""
         if name not in self.inputs:
             return name
         output = f"{name}_out"
@@ -286,7 +291,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return [*before, f"{name} <- Expo({self._rate(rate)})", f"{name} <- {name} + {center}"]
 
     def remainder(self, target: Token, dividend: Token, sign: Token, word: Token) -> list[str]:
-        """The remainder of a division by a number, with the sign of what is divided: for each value of it."""
+        """Return the remainder of a division by a number, with the sign of the dividend."""
         name, left, value = self._known_name(target), self._value(dividend), self._value(word)
         divisor = self.constants.get(value) if word.type == "NAME" else int(value) if word.type == "INTEGER" else None
         if not divisor:
@@ -302,7 +307,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return [_cases(left, {each: f"{name} <- {int(fmod(each, divisor))}" for each in values})]
 
     def clamped(self, target: Token, word: Token, center: Token, *ends: Token) -> list[str]:
-        """Discrete Laplace noise, what is beyond the range put at its ends: a choice for each value of its center."""
+        """Return clamped discrete Laplace noise, as a choice for each value of its center."""
         name, rate, mean = self._known_name(target), self._rate(word), self._value(center)
         low, high = map(int, ends)
         if low >= high:
@@ -336,7 +341,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return range(int(low), int(high) + 1)
 
     def _new_name(self, word: Token, kind: str) -> str:
-        """A name that is declared here, with its type; two blocks that exclude each other may both declare one."""
+        """The name of a new variable with its type; two blocks that exclude each other may declare the same name."""
         name = _legal(word)
         if any(name in block for block in self.blocks) or self.types.get(name, kind) != kind:
             self._refuse(word, f"`{word}` is declared twice", "give each variable a name of its own")
@@ -345,7 +350,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return name
 
     def _known_name(self, word: Token) -> str:
-        """The variable that holds what has this name."""
+        """The variable that holds the value of `name`."""
         name = _legal(word)
         if name not in self.types:
             self._refuse(word, f"`{word}` is not declared", f"add for example `int {word} ;`")
@@ -355,11 +360,11 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._known_name(word) if word.type == "NAME" else str(word)
 
     def _values(self, word: Token, written: str) -> Sequence[int] | None:
-        """The integers that a value may be; None where it is no integer of a range."""
+        """The integers that a value may be; None if the value is not an integer of a range."""
         return [int(word)] if word.type == "INTEGER" else self.ranges.get(written)
 
     def _rate(self, word: Token) -> str:
-        """A multiple of eps; at a fixed eps what is a positive number there."""
+        """A rate: a multiple of eps, or at a fixed eps a positive number."""
         text = word.strip('"').strip()
         if not text:
             self._refuse(word, "the rate is empty", 'write for example "eps/2"')
@@ -378,7 +383,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _weight(self, text: str, word: Token) -> str:
-        """A probability, for every eps or at the one that is fixed."""
+        """A probability, for every eps or at the fixed eps."""
         _, value = self._expression(text, word)
         if self.fixed is None:
             flat = value.flat()
@@ -390,7 +395,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _written(self, text: str) -> str:
-        """An expression of the other language in this one's words, with numbers for what always has one value."""
+        """An expression in the words of this language; variables with only one value become numbers."""
         text = re.sub(r"\b(?:epsilon|e)\b", "eps", re.sub(r"\bExp\[([^\[\]]*)\]", r"exp(\1)", text))
         return re.sub(
             _NAME,
@@ -411,7 +416,7 @@ class _Reader(Interpreter[Token, list[str]]):
 
 
 def _legal(word: Token) -> str:
-    """The name in this language: one of its words gets a line behind it."""
+    """The name in this language: `_` follows a name that is a word of the language."""
     return f"{word}_" if word in RESERVED else str(word)
 
 

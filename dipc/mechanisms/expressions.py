@@ -1,4 +1,7 @@
-"""Expressions of Python as expressions of the language; what draws noise is put before the statement it stands in."""
+"""Translate expressions of Python into expressions of the language.
+
+Each draw of noise is written before the statement that contains it.
+"""
 
 from __future__ import annotations
 
@@ -84,17 +87,20 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Alias:
-    """A name for an expression: a constant, one with eps in it, an element that a loop goes through."""
+    """A name for an expression: a constant, a multiple of eps, or the element that a loop has reached."""
 
     value: ast.Expr
 
 
 @dataclass
 class Array:
-    """A list: an array of the program with indices from 0 on. One that grows by `append` has a `counter` of its
-    elements, unless the loop around says which is next. `initial` is what all elements begin as; `partial` that some
-    may be missing in the end; `complete` that the loop has ended and none is missing; `loop_variable` is the variable
-    of this loop."""
+    """A list: an array of the program with indices from 0 on.
+
+    `counter` is the variable with the number of elements of a list that grows by `append`; it is None if the loop
+    around gives the next index. `initial` is the first value of all elements. `partial` is true if some elements may be
+    missing at the end. `complete` is true once the loop has ended with no element missing; `loop_variable` is the
+    variable of this loop.
+    """
 
     name: str
     length: ConstantSum
@@ -117,7 +123,7 @@ Item = ast.Expr | Array | tuple["Item", ...]
 
 @dataclass(frozen=True)
 class Many:
-    """Something with a length, and the item at each place from 0 on."""
+    """A sequence with a length, and the item at each index from 0 on."""
 
     length: ConstantSum
     item: Callable[[ast.Expr], Item]
@@ -125,16 +131,16 @@ class Many:
     counter: str | None = None
 
     def exists(self, offset: ast.Expr, span: Span) -> ast.Expr | None:
-        """The condition that there is an item at this place; None where there always is."""
+        """Return the condition that there is an item at this index, or None if there always is."""
         return None if self.counter is None else ast.Compare(CompareOp.LT, offset, ast.Name(self.counter, span), span)
 
 
 @dataclass
 class Frame:
-    """A function that is translated: the mechanism itself, or one that is called and leaves its value in `result`.
+    """A function that is translated: the mechanism itself, or a called function whose value goes to `result`.
 
-    Names mean what Python's rules say: those that a function assigns are its own everywhere in it, others are those of
-    the function that its text stands in, `around`, if any, and then those of the file.
+    Names follow Python's rules. A name that the function assigns belongs to it everywhere. Any other name belongs to
+    the enclosing function `around`, if there is one, and otherwise to the file.
     """
 
     node: python.FunctionDef
@@ -154,23 +160,26 @@ class Frame:
     def __post_init__(self) -> None:
         self.names = owned_names(self.node)
 
-    def takes(self, name: str) -> bool:
-        """Whether the function has an argument of this name, which it does not assign."""
+    def has_argument(self, name: str) -> bool:
+        """Whether the function has an argument of this name and never assigns it."""
         arguments = (*self.node.args.args, *self.node.args.kwonlyargs)
         assigned = any(name == stored for stored, _ in names_stored(self.node.body))
         return not assigned and any(each.arg == name for each in arguments)
 
     @property
     def lexical(self) -> Iterator[Frame]:
-        """The frames of this function and of the enclosing ones, innermost first."""
+        """The frames of this function and of the enclosing functions, innermost first."""
         yield self
         if self.around is not None:
             yield from self.around.lexical
 
 
 class Expressions:
-    """The expressions of one function, and of those that it calls. Of the constants `arguments` are those that are
-    arguments of the mechanism: the functions of the file that it calls do not see them."""
+    """A translator for the expressions of one function and of the functions that it calls.
+
+    `arguments` are the constants that are arguments of the mechanism. The functions of the file that the mechanism
+    calls do not know them.
+    """
 
     def __init__(
         self, module: Module, constants: Mapping[str, Fraction], arguments: frozenset[str] = frozenset()
@@ -200,25 +209,25 @@ class Expressions:
 
     @abstractmethod
     def inline(self, node: python.Call, function: python.FunctionDef) -> ast.Expr:
-        """The value of a call of a function of the file."""
+        """Return the value of a call of a function of the file."""
 
     # --- names ------------------------------------------------------------------------------------
 
     def owner(self, name: str) -> Frame | None:
-        """The function that a name belongs to here; None for a name of the file."""
+        """Return the function that `name` belongs to here, or None for a name of the file."""
         if not self.frames:
             return None
         return next((frame for frame in self.frames[-1].lexical if name in frame.names), None)
 
     def function(self, name: str) -> python.FunctionDef | None:
-        """The function that a name means here: one of the functions around, or one of the file."""
+        """Return the function that `name` denotes here: an enclosing one, or one of the file."""
         if name in self.env:
             return None
         frame = self.owner(name)
         return self.module.functions.get(name) if frame is None else frame.functions.get(name)
 
     def called(self, node: python.expr) -> str | None:
-        """The module, or the member of a module, that an expression means here: `dipc.laplace`; None for others."""
+        """Return the module or member of a module that `node` denotes, such as `dipc.laplace`; otherwise None."""
         root = node
         while isinstance(root, python.Attribute):
             root = root.value
@@ -228,14 +237,14 @@ class Expressions:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """The scope of a comprehension or a lambda: names that are bound inside of it are restored at its end."""
+        """Open the scope of a comprehension or lambda; its end restores the names that were bound inside."""
         self.scopes.append({})
         yield
         for name, bound in self.scopes.pop().items():
             self._restore(self.env, name, bound)
 
     def let(self, name: str, bound: Binding) -> None:
-        """Bind a name, for as long as the scope around it lasts."""
+        """Bind a name until the scope around it ends."""
         if self.scopes:
             self.scopes[-1].setdefault(name, self.env.get(name))
         self.env[name] = bound
@@ -256,7 +265,7 @@ class Expressions:
             env[name] = bound
 
     def fresh(self, wanted: str, spelling: str | None = None) -> str:
-        """A name for a variable that nothing else has."""
+        """Return a name for a variable that no other variable has."""
         stem = wanted if _WORD.fullmatch(wanted) else "v"
         name, count = stem, 1
         while name in self.taken:
@@ -266,12 +275,12 @@ class Expressions:
         return name
 
     def spelling_of(self, name: str) -> str:
-        """The name of a variable as the function has it."""
+        """Return the name of a variable as the function has it."""
         return self.spellings.get(name, name)
 
     @contextmanager
-    def before(self) -> Iterator[list[ast.Statement]]:
-        """Collect the statements that are written inside of the block."""
+    def collecting(self) -> Iterator[list[ast.Statement]]:
+        """Collect the statements that are written inside the block."""
         kept, self.out = self.out, []
         try:
             yield self.out
@@ -282,7 +291,7 @@ class Expressions:
         self.out.append(statement)
 
     def scalar(self, name: str) -> Scalar:
-        """The variable of this name in the function that is translated, the same in all of its branches."""
+        """Return the variable of this name in the current function, the same in all of its branches."""
         bound = self.env.get(name)
         if not isinstance(bound, Scalar):
             scalars = self.frames[-1].scalars
@@ -294,7 +303,7 @@ class Expressions:
     # --- expressions ------------------------------------------------------------------------------
 
     def expr(self, node: python.expr) -> ast.Expr:
-        """The expression. Raises DiagnosticError with a caret for what is no part of a mechanism."""
+        """Return the expression. Raises DiagnosticError with a caret for anything that a mechanism cannot contain."""
         span = self.module.span(node)
         match node:
             case python.Constant():
@@ -344,7 +353,7 @@ class Expressions:
         raise self.module.wrong(node, f"`{self.module.text(node)}` is not part of a mechanism")
 
     def computed(self, node: python.expr) -> ast.Expr:
-        """The expression, computed before the statement it stands in if Python may raise an IndexError for it."""
+        """Return the expression; compute it before the statement around it if Python may raise an IndexError."""
         value = self.expr(node)
         if not may_fail(value):
             return value
@@ -356,18 +365,18 @@ class Expressions:
         """Give a variable the value of an expression, by the fewest statements."""
         if isinstance(node, python.IfExp):
             condition = self.expr(node.test)
-            with self.before() as then:
+            with self.collecting() as then:
                 self.assign(target, node.body, span)
-            with self.before() as otherwise:
+            with self.collecting() as otherwise:
                 self.assign(target, node.orelse, span)
             self.emit(ast.If(condition, tuple(then), tuple(otherwise), span))
             return
         test = self._test_of_weights(node)
         if test is not None:
             condition = self.expr(test)
-            with self.before() as then:
+            with self.collecting() as then:
                 self.assign(target, _decided(node, test, holds=True), span)
-            with self.before() as otherwise:
+            with self.collecting() as otherwise:
                 self.assign(target, _decided(node, test, holds=False), span)
             self.emit(ast.If(condition, tuple(then), tuple(otherwise), span))
             return
@@ -375,7 +384,7 @@ class Expressions:
         self.emit(ast.Assign(target, self.expr(node), span) if drawn is None else ast.Sample(target, drawn, span))
 
     def _test_of_weights(self, node: python.expr) -> python.expr | None:
-        """The first condition in the weights of a `choice`: they are chosen together."""
+        """The first condition in the weights of `dipc.choice`; it selects all weights together."""
         if not isinstance(node, python.Call) or self.called(node.func) != CHOICE:
             return None
         match node.args:
@@ -413,7 +422,7 @@ class Expressions:
     def _name(self, node: python.expr, name: str, span: Span) -> ast.Expr:
         bound = self.env.get(name)
         frame = self.owner(name)
-        if bound is None and frame is not None and name in self.constants and frame.takes(name):
+        if bound is None and frame is not None and name in self.constants and frame.has_argument(name):
             return self.frozen_constant(node, name, span)
         if bound is None and frame is not None and frame is not self.frames[-1] and name not in frame.gone:
             # The function around assigns it, and may have done so by now: closures read the variable.
@@ -445,7 +454,7 @@ class Expressions:
         return self.frozen_constant(node, name, span)
 
     def frozen_constant(self, node: python.expr, name: str, span: Span) -> ast.Expr:
-        """A constant of the mechanism, or of the file. Raises DiagnosticError for any other name."""
+        """Return a constant of the mechanism or of the file. Raises DiagnosticError for any other name."""
         module = self.module
         if name in self.constants:
             self._require_meant(node, name)
@@ -609,7 +618,7 @@ class Expressions:
     # --- lists ------------------------------------------------------------------------------------
 
     def array(self, node: python.expr) -> Array | None:
-        """The list that a name stands for."""
+        """Return the list that a name stands for; None for any other expression."""
         if isinstance(node, python.Name):
             bound = self.env.get(node.id)
             if isinstance(bound, Array):
@@ -629,7 +638,7 @@ class Expressions:
         return ast.Element(array.name, self.index(array, index), span)
 
     def index(self, array: Array, node: python.expr) -> ast.Expr:
-        """The index; a negative number counts from the end."""
+        """Return the index; a negative number counts from the end."""
         span = self.module.span(node)
         self._require_int(node, "an index")
         back = rational(self.module, node)
@@ -651,10 +660,10 @@ class Expressions:
             )
 
     def length(self, node: python.expr) -> ConstantSum:
-        """A number of times that is known before anything runs: a constant, `len(q)`, sums of such."""
+        """Return a number that is known before the mechanism runs: a constant, `len(q)`, or a sum of these."""
         if self.frames:
             self._require_int(node, "a number of times")
-        with self.before() as written:
+        with self.collecting() as written:
             bound = bound_of(self.expr(node), self.constants)
         if bound is None or written:
             raise self.module.wrong(
@@ -728,12 +737,12 @@ class Expressions:
                 for offset, value in enumerate(constants):
                     self.emit(ast.Assign(ast.Element(name, number(offset, span), span), value, span))
                 made = Array(name, ConstantSum.from_number(len(constants)))
-                self.made(made)
+                self.register(made)
                 return Many(made.length, lambda offset: ast.Element(name, offset, span))
         return None
 
     def _slice(self, node: python.Subscript, part: python.Slice, span: Span) -> Many | None:
-        """The elements of `q[1:]`, `q[:k]` or `q[j:k]`, by ends that are known."""
+        """The elements of `q[1:]`, `q[:k]` or `q[j:k]` with known ends."""
         array = self.array(node.value)
         if array is None or array.grows:
             return None
@@ -767,8 +776,8 @@ class Expressions:
         raise self.module.wrong(node, "`zip` takes only `strict` by name", "write `zip(p, q)`")
 
     @abstractmethod
-    def made(self, array: Array) -> None:
-        """Remember a list, to be declared."""
+    def register(self, array: Array) -> None:
+        """Remember a list that is to be declared."""
 
     def _range(self, node: python.expr, arguments: list[python.expr], span: Span) -> Many:
         ends = [self.length(each) for each in arguments]
@@ -784,12 +793,12 @@ class Expressions:
             lambda offset: ast.Binary(BinaryOp.SUBTRACT, low.expression(span), offset, span),
         )
 
-    def over(self, many: Many, span: Span, body: Callable[[ast.Expr, Item], None], *, first: int = 0) -> None:
-        """Write a loop over the places from `first` on, with what the body writes."""
+    def write_loop(self, many: Many, span: Span, body: Callable[[ast.Expr, Item], None], *, first: int = 0) -> None:
+        """Write a loop over the indices from `first` on; `body` writes its statements."""
         variable = self.fresh("k")
         offset = ast.Name(variable, span)
         self.loops.append(many.length.plus(-first))
-        with self.before() as inner:
+        with self.collecting() as inner:
             body(offset, many.item(offset))
         self.loops.pop()
         exists = many.exists(offset, span)
@@ -842,7 +851,7 @@ class Expressions:
         raise self._not_called(node, called)
 
     def _fraction(self, node: python.Call, span: Span) -> ast.Expr:
-        """`Fraction(n, 4)`, of whole numbers."""
+        """The quotient in `Fraction(n, 4)`, for whole numbers."""
         if node.keywords or not 1 <= len(node.args) <= 2 or any(map(floats_in, node.args)):
             raise self.module.wrong(
                 node,
@@ -890,7 +899,7 @@ class Expressions:
         )
 
     def _help_for(self, node: python.Call, called: str) -> str:
-        """The help for a logarithm or a root: a Fraction near it, where its argument is a number."""
+        """The help for a logarithm or a root: a nearby Fraction if the argument is a number."""
         value = rational(self.module, node.args[0]) if len(node.args) == 1 else None
         if value is None or value <= 0:
             return "write a Fraction near it, such as `Fraction(3, 2)`"
@@ -948,7 +957,7 @@ class Expressions:
         return self._folded(node, name, span)
 
     def _folded(self, node: python.Call, name: str, span: Span) -> ast.Expr:
-        """sum, any, all, min or max over a list or a generator, by a loop."""
+        """The sum, any, all, min or max of a list or generator, computed by a loop."""
         if not node.args:
             raise self.module.wrong(node, f"`{name}` needs arguments")
         over = node.args[0]
@@ -992,7 +1001,7 @@ class Expressions:
         def step(_: ast.Expr, item: Item) -> None:
             term = value(item)
             tests = [self.expr(each) for each in conditions]
-            with self.before() as inner:
+            with self.collecting() as inner:
                 if name == "sum" and _is_condition(term):
                     term = self._counted(term, span)
                 combined: ast.Expr
@@ -1012,7 +1021,7 @@ class Expressions:
             self.out.extend(written)
 
         with self.scope():
-            self.over(many, span, step, first=1 if start is None else 0)
+            self.write_loop(many, span, step, first=1 if start is None else 0)
         return total
 
     def _require_some(self, node: python.expr, name: str, many: Many) -> None:
@@ -1022,7 +1031,7 @@ class Expressions:
             )
 
     def _index_of(self, node: python.Call, value: python.expr, span: Span) -> ast.Expr:
-        """`xs.index(max(xs))`, or `xs.index(best)` after `best = max(xs)`."""
+        """The index in `index(max(…))` of a list, also if a name stands for the greatest element."""
         match [self._extreme_meant(each) for each in node.args]:
             case [
                 python.Call(func=python.Name(id="max" | "min" as name), args=[python.Name(id=other)], keywords=[])
@@ -1039,13 +1048,13 @@ class Expressions:
         )
 
     def _extreme_meant(self, node: python.expr) -> python.expr:
-        """`max(xs)` for a name that stands for it alone, in a function that does not change xs behind."""
+        """The call of the greatest or least element that a name stands for, if the list has not changed since."""
         if isinstance(node, python.Name) and len(self.frames) == 1 and isinstance(self.env.get(node.id), Scalar):
             return self.extremes.get(node.id, node)
         return node
 
     def _best_by(self, node: python.Call, name: str, over: python.expr, key: python.expr, span: Span) -> ast.Expr:
-        """`max(range(m), key=lambda i: scores[i])`."""
+        """The value of `max(range(m), key=lambda i: scores[i])`."""
         many = self.many(over)
         if many is None or not isinstance(key, python.Lambda) or not _takes_one(key):
             raise self.module.wrong(node, f"`{name}` with a key needs a list or a range, and a `lambda i: …`")
@@ -1065,7 +1074,7 @@ class Expressions:
     def _arg_best(
         self, name: str, many: Many, score: Callable[[Item], Item], answer: Callable[[ast.Expr], ast.Expr], span: Span
     ) -> ast.Expr:
-        """The answer at the first place with the greatest (least) score."""
+        """The answer at the first index with the greatest (least) score."""
         best, place = ast.Name(self.fresh("best"), span), ast.Name(self.fresh("place"), span)
         zero = number(0, span)
         self.emit(ast.Assign(best, _plain(score(many.item(zero))), span))
@@ -1077,7 +1086,7 @@ class Expressions:
             then = (ast.Assign(best, here, span), ast.Assign(place, answer(offset), span))
             self.emit(ast.If(ast.Compare(op, here, best, span), then, (), span))
 
-        self.over(many, span, step, first=1)
+        self.write_loop(many, span, step, first=1)
         return place
 
     def bind(self, pattern: python.expr, item: Item) -> None:
@@ -1186,7 +1195,7 @@ class Expressions:
         domain = self._candidates(candidates)
         variable = self.fresh("candidate")
         here = ast.Name(variable, span)
-        with self.before() as written, self.scope():
+        with self.collecting() as written, self.scope():
             match score:
                 case python.Lambda(args=python.arguments(args=[python.arg(arg=name)]), body=body) if _takes_one(score):
                     self.let(name, Alias(here))
@@ -1209,7 +1218,7 @@ class Expressions:
     def _scored(
         self, candidates: python.expr, score: python.expr, here: ast.Name, written: Sequence[ast.Statement]
     ) -> ast.Expr:
-        """The score that takes statements: those of all candidates, in a list that is made before."""
+        """The score of a candidate that takes statements; the scores of all candidates are computed before."""
         if any(isinstance(copied, ast.Sample) for statement in written for copied in ast.walk(statement)):
             raise self.module.wrong(
                 score,
@@ -1240,7 +1249,7 @@ class Expressions:
 
     @abstractmethod
     def listed(self, name: str, value: python.expr, span: Span) -> Array:
-        """The list that an expression makes, as an array of the program."""
+        """Return the list that an expression makes, as an array of the program."""
 
     def _candidates(self, node: python.expr) -> ast.DomainExpr:
         span = self.module.span(node)
@@ -1266,14 +1275,14 @@ _CANDIDATE = "_candidate_"
 
 
 def _takes_one(score: python.Lambda) -> bool:
-    """Whether the lambda has one argument and no others."""
+    """Whether the lambda has exactly one argument."""
     arguments = score.args
     others = (*arguments.posonlyargs, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
     return len(arguments.args) == 1 and not any(others)
 
 
 class _Decided(python.NodeTransformer):
-    """Replaces conditional expressions by the branch that is taken where `test` holds, or does not."""
+    """A transformation that replaces conditional expressions by one branch, given the value of `test`."""
 
     def __init__(self, test: python.expr, *, holds: bool) -> None:
         self._test, self._holds = python.dump(test), holds
@@ -1286,14 +1295,14 @@ class _Decided(python.NodeTransformer):
 
 
 def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.expr:
-    """The `choice` with the weights that it has where `test` holds, or does not."""
+    """The call of `dipc.choice` with the weights for this value of `test`."""
     changed = _Decided(test, holds=holds).visit(copy.deepcopy(node))
     assert isinstance(changed, python.expr)
     return changed
 
 
 def _call_of(score: python.expr) -> python.Call:
-    """The call of the score with that candidate."""
+    """The call of the score for one candidate."""
     candidate = python.copy_location(python.Name(_CANDIDATE, python.Load()), score)
     return python.copy_location(python.Call(score, [candidate], []), score)
 
@@ -1323,7 +1332,7 @@ def may_fail(tree: ast.Expr) -> bool:
 
 
 def plus(offset: ast.Expr, bound: ConstantSum, constants: Mapping[str, Fraction], span: Span) -> ast.Expr:
-    """The sum, without a 0 in it."""
+    """Return the sum of `offset` and `bound`; a zero is left out."""
     own = bound_of(offset, constants)
     if own is not None:
         return own.plus(bound).expression(span)
@@ -1333,7 +1342,7 @@ def plus(offset: ast.Expr, bound: ConstantSum, constants: Mapping[str, Fraction]
 
 
 def inverse(tree: ast.Expr) -> ast.Expr:
-    """1 over the expression, without a double fraction: that of 2*c/eps is eps/(2*c)."""
+    """Return 1 over the expression, without a double fraction: eps/(2*c) for 2*c/eps."""
     match tree:
         case ast.Binary(op=BinaryOp.DIVIDE, left=left, right=right):
             if isinstance(left, ast.Number) and left.value == 1:

@@ -36,7 +36,7 @@ class Facts:
     reached: bool = True
 
     def common(self, other: Facts) -> Facts:
-        """The facts that hold whichever of two paths was taken."""
+        """Return the facts that hold whichever of two paths was taken."""
         if not self.reached:
             return other
         if not other.reached:
@@ -59,7 +59,7 @@ class Facts:
         )
 
     def forget(self, name: str) -> Facts:
-        """The facts that do not mention the variable or list `name`."""
+        """Return the facts that do not mention the variable or list `name`."""
 
         def kept(facts: frozenset[ast.Expr]) -> frozenset[ast.Expr]:
             return frozenset(fact for fact in facts if not ast.mentions(fact, name))
@@ -68,7 +68,7 @@ class Facts:
         return replace(self, present=kept(self.present), numbers=kept(self.numbers), truths=truths)
 
     def next_round(self, variable: str) -> Facts:
-        """The facts at the begin of the next round: what held at `variable` holds at `variable - 1`."""
+        """Return the facts at the start of the next round: what held at `variable` holds at `variable - 1`."""
         here = ast.Name(variable)
         before = ast.Binary(BinaryOp.SUBTRACT, here, ast.Number(Fraction(1), "1"))
 
@@ -109,13 +109,13 @@ def _expressions(distribution: ast.Distribution) -> Iterator[ast.Expr]:
 
 @dataclass(frozen=True)
 class MissingValues:
-    """Finds where a value may be missing that is used.
+    """An analysis that finds uses of values that may be missing.
 
-    `optional` are the variables and lists that may hold None in place of a number, `truths` those that may hold it in
-    place of a truth value. `variables` are the scalars that
-    have no value before they are assigned. `growing` maps each list that grows to the variable with its length, or to
-    the variable of the loop that appends to it once in each round; `complete` are those that have an element for each
-    round of this loop. `nonempty` says whether a loop between two ends has a round for all constants.
+    `optional` are the variables and lists that may hold None in place of a number, `truths` those that may hold None in
+    place of a truth value. `variables` are the scalars without a value before their first assignment. `growing` maps
+    each list that grows to a variable: the one with its length, or that of the loop that appends once in each round.
+    `complete` are the lists with an element for each round of this loop. `nonempty` tells whether a loop between two
+    ends has a round for all constants.
     """
 
     module: Module
@@ -256,7 +256,7 @@ class MissingValues:
     # --- expressions ------------------------------------------------------------------------------
 
     def _value_used(self, node: ast.Expr, facts: Facts, distribution: ast.Distribution) -> None:
-        """Check an expression of a distribution; None itself may be a value of a `choice`."""
+        """Check an expression of a distribution; a value of `ast.Choose` may be None itself."""
         if isinstance(distribution, ast.ExponentialMechanism):
             facts = facts.added(Facts(assigned=frozenset([distribution.variable])))
         if not is_none(node):
@@ -338,7 +338,7 @@ class MissingValues:
         )
 
     def _facts_of(self, condition: ast.Expr, *, holds: bool) -> Facts:
-        """The facts where the condition holds, or does not."""
+        """The facts that hold if the condition is true (`holds`) or false."""
         match condition:
             case ast.Compare(op=op, left=left, right=right) if is_none(right):
                 return Facts(numbers=frozenset([left])) if (op is CompareOp.NE) is holds else Facts()
@@ -365,7 +365,7 @@ _Round = tuple[Fraction | None, bool]
 
 
 def _truth(condition: ast.Expr, facts: Facts, rounds: Mapping[str, _Round]) -> bool | None:
-    """The value of the condition where the facts and the rounds of the loops around tell it."""
+    """The value of the condition if the facts and the enclosing loops determine it; otherwise None."""
     for fact, value in facts.truths:
         if fact == condition:
             return value
@@ -401,7 +401,7 @@ def is_none(tree: ast.Expr) -> bool:
 
 
 def variables_assigned(body: Sequence[ast.Statement]) -> Iterator[str]:
-    """The names of the scalars that the statements assign."""
+    """Yield the names of the scalars that the statements assign."""
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Assign | ast.Sample) and isinstance(node.target, ast.Name):

@@ -29,9 +29,12 @@ BUILTINS = frozenset(
 
 @dataclass(frozen=True)
 class Module:
-    """A file, parsed. `aliases` are its names for modules and their members (`dipc`, `dipc.laplace`); `functions` and
-    `constants` are those of the module itself, `changing` its names that mean more than one thing, each with where it
-    is given another meaning. `names` are all that the file gives a meaning to."""
+    """A parsed file.
+
+    `aliases` are its names for modules and their members (`dipc`, `dipc.laplace`). `functions` and `constants` are
+    those of the file itself. `changing` maps each name with more than one meaning to the place that gives it another.
+    `names` are all names that the file gives a meaning.
+    """
 
     source: SourceText
     tree: python.Module
@@ -52,13 +55,13 @@ class Module:
         return Span(self._offset(lines, first, column), self._offset(lines, last, end))
 
     def head(self, node: python.stmt) -> Span:
-        """The first line of a statement, without blanks."""
+        """Return the first line of a statement, without blanks."""
         whole = self.span(node)
         end = self.source.text.find("\n", whole.start)
         return Span(whole.start, whole.end if end < 0 else min(whole.end, end))
 
     def _offset(self, text: str, line: int, column: int) -> int:
-        """The place of a column that is counted in bytes."""
+        """The offset in the text of a column that is counted in bytes."""
         start = self._starts[min(line, len(self._starts)) - 1]
         end = text.find("\n", start)
         content = text[start : end if end >= 0 else len(text)]
@@ -67,7 +70,7 @@ class Module:
         return start + len(content.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
 
     def text(self, node: python.AST) -> str:
-        """The node as it is written, on one line and not too long."""
+        """Return the node as it is written, on one line and shortened."""
         span = self.span(node)
         written = " ".join(self.source.text[span.start : span.end].split())
         return written if len(written) <= 40 else written[:37] + "..."
@@ -81,7 +84,7 @@ class Module:
         label: str = "",
         related: Sequence[tuple[python.AST, str]] = (),
     ) -> DiagnosticError:
-        """The error with a caret at the node. Without notes it says what a mechanism is made of."""
+        """Return the error with a caret at the node; without notes it says what a mechanism may contain."""
         span = node if isinstance(node, Span) else self.head(node) if isinstance(node, python.stmt) else self.span(node)
         secondary = tuple(Label(self.source.excerpt(self.span(each)), text) for each, text in related)
         excerpt = self.source.excerpt(span)
@@ -99,8 +102,11 @@ class Module:
 
 
 def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Module:
-    """The file of this text; `imported` are names that were imported elsewhere, in another cell of a notebook. Raises
-    DiagnosticError (E1901) for what is no Python."""
+    """Parse the file.
+
+    `imported` are names that another cell of a notebook has imported. Raises DiagnosticError (E1901) if the text is not
+    Python.
+    """
     try:
         tree = python.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -142,7 +148,7 @@ def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Mod
 
 
 def _meanings(tree: python.Module) -> Iterator[tuple[str, object, python.AST]]:
-    """Yield each name of the file with a meaning, and where: meanings are equal for imports of the same thing only."""
+    """Yield each name of the file with a meaning and its place; only imports of the same thing are equal."""
     for node in own_nodes(tree.body):
         match node:
             case python.Import(names=names):
@@ -178,7 +184,7 @@ _DYNAMIC = frozenset(
 
 
 def _rebindings(tree: python.Module, aliases: Mapping[str, str]) -> Iterator[tuple[str | None, python.AST]]:
-    """Yield what else may give a name of the file another meaning; None stands for all names."""
+    """Yield the other places that may give a name another meaning; None stands for all names."""
     for node in python.walk(tree):
         match node:
             case python.Global(names=names):
@@ -212,8 +218,8 @@ _STARS: Mapping[str | None, Sequence[str]] = {
 def own_nodes(body: Sequence[python.stmt]) -> Iterator[python.AST]:
     """Yield the nodes that Python evaluates in the scope of `body`.
 
-    The bodies of functions, classes and comprehensions in it have names of their own and are left out; their
-    decorators, defaults and bases belong to this scope, as the targets of `:=` in a comprehension do.
+    The bodies of functions, classes and comprehensions have names of their own and are left out. Their decorators,
+    defaults and bases belong to this scope, and so do the targets of `:=` in a comprehension.
     """
     nodes: list[python.AST] = list(body)
     for node in nodes:
@@ -249,7 +255,7 @@ def names_stored(body: Sequence[python.stmt]) -> Iterator[tuple[str, python.AST]
 
 
 def owned_names(function: python.FunctionDef) -> frozenset[str]:
-    """The names that belong to the function: its arguments, and all that it assigns anywhere."""
+    """Return the names that belong to the function: its arguments, and all that it assigns anywhere."""
     arguments = function.args
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
     return frozenset(
@@ -273,7 +279,7 @@ def _no_python(source: SourceText, error: Exception) -> Diagnostic:
 
 
 def mechanism_in(module: Module, name: str) -> python.FunctionDef:
-    """The function of this name that is a mechanism. Raises DiagnosticError (E1905)."""
+    """Return the mechanism with this name. Raises DiagnosticError (E1905)."""
     result = module.functions.get(name)
     all_of = [each for each in module.functions.values() if is_mechanism(module, each)]
     if result is None:
@@ -301,7 +307,7 @@ def decorator_name(module: Module, decorator: python.expr) -> str | None:
 
 
 def literal(module: Module, node: python.Constant) -> Fraction | None:
-    """The exact value of a number as it is written, 0.1 for 1/10; None if it is not a number."""
+    """Return the exact value of a number as it is written, 1/10 for 0.1; None if it is not a number."""
     if isinstance(node.value, bool) or not isinstance(node.value, int | float):
         return None
     span = module.span(node)
@@ -317,7 +323,7 @@ def literal(module: Module, node: python.Constant) -> Fraction | None:
 
 
 def rational(module: Module, node: python.expr) -> Fraction | None:
-    """The value of `3`, `-1`, `1/3`, `Fraction(1, 3)` or `Fraction("1/3")`; None for anything else."""
+    """Return the value of `3`, `-1`, `1/3`, `Fraction(1, 3)` or `Fraction("1/3")`; None for anything else."""
     match node:
         case python.Constant():
             return literal(module, node)
@@ -357,5 +363,5 @@ def _has_float(node: python.expr) -> bool:
 
 
 def names_in(node: python.AST) -> Iterator[str]:
-    """The names that are read or written somewhere in the node."""
+    """Return the names that are read or written in the node."""
     return (child.id for child in python.walk(node) if isinstance(child, python.Name))

@@ -1,7 +1,7 @@
-"""A mechanism of a Python file as a program: its header, its claim, its statements, its right answer.
+"""Read a mechanism of a Python file as a program: its header, claim, statements and right answer.
 
-The file is parsed, never executed. Every part of the program's tree carries its place in the file, so that whatever is
-wrong with it, anywhere in dipc, is shown there.
+The file is parsed, never executed. Every part of the program's tree carries its place in the file. Errors anywhere in
+dipc are therefore shown in the Python file.
 """
 
 from __future__ import annotations
@@ -61,9 +61,12 @@ CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a function's answer, as the program has it: an output, or an array from 0 on. `none` is the value for
-    None; `words`: its values are the names of False and True; `grows`: elements after the first None of a list were
-    never appended; `given` is the output that says whether there is a number or None."""
+    """One part of a function's answer in the program: an output, or an array with indices from 0 on.
+
+    `none` is the value that stands for None. `words` is true if the values are the names of False and True. `grows` is
+    true if the elements after the first None of a list were never appended. `given` is the output that tells whether
+    there is a number or None.
+    """
 
     name: str
     is_list: bool
@@ -75,9 +78,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Reading:
-    """A mechanism that was read: its program, the names of its inputs by the arguments that give them, and what its
-    outputs mean in Python. `together`: the parts are a tuple. `told` is the output, if there is one, that is false
-    where the whole answer is None."""
+    """A mechanism that was read: its program, and the meaning of its inputs and outputs in Python.
+
+    `arguments` maps each argument of the function to the name of its input. `together` is true if the parts are a
+    tuple. `told` is the output that is false where the whole answer is None; it is None if there is no such output.
+    """
 
     source: SourceText
     arguments: Mapping[str, str]
@@ -92,8 +97,10 @@ def read_mechanism(
     function: Callable[[Module], python.FunctionDef] | None = None,
     imported: Mapping[str, str] | None = None,
 ) -> Reading:
-    """The mechanism of this name in a file, or the one that `function` finds there; `imported` are names that were
-    imported elsewhere. Raises DiagnosticError."""
+    """Read the mechanism `name` of a file, or the mechanism that `function` finds there.
+
+    `imported` are names that were imported elsewhere. Raises DiagnosticError.
+    """
     module = parsed(source, imported)
     node = mechanism_in(module, name) if function is None else function(module)
     return _Header(module, node).reading()
@@ -234,7 +241,7 @@ class _Header:
         return argument.annotation is not None and self.module.called(argument.annotation) == "dipc.Const"
 
     def _inputs(self, statements: Statements) -> Iterator[tuple[ast.Declarator, Kind, Span]]:
-        """The inputs, whose names the statements then know."""
+        """Yield the inputs, and bind their names in `statements`."""
         module, arguments = self.module, self.node.args
         for odd in (arguments.vararg, arguments.kwarg, *arguments.posonlyargs):
             if odd is not None:
@@ -305,8 +312,10 @@ class _Header:
             )
 
     def _size(self, statements: Statements, annotation: python.expr) -> tuple[ConstantSum, Kind] | None:
-        """The length of `dipc.Reals["m"]`, `dipc.Ints[3]`, `dipc.Finite[0:5]["m"]` or `Annotated[list[float], "m"]`,
-        and the type of an element; None if it is not a list."""
+        """The length and the element type of a list type; None for any other annotation.
+
+        List types are `dipc.Reals["m"]`, `dipc.Ints[3]`, `dipc.Finite[0:5]["m"]` and `Annotated[list[float], "m"]`.
+        """
         module = self.module
         called: str | None
         element: Kind | None = None
@@ -415,9 +424,9 @@ class _Header:
         known: Mapping[str, Kind],
         frozen: dict[str, tuple[ast.Expr, python.expr]],
     ) -> Iterator[ast.IdealDecl]:
-        """Yield the ideal that is given, or the program without noise if it has no `choice`.
+        """Yield the ideal that is given, or the program without noise if it makes no finite choice.
 
-        The constants of the file that only the ideal names are added to `frozen`.
+        The constants of the file that only the ideal uses are added to `frozen`.
         """
         module, span = self.module, self.module.head(self.node)
         if self.ideal is None:
@@ -469,8 +478,10 @@ class _Header:
 
 
 class _Final:
-    """The statements of one function with the types of its variables: None and three-valued answers are put in, lists
-    that are returned are outputs."""
+    """The statements of one function with the types of its variables.
+
+    The values for None and three-valued answers are filled in. Lists that are returned are outputs.
+    """
 
     statements: tuple[ast.Statement, ...]
     given: dict[str, str]
@@ -592,7 +603,7 @@ class _Final:
         self.statements = tuple(self._completed(body))
 
     def _check_keys(self, body: Sequence[ast.Statement], inference: Inference) -> None:
-        """Raise DiagnosticError for keys of a `choice` that may be equal: a dict keeps only the last of them."""
+        """Raise DiagnosticError for keys of one choice that may be equal: a dict keeps only the last."""
         for node in ast.walk(tuple(body)):
             if isinstance(node, ast.Choose):
                 keys = [key for key, _ in node.arms]
@@ -612,7 +623,7 @@ class _Final:
         )
 
     def _check_junctions(self, body: Sequence[ast.Statement]) -> None:
-        """Raise DiagnosticError for a value `a and b` where `a` may be None: Python gives None, not False."""
+        """Raise DiagnosticError for a value under `and` or `or` that may be None: Python gives None, not False."""
         for node in ast.walk(tuple(body)):
             match node:
                 case ast.Assign(value=value):
@@ -633,8 +644,10 @@ class _Final:
                         )
 
     def _is_nonempty(self, low: ast.Expr, high: ast.Expr) -> bool:
-        """Whether a loop from `low` to `high` has a round for all constants: as many as an input has elements, or a
-        number of them that is written out."""
+        """Whether a loop from `low` to `high` has a round for all constants.
+
+        This holds for a loop over all elements of an input, and for a number of rounds that is written out.
+        """
         ends = bound_of(low, self.constants), bound_of(high, self.constants)
         if ends[0] is None or ends[1] is None:
             return False
@@ -643,8 +656,7 @@ class _Final:
         return count.value >= 1 and (not count.terms or count in lengths)
 
     def _check_ends(self, answer: Answer, body: Sequence[ast.Statement]) -> None:
-        """Raise DiagnosticError for a list that may end early, and has None among its elements: where it ends could
-        not be told."""
+        """Raise DiagnosticError for a list that may end early and contains None: its end could not be told."""
         if answer.array is None or not answer.array.grows:
             return
         for node in ast.walk(tuple(body)):
@@ -657,7 +669,7 @@ class _Final:
                 )
 
     def _is_given_none(self, answer: Answer, body: Sequence[ast.Statement]) -> bool:
-        """Whether some statement gives None itself to the answer or to an element of it."""
+        """Whether some statement gives None itself to the answer or to one of its elements."""
         if answer.array is not None and answer.array.initial is not None and is_none(answer.array.initial):
             return True
         for node in ast.walk(tuple(body)):
@@ -670,8 +682,10 @@ class _Final:
         return False
 
     def _flags(self, like: _Final | None) -> dict[str, str]:
-        """The variables that say of numbers with noise, which may be None, whether they are not; for outputs of the
-        right answer those of the mechanism."""
+        """The variables that tell whether a number with noise is given or None, by the number's name.
+
+        The right answer uses those of the mechanism for its outputs.
+        """
         flags = {}
         for name, kind in list(self.kinds.items()):
             if like is not None and name in like.given:
@@ -689,7 +703,7 @@ class _Final:
         return flags
 
     def _as_in(self, answer: Answer, kind: Kind, like: _Final) -> Kind:
-        """The kind of the mechanism's own output; what the right answer gives has to be among its values."""
+        """The type of the mechanism's output. Raises DiagnosticError if the right answer may have another value."""
         own = like.kinds[answer.name]
         if kind.none and not own.none and answer.name not in like.given:
             raise self.module.wrong(
@@ -787,7 +801,7 @@ class _Final:
     # --- statements -------------------------------------------------------------------------------
 
     def _rename(self, body: tuple[ast.Statement, ...]) -> tuple[ast.Statement, ...]:
-        """The statements with the outputs in place of the lists that are returned."""
+        """The statements with outputs in place of the lists that are returned."""
         names = self._renamed
 
         def change(node: object) -> ast.Expr | None:
@@ -874,7 +888,7 @@ class _Final:
     def _floored(
         self, target: ast.Name | ast.Element, function: str, value: ast.Expr, divisor: Fraction, span: Span
     ) -> Iterator[ast.Statement]:
-        """The quotient or the remainder, for each value that there is."""
+        """Yield the statements that compute a quotient or a remainder, one case for each value."""
         values = values_of(self._inference.kind_of(value, self.kinds))
         if values is None:
             written = self.module.source.text[value.span.start : value.span.end]
@@ -893,12 +907,12 @@ class _Final:
         yield from chain
 
     def _has_none_value(self, leaf: ast.Name | ast.Element) -> bool:
-        """Whether the variable holds numbers of a domain, or the value that stands for None."""
+        """Whether one value of the variable stands for None."""
         kind = self.kinds.get(leaf.name)
         return kind is not None and kind.none and kind.is_number
 
     def _is_missing(self, leaf: ast.Expr) -> ast.Expr | None:
-        """The condition that an expression is None; None where it never is."""
+        """The condition that an expression is None; None if it never is."""
         if not isinstance(leaf, ast.Name | ast.Element):
             return None
         if leaf.name in self.given:
@@ -912,7 +926,7 @@ class _Final:
         return isinstance(tree, ast.Name | ast.Element) and self.kinds.get(tree.name, ONLY_NONE).is_three_valued
 
     def _equal_truths(self, node: ast.Compare) -> ast.Expr | None:
-        """The comparison of a variable that is False, True or None; None where neither side is one."""
+        """The comparison with a variable that is False, True or None; None if neither side is one."""
         left, right, span = node.left, node.right, node.span
         if self._is_three_valued(right):
             left, right = right, left
@@ -935,7 +949,7 @@ class _Final:
         return self._conditions(tree)
 
     def _equal(self, node: ast.Compare) -> ast.Expr | None:
-        """The comparison of two values that may be None, as Python has it; None where neither may be."""
+        """The comparison of two values that may be None, as Python makes it; None if neither may be None."""
         missing = [each for side in (node.left, node.right) if (each := self._is_missing(side)) is not None]
         if not missing:
             return None
@@ -949,11 +963,11 @@ class _Final:
         return equal if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, equal, node.span)
 
     def _flag(self, place: ast.Name | ast.Element) -> ast.Name | ast.Element:
-        """The variable that says whether there is a number."""
+        """The variable that tells whether there is a number."""
         return replace(place, name=self.given[place.name])
 
     def _conditions(self, tree: ast.Expr) -> ast.Expr:
-        """Comparisons with None, and three-valued variables as conditions, as the program has them."""
+        """The condition with comparisons to None and three-valued variables as the program has them."""
 
         def change(node: ast.Expr) -> ast.Expr | None:
             match node:
@@ -998,7 +1012,7 @@ class _Final:
 
 
 def _operands(tree: ast.Expr) -> Iterator[ast.Expr]:
-    """The operands of `and` and `or`; nothing for other expressions."""
+    """Yield the operands of `and` and `or`; nothing for other expressions."""
     if isinstance(tree, ast.Binary) and tree.op in (BinaryOp.AND, BinaryOp.OR):
         for side in (tree.left, tree.right):
             yield side
@@ -1013,7 +1027,7 @@ def _expression(text: str, position: python.expr) -> python.expr:
 
 
 def _inside(source: SourceText, span: Span, value: str) -> Span | None:
-    """The place of a text within its quotes; None where it is written in another way."""
+    """The place of a text within its quotes; None if it is not written as a single literal."""
     written = source.text[span.start : span.end]
     for quote in ('"""', "'''", '"', "'"):
         if written == f"{quote}{value}{quote}":

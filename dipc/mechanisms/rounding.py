@@ -1,9 +1,9 @@
-"""Where Python would compute with floats what the program computes exactly.
+"""Refuse numbers that Python rounds and the program does not.
 
-A decimal such as `0.1` denotes its decimal, and `1/3` the third. In the parameters of noise and in weights this makes
-no difference. In a comparison or an answer it may: Python rounds, and `0.1*x + 0.2*x <= 0.3*x` is False at x = 1. There
-such numbers are refused, and a Fraction is offered. Floats that are exact, as `0.5`, are read where their sums and
-products with small integers are exact as well.
+A decimal such as `0.1` denotes its decimal, and `1/3` the third. Rounding makes no difference in the parameters of
+noise and in weights. It may in a comparison or an answer: `0.1*x + 0.2*x <= 0.3*x` is False at x = 1. Rounded numbers
+are refused there, and the help offers a Fraction. Exact floats such as `0.5` are read if their sums and products with
+small integers are exact as well.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ExactDivision(ast.Binary):
 
 
 def exact_number(value: Fraction, span: Span) -> ast.Expr:
-    """The number, marked as a Fraction where it is not an integer."""
+    """Return the number, marked as a Fraction if it is not an integer."""
     match number(value, span):
         case ast.Binary(op, left, right):
             return ExactDivision(op, left, right, span)
@@ -42,7 +42,7 @@ def exact_number(value: Fraction, span: Span) -> ast.Expr:
 
 
 def unmarked(tree: ast.ProgramTree) -> ast.ProgramTree:
-    """The program with plain numbers and quotients in place of the marked ones."""
+    """Return the program with plain numbers and quotients in place of the marked ones."""
 
     def change(node: object) -> ast.Expr | None:
         match node:
@@ -72,7 +72,7 @@ _MOST_BITS = 10
 
 @dataclass(frozen=True)
 class Numeric:
-    """A form, and of exact floats the number of binary digits behind the point."""
+    """A form of a number; for exact floats, also the number of binary digits behind the point."""
 
     form: Form
     bits: int = 0
@@ -83,14 +83,14 @@ _FRACTION, _RATIONAL = Numeric(Form.FRACTION), Numeric(Form.RATIONAL)
 
 
 def float_of(value: Fraction) -> Numeric:
-    """The form of a float that is written as this number."""
+    """Return the form of a float that is written as this number."""
     bits = value.denominator.bit_length() - 1
     exact = value.denominator == 1 << bits and bits <= _MOST_BITS and abs(value) < 1 << 40
     return Numeric(Form.FLOAT, bits) if exact else _ROUNDED
 
 
 def form_of_constant(module: Module, written: python.expr) -> Numeric:
-    """The form of a constant of the file or of a decorator."""
+    """Return the form of a constant of the file or of a decorator."""
     match written:
         case python.Constant(value=str()):
             return _RATIONAL
@@ -125,10 +125,10 @@ def _either(one: Numeric, two: Numeric) -> Numeric:
 
 @dataclass
 class Rounding:
-    """Finds the form of each variable, and refuses rounded numbers in comparisons, answers and indices.
+    """An analysis that finds the form of each variable and refuses rounded numbers.
 
-    `constants` are the forms of the program's constants, `kinds` the kinds of its variables, `inputs` the names of its
-    inputs, and `outputs` the names of its outputs.
+    Comparisons, answers and indices must not depend on rounding. `constants` are the forms of the program's constants,
+    `kinds` the kinds of its variables, `inputs` the names of its inputs, and `outputs` the names of its outputs.
     """
 
     module: Module
@@ -309,7 +309,7 @@ class Rounding:
 
 
 def floats_in(node: python.expr) -> bool:
-    """Whether the expression has a float in it, or a quotient, outside of `Fraction(…)`."""
+    """Whether the expression contains a float or a quotient outside of `Fraction(…)`."""
     if isinstance(node, python.Call):
         return False
     if _is_float(node) or (isinstance(node, python.BinOp) and isinstance(node.op, python.Div)):

@@ -1,4 +1,7 @@
-"""Statements of Python as statements of the language: loops, early returns, `break` and `continue`, growing lists."""
+"""Translate statements of Python into statements of the language.
+
+This covers loops, early returns, `break` and `continue`, and lists that grow.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class Answer:
 
 @dataclass
 class _Loop:
-    """The loop around: the flag that `break` sets, or what is returned right then."""
+    """The enclosing loop: the flag that `break` sets, or the statements that follow the loop."""
 
     flag: str | None = None
     then: Sequence[python.stmt] | None = None
@@ -49,8 +52,10 @@ class _Loop:
 
 
 class Statements(Expressions):
-    """The statements of one mechanism. `answers` are what it returns, once it is translated; `together` says that this
-    is a tuple."""
+    """A translator for the statements of one mechanism.
+
+    `answers` are the parts of its answer once it is translated. `together` is true if they are a tuple.
+    """
 
     answers: tuple[Answer, ...] | None = None
     together = False
@@ -60,7 +65,7 @@ class Statements(Expressions):
     returns: list[tuple[Array | None, ...] | None]
 
     def body(self, node: python.FunctionDef) -> tuple[ast.Statement, ...]:
-        """The statements of the function. Raises DiagnosticError."""
+        """Return the statements of the function. Raises DiagnosticError."""
         self.frames = [Frame(node)]
         self.env_of_inputs = dict(self.env)
         self.ordinals: dict[int, ast.Expr] = {}
@@ -75,7 +80,7 @@ class Statements(Expressions):
         }
         self.returned: python.Return | None = None
         self.returns = []
-        with self.before() as written:
+        with self.collecting() as written:
             for name, bound in list(self.env.items()):
                 if name in self.stores and isinstance(bound, Scalar):
                     # An input that the function assigns, too, is copied first.
@@ -98,9 +103,9 @@ class Statements(Expressions):
     def outputs_written(self, body: tuple[ast.Statement, ...], told: str | None) -> tuple[ast.Statement, ...]:
         """Replace the mark of each `return` by statements that write the answer into outputs.
 
-        A list is an output itself where every `return` gives this list in this place and in no other. Any other list
-        is copied into an output that nothing else uses. `told` is the output that tells an answer from None, if there
-        is one; where it is false, all other outputs have one fixed value (BLANK).
+        A list is itself an output if every `return` gives this list in this place and in no other. Any other list is
+        copied into an output that nothing else uses. `told` is the output that tells an answer from None, if there is
+        one. Where it is false, all other outputs have one fixed value (BLANK).
         """
         assert self.answers is not None
         given = [lists for lists in self.returns if lists is not None]
@@ -177,7 +182,7 @@ class Statements(Expressions):
                 yield ast.For(variable, number(0, span), high, (copied,), span)
 
     def _mark(self, lists: tuple[Array | None, ...] | None, span: Span) -> None:
-        """Write a mark where the answer is returned: which lists are outputs is known at the end of the function."""
+        """Write a mark for a `return`; which lists are outputs is known at the end of the function."""
         mark = number(len(self.returns), span)
         self.returns.append(lists)
         self.emit(ast.Assign(ast.Name(_RETURNED, span), mark, span))
@@ -191,7 +196,7 @@ class Statements(Expressions):
         self._mark(None, span)
 
     def _require_builtins(self, function: python.FunctionDef) -> None:
-        """Refuse names of Python's functions, and of modules, that mean something else."""
+        """Refuse names of Python's functions, and of modules, that have another meaning."""
         module = self.module
         own = {name for node in python.walk(function) for name in _bound_by(node)} - {function.name}
         called = {id(node.func) for node in python.walk(function) if isinstance(node, python.Call)}
@@ -207,13 +212,13 @@ class Statements(Expressions):
                         node, f"`{name}` means something else in this file", "rename that", related=where
                     )
 
-    def made(self, array: Array) -> None:
+    def register(self, array: Array) -> None:
         self.arrays.append(array)
 
     # --- blocks -----------------------------------------------------------------------------------
 
     def block(self, body: Sequence[python.stmt], *, tail: bool) -> None:
-        """Translate statements; with `tail` nothing follows them."""
+        """Translate statements; `tail` is true if no statement follows them."""
         for index, statement in enumerate(body):
             rest = body[index + 1 :]
             if len(self.out) > _MOST_STATEMENTS:
@@ -305,7 +310,7 @@ class Statements(Expressions):
     # --- assignments ------------------------------------------------------------------------------
 
     def _with_index_once(self, target: python.Subscript) -> python.Subscript:
-        """The element with an index that is computed already: `xs[i] += 1` reads and writes the same one."""
+        """The element with its index computed before: `xs[i] += 1` reads and writes the same element."""
         array = self.array(target.value)
         if array is None or isinstance(target.slice, python.Slice):
             return target
@@ -334,7 +339,7 @@ class Statements(Expressions):
                         raise self.module.wrong(
                             statement, f"the argument `{name}` is assigned", "copy it to a variable first"
                         )
-                    with self.before() as written:
+                    with self.collecting() as written:
                         unnamed = ast.Name("", span)
                         self.assign(unnamed, value, span)
                     made = ast.Name(self.scalar(name).name, self.module.span(target))
@@ -381,11 +386,11 @@ class Statements(Expressions):
                 raise self.module.wrong(statement, f"`{self.module.text(target)}` cannot be assigned here")
 
     def _unpacked(self, value: python.expr) -> Many | None:
-        """The elements of a list that is taken apart: `a, b = xs`."""
+        """The elements of a list that is unpacked: `a, b = xs`."""
         return self.many(value) if isinstance(value, python.Name | python.Subscript) else None
 
     def _assign_held(self, target: python.expr, held: ast.Name, span: Span) -> None:
-        """Assign a value that was computed before: to a name, or to an element of a list of this function."""
+        """Assign a value that was computed before, to a name or to an element of a list of this function."""
         match target:
             case python.Name(id=name) if not isinstance(self.env.get(name), Array):
                 self.emit(ast.Assign(ast.Name(self.scalar(name).name, span), held, span))
@@ -405,7 +410,7 @@ class Statements(Expressions):
                 )
 
     def _is_extreme(self, name: str, value: python.expr) -> bool:
-        """Whether the name is that of the greatest or least of a list from here on."""
+        """Whether the name denotes the greatest or least of a list from here on."""
         match value:
             case python.Call(func=python.Name(id="max" | "min"), args=[python.Name(id=many)], keywords=[]):
                 nodes = list(python.walk(self.frames[0].node))
@@ -426,7 +431,7 @@ class Statements(Expressions):
         return False
 
     def _special(self, name: str, value: python.expr, span: Span) -> bool:
-        """Lists, and names for constants; False for an ordinary variable."""
+        """Bind a name for a list or a constant; return False for an ordinary variable."""
         before = self.env.get(name)
         array = self._list(name, value, span)
         if array is not None:
@@ -445,7 +450,7 @@ class Statements(Expressions):
             return True
         once = self.stores.get(name, 0) == 1 and name not in self.env and name not in self.frames[-1].scalars
         if once and len(self.frames) == 1 and not self.branches:
-            with self.before() as written:
+            with self.collecting() as written:
                 value_of = self._constant_of(value)
             if value_of is not None and not written:
                 self.env[name] = Alias(value_of)
@@ -453,7 +458,7 @@ class Statements(Expressions):
         return False
 
     def _constant_of(self, value: python.expr) -> ast.Expr | None:
-        """An expression of constants and eps; None where there is something else in it."""
+        """The expression if it consists of constants and eps; otherwise None."""
         allowed = {*self.constants, *self.module.constants, "eps"} - self.stores.keys()
         for node in python.walk(value):
             match node:
@@ -476,7 +481,7 @@ class Statements(Expressions):
         return self.expr(value)
 
     def _list(self, name: str, value: python.expr, span: Span) -> Array | None:
-        """A list that is made; None for what makes none."""
+        """The list that an expression makes; None if it makes none."""
         other = self.array(value)
         if other is not None:
             if other.grows:
@@ -497,7 +502,7 @@ class Statements(Expressions):
                 | python.BinOp(left=times, op=python.Mult(), right=python.List(elts=[each]))
             ):
                 array = Array(self.fresh(name), self.length(times))
-                with self.before() as written:
+                with self.collecting() as written:
                     initial = self.expr(each)
                 self.out.extend(written)
                 plain = (
@@ -509,7 +514,7 @@ class Statements(Expressions):
                     array.initial = initial
                 else:
                     places = Many(array.length, lambda k: k)
-                    self.over(
+                    self.write_loop(
                         places,
                         span,
                         lambda k, _: self.emit(ast.Assign(ast.Element(array.name, k, span), initial, span)),
@@ -533,7 +538,7 @@ class Statements(Expressions):
                     self.assign(ast.Element(array.name, k, span), element, span)
 
                 with self.scope():
-                    self.over(many, span, fill)
+                    self.write_loop(many, span, fill)
             case python.ListComp(elt=element, generators=[generator]):
                 return self._filtered(name, element, generator, span)
             case python.ListComp():
@@ -545,21 +550,21 @@ class Statements(Expressions):
                 if many is None:
                     raise self.module.wrong(value, "a slice needs a list of a known length", "write a loop")
                 array = Array(self.fresh(name), many.length)
-                self.over(many, span, lambda k, item: self._element_copied(array, k, item, span))
+                self.write_loop(many, span, lambda k, item: self._element_copied(array, k, item, span))
             case python.Call(func=python.Name(id="sorted"), args=[inner], keywords=keywords):
                 array = self._sorted(name, value, inner, keywords, span)
             case python.Call(func=python.Name(id="list"), args=[inner]):
                 return self._list(name, python.copy_location(_copying(inner), value), span)
             case _:
                 return None
-        self.made(array)
+        self.register(array)
         return array
 
     def _element_copied(self, array: Array, k: ast.Expr, item: Item, span: Span) -> None:
         self.emit(ast.Assign(ast.Element(array.name, k, span), _plain(item), span))
 
     def _filtered(self, name: str, element: python.expr, generator: python.comprehension, span: Span) -> Array:
-        """`[x for x in q if …]`: a list that grows."""
+        """The list `[x for x in q if …]`, which grows."""
         many = self.many(generator.iter)
         if many is None:
             raise self.module.wrong(generator.iter, "this cannot be looped over", "write `for x in q` or `range(m)`")
@@ -574,8 +579,8 @@ class Statements(Expressions):
             self._append_if(generator.ifs, element, array, counter, span)
 
         with self.scope():
-            self.over(many, span, append)
-        self.made(array)
+            self.write_loop(many, span, append)
+        self.register(array)
         return array
 
     def _append_if(
@@ -583,7 +588,7 @@ class Statements(Expressions):
     ) -> None:
         if tests:
             condition = self.expr(tests[0])
-            with self.before() as inner:
+            with self.collecting() as inner:
                 self._append_if(tests[1:], element, array, counter, span)
             self.emit(ast.If(condition, tuple(inner), (), span))
             return
@@ -594,7 +599,7 @@ class Statements(Expressions):
     def _sorted(
         self, name: str, node: python.expr, inner: python.expr, keywords: Sequence[python.keyword], span: Span
     ) -> Array:
-        """`sorted(q)`, or `sorted(q, reverse=True)`: the list, with neighbours exchanged until it is in order."""
+        """The list `sorted(q)` or `sorted(q, reverse=True)`: neighbours are exchanged until it is in order."""
         match keywords:
             case []:
                 after = ast.CompareOp.GT
@@ -614,11 +619,11 @@ class Statements(Expressions):
             swap = (ast.Assign(held, one, span), ast.Assign(one, two, span), ast.Assign(two, held, span))
             self.emit(ast.If(ast.Compare(after, one, two, span), swap, (), span))
 
-        self.over(rounds, span, lambda _, __: self.over(rounds, span, exchange))
+        self.write_loop(rounds, span, lambda _, __: self.write_loop(rounds, span, exchange))
         return array
 
     def listed(self, name: str, value: python.expr, span: Span) -> Array:
-        """The list that an expression makes, as an array of the program."""
+        """Return the list that an expression makes, as an array of the program."""
         array = self._list(name, value, span)
         assert array is not None
         return array
@@ -626,7 +631,7 @@ class Statements(Expressions):
     # --- lists that grow --------------------------------------------------------------------------
 
     def _prepare(self, array: Array, name: str, created: python.expr) -> None:
-        """Find how long the list can become, and what says where the next element goes."""
+        """Find the greatest length of the list, and the variable that gives the next index."""
         body = self.frames[-1].node.body
         sites = list(_appends(body, name, ()))
         if not sites:
@@ -669,7 +674,7 @@ class Statements(Expressions):
             self.emit(ast.Assign(ast.Name(array.counter, span), more, span))
 
     def _require_own(self, array: Array, node: python.expr) -> None:
-        """Refuse that a function changes a list of its caller: when it does so would matter."""
+        """Refuse a change of a list of the caller by a called function."""
         if array.depth != len(self.frames):
             raise self.module.wrong(
                 node,
@@ -686,11 +691,11 @@ class Statements(Expressions):
         condition = self.expr(statement.test)
         kept = dict(self.env)
         self.branches += 1
-        with self.before() as first:
+        with self.collecting() as first:
             self.block(then, tail=tail)
         after = self.env
         self.env = dict(kept)
-        with self.before() as second:
+        with self.collecting() as second:
             self.block(otherwise, tail=tail)
         self.branches -= 1
         for name, bound in after.items():
@@ -844,12 +849,15 @@ class Statements(Expressions):
     def _round(
         self, statement: python.For | python.While, times: ConstantSum, loop: _Loop
     ) -> Iterator[list[ast.Statement]]:
-        """Collect the statements of a round. Raises DiagnosticError where a name means something else after it, as
-        the next round has the same statements."""
+        """Collect the statements of a round.
+
+        Raises DiagnosticError if a name has another meaning after the round, because every round has the same
+        statements.
+        """
         before = dict(self.env)
         self.loops.append(times)
         self.around.append(loop)
-        with self.before() as inner:
+        with self.collecting() as inner:
             yield inner
         self.around.pop()
         self.loops.pop()
@@ -868,13 +876,13 @@ class Statements(Expressions):
                 )
 
     def _copied(self, name: str, bound: Binding, span: Span) -> None:
-        """Let a name that the function assigns, too, be a variable of its own, which begins as what it stands for."""
+        """Copy a loop name that the function also assigns into a variable of its own."""
         if isinstance(bound, Alias):
             self.env.pop(name, None)
             self.emit(ast.Assign(ast.Name(self.scalar(name).name, span), bound.value, span))
 
     def _held(self, item: Item) -> Item:
-        """The item, with elements of lists that may change kept as they are now."""
+        """The item, with the current values of elements of lists that may change."""
         if isinstance(item, tuple):
             return tuple(self._held(each) for each in item)
         changes = {array.name for array in self.arrays}
@@ -885,7 +893,7 @@ class Statements(Expressions):
         return item
 
     def _stopping(self, body: tuple[ast.Statement, ...], loop: _Loop, span: Span) -> tuple[ast.Statement, ...]:
-        """The body of a loop that its flag ends."""
+        """The body of a loop that ends once its flag is set."""
         if loop.flag is None:
             return body
         flag = ast.Name(loop.flag, span)
@@ -898,7 +906,7 @@ class Statements(Expressions):
             raise self.module.wrong(
                 statement.orelse[0], "`else` of a loop is not part of a mechanism", "use a variable"
             )
-        with self.before() as drawn:
+        with self.collecting() as drawn:
             condition = self.expr(statement.test)
         with self._round(statement, ConstantSum.from_number(1_000_000), loop) as inner:
             self.block(statement.body, tail=False)
@@ -969,7 +977,7 @@ class Statements(Expressions):
             self.env, self.stores, self.gone, self.around, self.scopes = kept, stores, gone, around, scopes
 
     def _arguments(self, node: python.Call, frame: Frame) -> dict[str, Binding]:
-        """The arguments of a call, by the names that the function has for them."""
+        """The arguments of a call, by the names of the parameters."""
         function = frame.node
         arguments = function.args
         if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
@@ -1022,7 +1030,7 @@ class Statements(Expressions):
         return bound
 
     def _default(self, default: python.expr, frame: Frame) -> ast.Expr:
-        """The value of an argument that is not given: it is computed where the function is defined."""
+        """The default value of a parameter, as it is where the function is defined."""
         if frame.around is not None and not isinstance(default, python.Constant):
             raise self.module.wrong(
                 default,
@@ -1120,14 +1128,14 @@ def _reading(target: python.expr) -> python.expr:
 
 
 def _copying(inner: python.expr) -> python.ListComp:
-    """`[x for x in inner]`."""
+    """The comprehension `[x for x in inner]`."""
     name = python.copy_location(python.Name("_element_", python.Load()), inner)
     store = python.copy_location(python.Name("_element_", python.Store()), inner)
     return python.ListComp(name, [python.comprehension(store, inner, [], 0)])
 
 
 def _stores(function: python.FunctionDef) -> dict[str, int]:
-    """Count how often each name is assigned in the text of the function."""
+    """The number of assignments to each name in the text of the function."""
     stores: dict[str, int] = {}
     for name, _ in names_stored(function.body):
         stores[name] = stores.get(name, 0) + 1
@@ -1138,7 +1146,7 @@ def _stores(function: python.FunctionDef) -> dict[str, int]:
 
 
 def _reassigned(function: python.FunctionDef) -> set[str]:
-    """The names that the function assigns by statements, and not only as what a loop goes through."""
+    """The names that statements assign, apart from loop targets."""
     targets: list[python.expr] = []
     for node in own_nodes(function.body):
         match node:
@@ -1151,7 +1159,7 @@ def _reassigned(function: python.FunctionDef) -> set[str]:
 
 
 def _names_given(value: python.expr, target: python.expr) -> set[str]:
-    """The names that an assignment gives to what has another one: `b`, and `a` itself, in `a = b`."""
+    """The names on both sides of an assignment if `value` is a name itself."""
     pairs = [(value, target)]
     if isinstance(value, python.Tuple) and isinstance(target, python.Tuple):
         pairs = list(zip(value.elts, target.elts, strict=False))
@@ -1161,14 +1169,14 @@ def _names_given(value: python.expr, target: python.expr) -> set[str]:
 
 
 def _bound_by(node: python.AST) -> Iterator[str]:
-    """The names that a node gives a meaning to, in any scope."""
+    """Yield the names that a node gives a meaning, in any scope."""
     match node:
         case python.Name(id=name, ctx=python.Store()) | python.FunctionDef(name=name) | python.arg(arg=name):
             yield name
 
 
 def _appended(body: Sequence[python.stmt]) -> Iterator[str]:
-    """The names of the lists that the statements append to."""
+    """Yield the names of the lists that the statements append to."""
     for statement in body:
         for node in python.walk(statement):
             match node:
@@ -1177,7 +1185,7 @@ def _appended(body: Sequence[python.stmt]) -> Iterator[str]:
 
 
 def _makes_list(item: python.expr) -> bool:
-    """Whether the expression is a list that has no name yet."""
+    """Whether the expression is a list without a name."""
     match item:
         case python.List() | python.ListComp() | python.BinOp() | python.Subscript(slice=python.Slice()):
             return True
@@ -1196,7 +1204,7 @@ def _is_none(statement: python.Return) -> bool:
 
 
 def _jumps(statement: python.stmt) -> bool:
-    """Whether it may leave what stands around it in another way than at its end."""
+    """Whether the statement may leave the enclosing block before its end."""
     match statement:
         case python.Break() | python.Continue() | python.Return():
             return True
@@ -1206,7 +1214,7 @@ def _jumps(statement: python.stmt) -> bool:
 
 
 def _ends(body: Sequence[python.stmt]) -> bool:
-    """Whether no way leads to the end of the statements."""
+    """Whether no path leads to the end of the statements."""
     for statement in body:
         match statement:
             case python.Return() | python.Break() | python.Continue():
@@ -1239,7 +1247,7 @@ def _always_follows(body: Sequence[python.stmt], created: python.expr, loop: pyt
 
 
 def _blocks(body: Sequence[python.stmt]) -> Iterator[Sequence[python.stmt]]:
-    """The statements, and those of each block in them."""
+    """Yield the statements, and those of each block inside."""
     yield body
     for statement in body:
         if not isinstance(statement, python.FunctionDef | python.AsyncFunctionDef | python.ClassDef):
@@ -1269,7 +1277,7 @@ def _counts(body: Sequence[python.stmt], name: str) -> int | None:
     totals: set[int] = set()
 
     def follow(statements: Sequence[python.stmt], count: int) -> set[int] | None:
-        """The counts at the end of the statements; None where some way is not as it should be."""
+        """Return the counts at the end of the statements, or None if some path does not append as required."""
         here = {count}
         for statement in statements:
             match statement:

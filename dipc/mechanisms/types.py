@@ -1,7 +1,6 @@
-"""The types of a function's variables, found from what is assigned to them.
+"""Find the types of a function's variables from the values assigned to them.
 
-A wrong guess is a mistake that the type check of the program reports, never another program: a domain that is too small
-is left by an assignment, and that is said.
+A wrong guess never leads to another program. The type check reports an assignment outside of the domain that was found.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ NONE_NAME, FALSE_NAME, TRUE_NAME = "none", "no", "yes"
 
 @dataclass(frozen=True)
 class ConstantSum:
-    """constant + Σ coefficient·name over the constants of a program, with the value that it has as they are."""
+    """A sum constant + Σ coefficient·name over the constants of a program, with its value at their values."""
 
     constant: Fraction
     terms: tuple[tuple[str, Fraction], ...]
@@ -60,7 +59,7 @@ class ConstantSum:
         return self.plus(other.negated())
 
     def times(self, factor: ConstantSum) -> ConstantSum:
-        """The product; of two that both have names in them, as a mere number."""
+        """Return the product; a product of two sums with names in them is a mere number."""
         if factor.terms and self.terms:
             return ConstantSum.from_number(self.value * factor.value)
         left, right = (self, factor) if self.terms else (factor, self)
@@ -69,7 +68,7 @@ class ConstantSum:
         return ConstantSum(left.constant * scale, terms, left.value * scale)
 
     def value_at(self, constants: Mapping[str, Fraction]) -> Fraction:
-        """The value for these constants."""
+        """Return the value for these constants."""
         return self.constant + sum((c * constants[name] for name, c in self.terms), Fraction(0))
 
     def expression(self, span: Span) -> ast.Expr:
@@ -93,7 +92,7 @@ class ConstantSum:
 
 
 def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> ConstantSum | None:
-    """The expression as such a sum; None where it has other names in it, or divides by what is not a number."""
+    """Return the expression as a ConstantSum; None if it has other names or divides by anything but a number."""
     match tree:
         case ast.Number(value=value):
             return ConstantSum.from_number(value)
@@ -119,8 +118,10 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> ConstantSum |
 
 
 def _affine(tree: ast.Expr, constants: Mapping[str, Fraction]) -> dict[ast.Expr | None, Fraction] | None:
-    """The coefficients of variables, elements and constants in a sum, and its constant part under None; None for any
-    other expression."""
+    """The coefficients of variables, elements and constants in a sum; its constant part has the key None.
+
+    None for any other expression.
+    """
     match tree:
         case ast.Number(value=value):
             return {None: value} if value else {}
@@ -206,7 +207,7 @@ class Kind:
         return _value(self.all_values[0], span)
 
     def blank(self, span: Span) -> ast.Expr:
-        """A value that the variable has where nothing is told by it."""
+        """Return the value of the variable where it carries no information."""
         if self.none:
             return self.none_value(span)
         match self.base:
@@ -238,7 +239,7 @@ ONLY_NONE = Kind("names", none=True)
 
 
 def single(bound: ConstantSum) -> Kind:
-    """The kind of one number."""
+    """Return the kind of one number."""
     whole = bound.value.denominator == 1
     return Kind("range", bound, bound) if whole else Kind("listed", values=(bound.value,), unordered=bool(bound.terms))
 
@@ -278,7 +279,7 @@ def common_kind(one: Kind, two: Kind) -> Kind:
 
 
 def _is_unordered(kinds: Sequence[Kind], *ends: ConstantSum) -> bool:
-    """Whether what is computed from numbers of these kinds is, where the least of these ends is its own."""
+    """Whether the least of the ends may be another one for other values of the constants."""
     return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
 
 
@@ -296,7 +297,7 @@ def _listed(kind: Kind) -> tuple[Fraction, ...]:
 
 @dataclass(frozen=True)
 class _Assigned:
-    """An expression, or a kind, that a variable gets inside of loops."""
+    """An expression or a kind that a variable receives inside loops."""
 
     name: str
     value: ast.Expr | Kind
@@ -310,7 +311,10 @@ _ROUNDS = 12
 
 @dataclass
 class Inference:
-    """Finds the kinds of the variables that some statements assign. `known` are those of inputs and annotations."""
+    """An analysis that finds the kinds of the variables that some statements assign.
+
+    `known` are the kinds of inputs and annotated variables.
+    """
 
     module: Module
     constants: Mapping[str, Fraction]
@@ -319,7 +323,7 @@ class Inference:
     _assigned: list[_Assigned] = field(default_factory=list)
 
     def kinds(self, body: Sequence[ast.Statement], spelling: Callable[[str], str]) -> dict[str, Kind]:
-        """The kind of each variable that is assigned. Raises DiagnosticError (E1903) where there is none."""
+        """Return the kind of each assigned variable. Raises DiagnosticError (E1903) for one without a kind."""
         self._assigned = list(self._collected(body, ()))
         kinds = dict(self.known)
         before: dict[str, Kind] = {}
@@ -384,11 +388,11 @@ class Inference:
                     assert_never(statement)
 
     def kind_of(self, tree: ast.Expr, kinds: Mapping[str, Kind]) -> Kind | None:
-        """The kind of an expression outside of loops; None where it is not known."""
+        """Return the kind of an expression outside of loops, or None if it is not known."""
         return self._kind_of_tree(tree, kinds, {})
 
     def differ(self, one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
-        """True only if the values of two expressions are never equal."""
+        """True only if the values of the two expressions are never equal."""
         if isinstance(one, ast.Truth) and isinstance(two, ast.Truth):
             return one.value is not two.value
         for each, other in ((one, two), (two, one)):
@@ -466,7 +470,7 @@ class Inference:
         return self._stepped(result, steps)
 
     def _stepped(self, kind: Kind | None, steps: Sequence[tuple[Kind, bool, ConstantSum]]) -> Kind | None:
-        """The range after as many steps as the loops around them make."""
+        """The range after all steps of the enclosing loops."""
         if kind is None or kind.base != "range":
             return kind
         for step, downward, times in steps:
@@ -481,7 +485,7 @@ class Inference:
         return kind
 
     def _kind_of_tree(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
-        """The kind of an expression; None where it depends on what is not known yet, or on nothing at all."""
+        """The kind of an expression; None if it is not known, or not known yet."""
         bound = bound_of(tree, self.constants)
         if bound is not None:
             return single(bound)
@@ -549,12 +553,12 @@ def _mapped(
 
 
 def floored(function: str, value: Fraction, divisor: Fraction) -> Fraction:
-    """Python's `value // divisor` or `value % divisor`."""
+    """Return Python's `value // divisor` or `value % divisor`."""
     return Fraction(value // divisor) if function == FLOOR else value % divisor
 
 
 def values_of(kind: Kind | None) -> list[Fraction] | None:
-    """The numbers of a finite kind, if there are not many and they do not depend on constants."""
+    """Return the numbers of a finite kind if they are few and do not depend on constants; otherwise None."""
     if kind is None or kind.base not in ("range", "listed") or kind.unordered:
         return None
     if kind.base == "range" and any(end.terms for end in kind.ends):
@@ -571,7 +575,7 @@ _MOST_VALUES = 100
 
 
 def _of_values(values: Iterable[Fraction]) -> Kind:
-    """The kind of these numbers: a range, where they are all integers."""
+    """The kind of these numbers: a range if all are integers."""
     ordered = sorted(set(values))
     if all(value.denominator == 1 for value in ordered):
         return Kind("range", ConstantSum.from_number(ordered[0]), ConstantSum.from_number(ordered[-1]))

@@ -1,7 +1,7 @@
 """The words that a mechanism is written with: the types of its inputs, and its noise.
 
-Editors and type checkers see ordinary types. Where a mechanism runs or is proved, its source is what counts, and these
-functions are never called: called by themselves they say so.
+Editors and type checkers see ordinary types. dipc reads the source of a mechanism and never calls these functions; a
+direct call raises an error that explains this.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def discrete_gaussian(mean: Any = 0, *, sigma: Any) -> int:
 
 
 def choice(weights: Mapping[T, Any]) -> T:
-    """One of the values, each with the probability that stands beside it; these may have eps and exp(eps) in them."""
+    """Return one of the values, with the probability given for it; probabilities may contain eps and exp(eps)."""
     _outside("choice", weights)
 
 
@@ -94,7 +94,7 @@ def exponential_mechanism(candidates: Iterable[T], score: Callable[[T], Any] | S
 
 
 def exp(exponent: Any) -> Any:
-    """e to the power of a multiple of eps, in the weights of a `choice`."""
+    """Return e to the power of a multiple of eps, for the weights of `choice`."""
     _outside("exp", exponent)
 
 

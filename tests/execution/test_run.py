@@ -66,7 +66,7 @@ def test_runs_conform_to_the_exact_law(kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_all_programs_conform(path: Path) -> None:
-    """At 10^5 runs; a conforming sampler is called a mismatch once in a million, and has one more go."""
+    """A conforming sampler fails 10^5 runs once in a million, and is tried once more."""
     program = dipc.load(path)
     values = some_input(program)
     tries = (conformity(program, values, 100_000, seed=None) for _ in range(2))
@@ -94,7 +94,7 @@ def test_the_same_program_in_two_interpreters() -> None:
 
 
 def test_real_outputs_are_multiples_of_the_grid_and_not_above_the_ideal() -> None:
-    """With one seed a finer grid shows more digits of the same numbers."""
+    """A finer grid gives more digits of the same numbers for one seed."""
     program = dipc.load("program p; input q : real; output y : real; y <- Lap(eps, q);")
     coarse = program.run({"q": 3}, 1, 500, grid="1/8", seed=5).answers
     fine = program.run({"q": 3}, 1, 1, grid="1/8192", seed=5).answers

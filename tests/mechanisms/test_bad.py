@@ -1,4 +1,4 @@
-"""What is no mechanism is said with a caret in the Python file, by what is to be written in its place."""
+"""Each mistake in a mechanism has a caret in the Python file and a help that says what to write."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_files_and_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_what_is_called_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is run: floats, missing or wrong eps, functions without a source or with something around them."""
+    """Floats, missing or wrong eps, and functions without a source or inside another are never run."""
     space: dict[str, object] = {"dipc": dipc}
     exec("@dipc.mechanism()\ndef typed(q: dipc.Real, eps):\n    return q > 0\n", space)
     with pytest.raises(dipc.DiagnosticError, match="the source of `typed` cannot be read"):
@@ -113,14 +113,14 @@ def test_type_checkers_pass_on_files_of_users(tmp_path: Path) -> None:
     summed.write_text(SUMMED, encoding="utf-8")
     typed = str(BAD.with_name("typed.py"))
 
-    def said(configuration: Path, file: str) -> str:
+    def messages(configuration: Path, file: str) -> str:
         cache = str(tmp_path / configuration.stem)
         text, failed, _ = api.run(["--strict", "--config-file", str(configuration), "--cache-dir", cache, file])
         assert failed == ""
         return text
 
     for configuration in (plain, plugin):
-        assert said(configuration, typed).startswith("Success")
-    (mistake, _) = said(plugin, str(summed)).splitlines()
+        assert messages(configuration, typed).startswith("Success")
+    (mistake, _) = messages(plugin, str(summed)).splitlines()
     assert 'Incompatible return value type (got "list[float]", expected "str")' in mistake
     assert run(["check", f"{typed}::above_threshold", "--inputs", "all", "-q"]) == 0

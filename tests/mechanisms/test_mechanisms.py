@@ -28,13 +28,15 @@ BENCHMARKS = ROOT / "benchmarks"
 
 @dataclass(frozen=True)
 class Pair:
-    """A mechanism and the program that says the same, at an input; `said` are the program's values by the mechanism's,
-    `output` a real answer to ask about, with gamma 1.
+    """A mechanism and the equivalent program, at an input.
+
+    `expressed` maps values of the mechanism to those of the program. `output` is a real answer to ask about, with gamma
+    1.
     """
 
     path: str
     input: tuple[object, ...]
-    said: Mapping[str, str] = field(default_factory=dict)
+    expressed: Mapping[str, str] = field(default_factory=dict)
     output: tuple[object, ...] | None = None
     constants: Mapping[str, int] = field(default_factory=dict)
 
@@ -87,11 +89,11 @@ def pair(name: str) -> tuple[dipc.Program, dipc.Program]:
     )
 
 
-def law(program: dipc.Program, values: tuple[object, ...], said: Mapping[str, str]) -> dict[tuple[Any, ...], str]:
+def law(program: dipc.Program, values: tuple[object, ...], expressed: Mapping[str, str]) -> dict[tuple[Any, ...], str]:
     """The closed forms of all answers, in the words of the other program."""
     input_ = dict(zip(program.inputs, values, strict=True))
     return {
-        tuple(said.get(value or "", value) for value in outcome.output.values()): str(outcome.probability)
+        tuple(expressed.get(value or "", value) for value in outcome.output.values()): str(outcome.probability)
         for outcome in program.outcomes(input_)
     }
 
@@ -100,7 +102,7 @@ def law(program: dipc.Program, values: tuple[object, ...], said: Mapping[str, st
 def test_closed_forms_are_those_of_the_program(name: str) -> None:
     about = PAIRS[name]
     ours, theirs = pair(name)
-    assert law(ours, about.input, about.said) == law(theirs, about.input, {})
+    assert law(ours, about.input, about.expressed) == law(theirs, about.input, {})
     if about.output is not None:
         forms = [
             program.probability(
@@ -155,7 +157,7 @@ def test_verdicts_are_those_of_the_program(name: str, factor: str) -> None:
 
 @pytest.mark.parametrize("name", ["above_threshold", "noisy_max", "laplace", "exponential"])
 def test_certificates_are_those_of_the_text(name: str, tmp_path: Path) -> None:
-    """Of the mechanism in its file, and of the program that it is: the same, and accepted."""
+    """The certificates of the mechanism in its file and of its program are equal, and accepted."""
     where = f"{CATALOGUE}::{name}"
     text = tmp_path / "text.dip"
     assert run(["fmt", where, "-o", str(text)]) == 0
@@ -171,7 +173,7 @@ def test_certificates_are_those_of_the_text(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name, about in PAIRS.items() if about.output is None])
 def test_calls_conform_to_the_exact_law(name: str) -> None:
-    """What calls give, in Python's words, as often as the closed forms of the other program say."""
+    """The frequency of each answer of calls is what the closed forms of the other program say."""
     about = PAIRS[name]
     _, theirs = pair(name)
     if about.constants or name == "numeric_sparse":
@@ -188,9 +190,9 @@ def test_calls_conform_to_the_exact_law(name: str) -> None:
         for outcome in theirs.outcomes(dict(zip(theirs.inputs, about.input, strict=True)))
         for key in [tuple(outcome.output.values())]
     }
-    assert {tuple(python_words(value, about.said) for value in key) for key in expected} >= set(found)
+    assert {tuple(python_words(value, about.expressed) for value in key) for key in expected} >= set(found)
     for key, share in expected.items():
-        count = found[tuple(python_words(value, about.said) for value in key)]
+        count = found[tuple(python_words(value, about.expressed) for value in key)]
         assert abs(count - calls * share) < 6 * (calls * share * (1 - share)) ** 0.5 + 6, key
 
 
@@ -206,9 +208,9 @@ def flat(answer: object, outputs: int) -> tuple[Any, ...]:
     return (*parts, *[None] * (outputs - len(parts)))
 
 
-def python_words(value: str | None, said: Mapping[str, str]) -> object:
+def python_words(value: str | None, expressed: Mapping[str, str]) -> object:
     """A value of a program as Python has it."""
-    back = {there: here for here, there in said.items()}
+    back = {there: here for here, there in expressed.items()}
     text = back.get(value or "", value)
     words: dict[str | None, object] = {"yes": True, "no": False, "true": True, "false": False, "none": None}
     if text in words:
@@ -312,7 +314,7 @@ def response(x: bool, eps):
 
 
 def test_a_right_answer_that_is_given(tmp_path: Path) -> None:
-    """Says what is right: the same as no noise does, another, or one where no noise has no meaning."""
+    """The right answer may be that without noise or another, also where a noiseless program has no meaning."""
     file = tmp_path / "given.py"
     file.write_text(RIGHT_ANSWERS, encoding="utf-8")
     right, wrong, response = (dipc.load(f"{file}::{name}") for name in ("right", "wrong", "response"))
@@ -327,7 +329,7 @@ def test_a_right_answer_that_is_given(tmp_path: Path) -> None:
 
 
 def test_a_cell_of_a_notebook() -> None:
-    """What a notebook tells `linecache` about its cells is enough."""
+    """The text that a notebook gives `linecache` for its cells is enough."""
     import linecache
 
     text = "@dipc.mechanism()\ndef cell(q: dipc.Real, eps):\n    return dipc.laplace(q, scale=1 / eps) >= 0\n"

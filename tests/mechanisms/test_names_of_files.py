@@ -64,7 +64,7 @@ def test_a_constant_that_may_change_is_refused(kind: str, tmp_path: Path) -> Non
 
 
 def test_a_constant_that_does_not_change_is_read(tmp_path: Path) -> None:
-    """A class body, a comprehension and a function have names of their own; what comes later is not used here."""
+    """A class body, a comprehension and a function have names of their own."""
     file = tmp_path / "f.py"
     own = "K = 1\nclass Other:\n    K = 5\nlist_ = [K for K in range(3)]\ndef other():\n    K = 5\n    return K\n"
     file.write_text("import dipc\nfrom math import *\n" + own + MECHANISM, encoding="utf-8")
@@ -120,7 +120,7 @@ def f(x: dipc.Finite[0:4], eps):
 
 @pytest.mark.parametrize("name", ["K", "g", "max", "exact"])
 def test_names_are_compared_with_those_of_the_imported_module(name: str, tmp_path: Path) -> None:
-    """What is set from outside of the file cannot be seen in it."""
+    """The text of the file does not show a change from outside."""
     module = module_of(USED, tmp_path, "unchanged")
     assert module.f(2, eps=1) == 3
     module = module_of(USED, tmp_path, f"changed_{name}")

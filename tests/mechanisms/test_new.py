@@ -74,7 +74,7 @@ def test_files_of_claims_name_mechanisms(here: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_plugin_collects_what_makes_claims(here: Path) -> None:
-    """By the name of the file; one that does not come out is a failure with its report."""
+    """The name of the file selects it; a failed claim is a failure with its report."""
     assert run(["new", "gate"]) == 0
     text = (here / "gate.py").read_text(encoding="utf-8")
     (here / "my_mechanisms.py").write_text(text.replace("/2", "/3"), encoding="utf-8")

@@ -138,8 +138,10 @@ class Replayed:
 
 
 def outcome(text: str, seed: int = 0) -> tuple[str, str | None]:
-    """The outcome for the function `f` of a file: `read`, `refused`, `wrong`, or `caught` where dipc itself finds it
-    wrong; with the reason."""
+    """Return `read`, `refused`, `wrong`, or `caught` for the function `f` of a file, with the reason.
+
+    `caught` means that dipc itself finds its reading wrong.
+    """
     try:
         reading = read_mechanism(SourceText("f.py", text), "f")
         program = load_source(reading.source, {})
@@ -220,7 +222,7 @@ def _random_value(type_: Any, numbers: random.Random) -> Value:
 
 
 def family(seeds: Iterable[int]) -> tuple[Counter[str], list[str]]:
-    """The numbers of functions that were read, refused and read wrongly; and the wrong ones, in words."""
+    """Return how many functions were read, refused and read wrongly, and descriptions of the wrong readings."""
     counts: Counter[str] = Counter()
     wrong = []
     for seed in seeds:
@@ -518,7 +520,7 @@ def test_the_first_greatest_may_be_a_right_answer(test: str, said: str | None) -
 
 @pytest.mark.parametrize("used", ["helper(x)", "x"])
 def test_functions_of_the_file_do_not_know_constants_of_the_decorator(used: str) -> None:
-    """Python raises a NameError where `helper` or `exact` is called; each may take the constant as an argument."""
+    """Python raises a NameError in the called function; it may take the constant as an argument."""
     text = (
         "def helper(x):\n    return x + k\n\n\ndef exact(x):\n    return EXACT\n\n\n"
         f"@dipc.mechanism(k=2, ideal=exact)\ndef f(x: dipc.Finite[0:4], eps):\n    return {used}\n"

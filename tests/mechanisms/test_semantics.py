@@ -1,5 +1,6 @@
-"""Without noise a mechanism gives what Python gives: for every input of functions in which the two could differ; and
-what would be read wrongly is refused.
+"""Without noise a mechanism gives the answers of Python.
+
+The functions are those that a translator could read wrongly. Each is run for every input, or refused.
 """
 
 from __future__ import annotations
@@ -213,7 +214,7 @@ def law_of(body: str, tmp_path: Path) -> dict[str, Fraction]:
 
 
 def test_an_index_that_is_drawn_is_drawn_once(tmp_path: Path) -> None:
-    """It was drawn for the element that is read, and again for the one that is written."""
+    """The index was drawn for the element that is read, and again for the element that is written."""
     body = "    xs = [0, 5]\n    xs[dipc.choice({0: half, 1: half})] += 1\n    return xs[0] + 10 * xs[1]\n"
     assert law_of(body, tmp_path) == {"51": Fraction(1, 2), "60": Fraction(1, 2)}
 
@@ -225,7 +226,7 @@ def test_a_list_of_one_draw_many_times_has_one_draw(tmp_path: Path) -> None:
 
 
 def test_constants_that_are_given_change_lengths_and_none(tmp_path: Path) -> None:
-    """Lengths and the value that stands for None are said by constants: another one is another program."""
+    """Constants determine lengths and the value that stands for None."""
     file = tmp_path / "f.py"
     file.write_text(
         "import dipc\n\n\n@dipc.mechanism(m=2)\ndef f(x: dipc.Finite[0:9], eps, T: dipc.Const = 3):\n"
@@ -238,7 +239,7 @@ def test_constants_that_are_given_change_lengths_and_none(tmp_path: Path) -> Non
 
 
 def test_numbers_with_noise_or_none_are_those_of_python() -> None:
-    """With next to no noise they are what Python gives without."""
+    """The answers at a huge eps are those of Python without noise."""
     for q in product((-3, 2, 5), (-3, 3, 7), (-3, 4)):
         above = [x if x > 0 else None for x in q]
         largest = sorted((x for x in q if x > 0), reverse=True)
@@ -256,7 +257,7 @@ def test_numbers_with_noise_or_none_are_those_of_python() -> None:
 
 
 def test_none_is_an_answer_of_its_own() -> None:
-    """Its probability is exact, and a number is wrong where None is meant, whatever gamma is."""
+    """The probability of None is exact, and a number in place of None is wrong for every gamma."""
     program = module().positive.program
     probability = program.probability({"q": (1, -1, 0)}, {"out_given": (False, False, True)})
     assert str(probability) == "exp(-eps)/4 - exp(-2*eps)/8"

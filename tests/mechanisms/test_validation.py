@@ -317,8 +317,10 @@ def _names(text: str) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_most_single_mutations_of_instructions_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """1 175 of 1 687 mutants are caught, and 220 go wrong by themselves; those left that were looked at are equivalent:
-    statements that no run comes to, values that are not read, comparisons of finite values that occur nowhere.
+    """Scripts catch 1 175 of 1 687 mutants, and 220 go wrong by themselves.
+
+    The others that were inspected are equivalent: they change statements that no run reaches, values that are not read,
+    or comparisons of finite values that never occur.
     """
     faults = 0
 
