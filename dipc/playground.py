@@ -37,8 +37,8 @@ class File:
 
 
 @frozen
-class Question:
-    """What is asked: `command` with the words of its options, about the program and, where there is one, the table."""
+class PlaygroundRequest:
+    """A request of the page: `command` with its options, about a program and, if there is one, a table."""
 
     command: str
     program: File
@@ -46,8 +46,8 @@ class Question:
     options: tuple[str, ...]
 
     @classmethod
-    def from_json(cls, text: str) -> Question:
-        """The question that the page wrote."""
+    def from_json(cls, text: str) -> PlaygroundRequest:
+        """Return the request that the page wrote as JSON."""
         given = json.loads(text)
         table = given["table"]
         return cls(
@@ -76,8 +76,11 @@ Tell = Callable[[str], object]
 
 
 def answer(asked: str, tell: Tell) -> None:
-    """Answer the question `asked`, JSON of a Question, in the directory at hand; raises nothing a user can cause."""
-    question = Question.from_json(asked)
+    """Answer the request `asked`, a PlaygroundRequest as JSON, in the current directory.
+
+    No input of a user makes it raise.
+    """
+    question = PlaygroundRequest.from_json(asked)
     question.write()
     out, errors = StringIO(), StringIO()
     delivered = False

@@ -11,7 +11,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 import dipc
-from dipc.editors.symbols import Mistake, Stopped, Symbols, Worker, completions, mistakes, probabilities
+from dipc.editors.symbols import Mistake, RequestCancelled, Symbols, Worker, completions, mistakes, probabilities
 from dipc.text.diagnostic import DiagnosticError, SourceText, Span
 from dipc.text.printer import formatted
 
@@ -37,7 +37,7 @@ class Server(LanguageServer):
             return
         try:
             known = await asyncio.to_thread(partial(self.checking.ask, mistakes, text))
-        except Stopped:
+        except RequestCancelled:
             return
         if document.version == version:
             diagnostics = [self._diagnostic(document, each) for each in known]
@@ -59,7 +59,7 @@ class Server(LanguageServer):
         asked = asyncio.to_thread(partial(self.measuring.ask, probabilities, text))
         try:
             return await asyncio.wait_for(asked, _PATIENCE)
-        except (TimeoutError, Stopped):
+        except (TimeoutError, RequestCancelled):
             self.measuring.stop()
             return None
 

@@ -183,8 +183,8 @@ def _slice(text: str, span: Span) -> str:
 _R = TypeVar("_R")
 
 
-class Stopped(Exception):
-    """The question was given up, or the process that worked on it is gone."""
+class RequestCancelled(Exception):
+    """Raised if a request was cancelled, or the process that worked on it has ended."""
 
 
 def serve(connection: Connection) -> None:
@@ -208,7 +208,7 @@ class Worker:
         self._ending = threading.Lock()
 
     def ask(self, function: Callable[[str], _R], text: str) -> _R:
-        """The answer; raises Stopped where `stop` came first."""
+        """Return function(text), computed in the process; raise RequestCancelled if `stop` is called before that."""
         with self._turn:
             with self._ending:
                 connection = self._started()
@@ -217,7 +217,7 @@ class Worker:
                 answer: _R = connection.recv()
             except (EOFError, OSError) as gone:
                 self.stop()
-                raise Stopped from gone
+                raise RequestCancelled from gone
             return answer
 
     def stop(self) -> None:

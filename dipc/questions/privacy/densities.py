@@ -223,9 +223,12 @@ class OutputSet:
 
 
 @frozen
-class Outcome:
-    """An answer in words, by output, and two functions: probabilities of it, or densities next to it, at a pair; of
-    probabilities the outputs that they are of."""
+class AnswerAtPair:
+    """An answer in words, by output, with two functions of eps: its probability at each input of a pair.
+
+    For an answer of probability 0 the functions are the densities next to it. For a set of answers, `outputs` describes
+    the set.
+    """
 
     answer: tuple[Value | None, ...]
     first: Closed
@@ -402,7 +405,7 @@ class RealOutputs(Laws):
         about = *self.subject.asked, claim.budget_text, claim.eps_text
         return LeastDelta(*about, None, ends, None, (place, place), needs, there)
 
-    def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[Outcome]:
+    def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[AnswerAtPair]:
         """Parts that do not meet of a set of outputs that is the worst for budget·eps at one eps, except for very
         little. Raises Undecided."""
         claim = PrivacyClaim(budget, ClosedForm.convert(0), (_point(eps),))
@@ -418,7 +421,7 @@ class RealOutputs(Laws):
 
     # --- tables -------------------------------------------------------------------------------------------
 
-    def _table(self, asked: Callable[[Input, Input], Iterable[Outcome]]) -> tuple[LawTable, Pairs]:
+    def _table(self, asked: Callable[[Input, Input], Iterable[AnswerAtPair]]) -> tuple[LawTable, Pairs]:
         """The pairs that have different functions, each with two inputs of its own, and a table of these."""
         numbering = Numbering()
         answers: dict[tuple[tuple[Value | None, ...], int], int] = {}
@@ -506,23 +509,25 @@ class RealOutputs(Laws):
 
     # --- losses, and sets of outputs ----------------------------------------------------------------------
 
-    def _losses(self, one: Input, two: Input) -> Iterator[Outcome]:
+    def _losses(self, one: Input, two: Input) -> Iterator[AnswerAtPair]:
         for alike in self._alike(one, two):
             for cell in alike.cells():
                 slopes, factor = cell.ours
                 if cell.theirs is None:
-                    yield Outcome(alike.named(list(map(_words, cell.box))), factor, ExpPoly.ZERO)
+                    yield AnswerAtPair(alike.named(list(map(_words, cell.box))), factor, ExpPoly.ZERO)
                     continue
                 others, other = cell.theirs
                 corner = [_end(span, s - t) for span, s, t in zip(cell.box, slopes, others, strict=True)]
                 answer = alike.named([word for _, word in corner])
                 if any(place is None for place, _ in corner):
-                    yield Outcome(answer, factor, ExpPoly.ZERO)  # the ratio has no bound
+                    yield AnswerAtPair(answer, factor, ExpPoly.ZERO)  # the ratio has no bound
                     continue
                 places = [place for place, _ in corner if place is not None]
-                yield Outcome(answer, factor * _exponential_at(slopes, places), other * _exponential_at(others, places))
+                yield AnswerAtPair(
+                    answer, factor * _exponential_at(slopes, places), other * _exponential_at(others, places)
+                )
 
-    def _sets(self, one: Input, two: Input, claim: PrivacyClaim) -> Iterator[Outcome]:
+    def _sets(self, one: Input, two: Input, claim: PrivacyClaim) -> Iterator[AnswerAtPair]:
         for alike in self._alike(one, two):
             self._between = []
             regions = [region for cell in alike.cells() for region in self._worst(cell, claim)]
@@ -533,7 +538,7 @@ class RealOutputs(Laws):
                     for weight, measure in (density.mass(self._program, box, half) for density in alike.ours)
                 ]
                 words = ["what is left out", *["any"] * (len(box) - 1)]
-                yield Outcome(alike.named(words), _sum_of_products(factors), ExpPoly.ZERO)
+                yield AnswerAtPair(alike.named(words), _sum_of_products(factors), ExpPoly.ZERO)
             for box, half, _ in _united(regions):
                 first, second = (
                     _sum_of_products([density.mass(self._program, box, half) for density in every])
@@ -542,7 +547,7 @@ class RealOutputs(Laws):
                 words = list(map(_words, box))
                 if half is not None and len(box) > 1:
                     words[-1] += f", where {_comparison(half, alike.names(self._slots))}"
-                yield Outcome(alike.named(words), first, second, OutputSet(alike.key, alike.moving, box, half))
+                yield AnswerAtPair(alike.named(words), first, second, OutputSet(alike.key, alike.moving, box, half))
 
     def _worst(self, cell: _Cell, claim: PrivacyClaim) -> Iterator[_Region]:
         """The part of a cell that may be in the worst set: at each eps all of a region is, or nothing. Raises

@@ -22,7 +22,7 @@ from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import GROWS, Candidate, Constant, exponent_of, of_open_inputs
 from dipc.questions.privacy.loops import (
-    Bound,
+    LoopBound,
     LoopCost,
     LoopPaths,
     OneLoop,
@@ -220,7 +220,7 @@ class EveryNumber:
         below = bounds_text(grows, self.parameter, last) if grows else None
         return replace(most, proved=bound, reason=reason, numbers=replace(numbers, each=each, below=below))
 
-    def refuted_from(self, constants: Mapping[int, Constant]) -> tuple[Bound, ...]:
+    def refuted_from(self, constants: Mapping[int, Constant]) -> tuple[LoopBound, ...]:
         """Functions that the constant is at least, from the greatest of these numbers on, and that grow: one, or one
         for each remainder; none where none are known."""
         loop, last = self._loop, max(constants)
@@ -243,10 +243,10 @@ class EveryNumber:
                 continue
             common = [bound for bound in growing[0] if all(bound in each for each in growing)]
             if common:
-                return (Bound(_greatest_later(common, last)),)
+                return (LoopBound(_greatest_later(common, last)),)
             return tuple(
                 [
-                    Bound(_greatest_later(each, last), period, number % period)
+                    LoopBound(_greatest_later(each, last), period, number % period)
                     for number, each in zip(ends, growing, strict=True)
                 ]
             )
@@ -422,7 +422,7 @@ def _greatest_later(bounds: Sequence[RationalFunction], last: int) -> RationalFu
     return max(bounds, key=lambda bound: bound.value_at(last + 1_000))
 
 
-def _reaches(grows: Sequence[Bound], bounds: Sequence[Bound], last: int) -> bool:
+def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int) -> bool:
     """Whether some of what grows is as great as each of the bounds, for all numbers from the last one on."""
     if not grows:
         return False

@@ -420,8 +420,8 @@ OF_EXTREMUM = "the noise of the selected value is shifted by as much as the extr
 
 
 @frozen
-class Bound:
-    """A function of the number of queries, for the numbers that leave `rest` when they are divided by `modulus`."""
+class LoopBound:
+    """A function of the number of queries that is a bound where the number leaves `rest` on division by `modulus`."""
 
     ratio: RationalFunction
     modulus: int = 1
@@ -436,12 +436,12 @@ class Bound:
 _MODULUS = 12
 
 
-def by_rest(bounds: Sequence[Bound]) -> list[list[RationalFunction]]:
+def by_rest(bounds: Sequence[LoopBound]) -> list[list[RationalFunction]]:
     """The functions for numbers that leave 0, 1, … when they are divided by what all moduli divide."""
     return [[each.ratio for each in bounds if each.is_about(n)] for n in range(lcm(*(each.modulus for each in bounds)))]
 
 
-def bounds_text(bounds: Sequence[Bound], parameter: str, least: int) -> str:
+def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
     """The greatest of the functions for each number, as people write it."""
     texts = [_greatest_text(_greatest(ratios, least), parameter) for ratios in by_rest(bounds)]
     if len(set(texts)) == 1:
@@ -472,7 +472,7 @@ class LoopCost:
     """The loss is at most eps times the greatest of the `bounds` for the number of queries, from `least` on. Some
     numbers may have better plans: `alone` gives the bound of that for one number, if there is one."""
 
-    bounds: tuple[Bound, ...]
+    bounds: tuple[LoopBound, ...]
     least: int
     alone: Callable[[int], Fraction | None] = field(default=lambda _: None, repr=False)
     proof: str = OF_SHIFTS
@@ -481,7 +481,7 @@ class LoopCost:
     def of(ratios: Iterable[RationalFunction], least: int, proof: str = OF_SHIFTS) -> LoopCost:
         """The greatest of these functions."""
         kept = _greatest(list(dict.fromkeys(ratios)), least)
-        return LoopCost(tuple([Bound(ratio) for ratio in kept]), least, proof=proof)
+        return LoopCost(tuple([LoopBound(ratio) for ratio in kept]), least, proof=proof)
 
     def at(self, number: int) -> Fraction:
         """The greatest of the bounds for one number."""
@@ -561,7 +561,7 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
         for (modulus, rest), ratios in known.items():
             others = always if (modulus, rest) != (1, 0) else []
             kept = _greatest(list(dict.fromkeys([*ratios, *others])), least)
-            bounds += [Bound(ratio, modulus, rest) for ratio in kept if ratio not in others]
+            bounds += [LoopBound(ratio, modulus, rest) for ratio in kept if ratio not in others]
         return LoopCost(tuple(bounds), least)
 
     def alone(number: int) -> Fraction | None:
