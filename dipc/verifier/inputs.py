@@ -416,7 +416,7 @@ def check_inputs(
         alike = replace(whole, constants=steady)
         verdict, missing, words = check_numbers(data["numbers"], alike, decided, tree, singly, budget, covering)
         start = read.rational(data["numbers"]["start"])
-        says = _says_something(replace(alike, constants={**steady, parameter: start}), budget)
+        says = says_something(replace(alike, constants={**steady, parameter: start}), budget)
         tally.add(verdict, missing, vacuous=verdict == "accurate" and missing is None and not says)
         trusted += words
     return Found(
@@ -433,7 +433,7 @@ def check_inputs(
 _SAMPLES = ("0", "1", "64", "1048576")
 
 
-def _says_something(claim: Claim, budget: Budget) -> bool:
+def says_something(claim: Claim, budget: Budget) -> bool:
     """Whether beta was seen to be below 1 at some distance and eps of the claim."""
     owns: list[dict[str, str]] = [{"gamma": gamma} for gamma in _SAMPLES] if claim.gamma == "free" else [{}]
     for own in owns:

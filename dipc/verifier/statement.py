@@ -24,7 +24,7 @@ from dipc.verifier.implication import (
     is_within,
     seen_below_one,
 )
-from dipc.verifier.inputs import Witness
+from dipc.verifier.inputs import Witness, says_something
 from dipc.verifier.normal import Probability, Sum
 from dipc.verifier.obligations import Decided, fails_at
 from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent
@@ -538,6 +538,8 @@ class OfInputs:
         steady = {name: value for name, value in self.claim.constants.items() if name not in self.varying}
         proved = replace(self.claim, constants=steady)
         answer = claim_follows(replace(asked, constants=steady), proved, opened, budget)
+        if answer is Follows.YES and not says_something(replace(asked, constants={**steady, **opened}), budget):
+            return Follows.NO, "the claim asked says nothing"
         why = {Follows.NO: "the claim asked is stronger", Follows.OPEN: "the two claims could not be compared"}
         return answer, why.get(answer, "")
 

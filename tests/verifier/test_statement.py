@@ -236,6 +236,8 @@ def test_a_claim_about_rows(parts: dict[str, str], answer: Follows) -> None:
         ({"alpha": "2", "beta": "4*exp(-eps/4)"}, Follows.YES),
         ({"alpha": "2", "beta": "3*exp(-eps/4)"}, Follows.NO),
         ({"alpha": "0", "beta": "1/2"}, Follows.NO),
+        ({"beta": "1"}, Follows.NO),
+        ({"alpha": "0", "beta": "2*m*c"}, Follows.NO),
     ],
 )
 def test_a_claim_about_every_real_input(parts: dict[str, Any], answer: Follows) -> None:
