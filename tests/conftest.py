@@ -33,8 +33,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collected tests are kept to the end: looking through thousands of them for garbage, again and again, took most of
-    the time that collecting them took.
+    """Exempt collected tests from garbage collection.
+
+    Repeated searches through thousands of them took most of the time of collecting.
     """
     gc.disable()
     try:
@@ -50,9 +51,11 @@ FEW = 2
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Every test function stays, the slow ones apart: what a case more says is rarely what the first few did not say.
-    The same tree always runs the same cases: the first, the last, and others evenly between them. All are run of what
-    is marked `every_case`: whole outcomes, of which each can be out of date alone.
+    """Keep every test function, and a few cases of each slow one.
+
+    One more case rarely shows what the first few did not. The same tree always runs the same cases: the first, the
+    last and others evenly between them. A test marked `every_case` keeps all cases: each is a whole outcome, which may
+    be out of date while the others are not.
     """
     if not config.getoption("few_cases"):
         return
@@ -71,5 +74,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def _processes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where several processes are asked for they have all the work, and not only what takes long."""
+    """Let the processes that a test asks for do all the work, not only what takes long."""
     monkeypatch.setattr("dipc.decide.processes.WORTH", 0)

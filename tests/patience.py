@@ -18,8 +18,9 @@ SECONDS = 600
 
 
 def examples(few: int) -> int:
-    """How many examples a property gets that is dear to test: few, half as many in `make test`, and fifty times as many
-    where all are explored.
+    """The number of examples for a property that is slow to test.
+
+    It is `few` in general, half as many in `make test`, and fifty times as many where all are explored.
     """
     match os.environ.get("HYPOTHESIS_PROFILE"):
         case "explore":
@@ -40,16 +41,14 @@ def until(condition: Callable[[], object]) -> None:
 
 @contextmanager
 def at_most(calls: int) -> Iterator[None]:
-    """The block calls at most so many functions, those written in C included, or fails at the first one too many."""
+    """Fail at the first function, also one written in C, that the block calls beyond `calls` functions."""
     with reporting(calls):
         yield
 
 
 @contextmanager
 def reporting(calls: int, *reports: Callable[..., object]) -> Iterator[None]:
-    """The block calls at most so many functions between two calls of one of `reports`, or fails at the first one too
-    many.
-    """
+    """Fail if the block calls more than `calls` functions between two calls of one of `reports`."""
     left = calls
     codes = {report.__code__ for report in reports if isinstance(report, FunctionType)}
 

@@ -115,7 +115,7 @@ MODULES = {module_name(path): path for path in SOURCES}
 
 @dataclass(frozen=True)
 class Import:
-    """What a statement of a module imports: `from a import b` is a.b where that is a module of ours."""
+    """A name that a statement of a module imports: `from a import b` is a.b if a.b is a module of the project."""
 
     module: str
     line: int
@@ -124,7 +124,7 @@ class Import:
 
 @functools.cache
 def imports(module: str) -> tuple[Import, ...]:
-    """What the module imports, wherever."""
+    """All imports of `module`, at any depth."""
     tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
     return tuple(
         Import(target, statement.lineno, outside)
@@ -160,7 +160,7 @@ def _targets(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[st
 
 
 def top_level_imports(module: str) -> Iterator[str]:
-    """What the module imports outside of functions, for the type checker, too."""
+    """The imports of `module` outside of functions, including those for the type checker."""
     return (each.module for each in imports(module) if each.outside)
 
 
@@ -231,7 +231,7 @@ def _loaded_later(module: str) -> Iterator[str]:
 
 
 def test_what_is_loaded_later_is_imported_for_the_type_checker() -> None:
-    """So that the tests of who may know whom, and of circles, see these imports as all others."""
+    """The tests of rooms and of cycles see late imports only if the type checker does."""
     later = {(name, target) for name in MODULES if inside(name, "dipc") for target in _loaded_later(name)}
     assert later
     assert [pair for pair in sorted(later) if pair[1] not in {each.module for each in imports(pair[0])}] == []
@@ -239,7 +239,7 @@ def test_what_is_loaded_later_is_imported_for_the_type_checker() -> None:
 
 @pytest.mark.parametrize("package", ["dipc", "benchmarks"])
 def test_no_import_cycles(package: str) -> None:
-    """Not even circles that exist for the type checker only, or inside functions."""
+    """No imports form a cycle, even inside functions or for the type checker only."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     for name in MODULES:
         if inside(name, package):
@@ -256,7 +256,7 @@ MOST_PARAMETERS = 8
 
 
 def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """How many a function has, a mapping of keyword arguments and the like counted as one."""
+    """The number of parameters of `function`, where a mapping of keyword arguments and the like counts as one."""
     given = function.args
     several = bool(given.vararg) + bool(given.kwarg)
     return len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs) + several
@@ -316,8 +316,9 @@ def test_one_engine_goes_through_loops_over_queries() -> None:
 
 
 def test_floating_point_and_randomness_stay_in_the_simulation() -> None:
-    """No room that takes part in a verdict may even import them; of these only the report may import the
-    simulation and estimates, to show them (see ALLOWED).
+    """No room that takes part in a verdict may import floating-point or random modules.
+
+    Only the report may import the simulation and estimates, to show them (see ALLOWED).
     """
     for name in MODULES:
         if any(inside(name, room) for room in ("dipc.simulation", "dipc.estimate", "benchmarks")):
@@ -342,7 +343,7 @@ def _asks_which_law(node: ast.AST) -> bool:
 
 
 def test_nothing_outside_asks_which_law_a_noise_has() -> None:
-    """So that a new law is never taken for another: only properties are asked for, or refused."""
+    """Code asks for properties of a law, or refuses, so that a new law is never taken for another."""
     wrong = []
     for name, path in MODULES.items():
         if not inside(name, "dipc") or inside(name, "dipc.noise") or inside(name, "dipc.verifier"):

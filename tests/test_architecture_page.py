@@ -29,7 +29,7 @@ def room(entry: str) -> str:
     return entry.strip("`").removesuffix("/").removesuffix(".py").replace("/", ".")
 
 
-def known(cell: str) -> set[str]:
+def rooms_in(cell: str) -> set[str]:
     """The rooms that are named, as modules."""
     named: set[str] = set()
     for word in filter(None, cell.replace("`", "").split(", ")):
@@ -44,7 +44,7 @@ def test_every_room_is_named() -> None:
 
 @pytest.mark.parametrize(("entry", "knows"), [(entry, knows) for entry, _, knows in table("Rooms")])
 def test_rooms_know_what_the_page_says(entry: str, knows: str) -> None:
-    assert known(knows) == set(ALLOWED[room(entry)])
+    assert rooms_in(knows) == set(ALLOWED[room(entry)])
 
 
 def test_every_room_stands_below_what_it_knows() -> None:

@@ -49,7 +49,7 @@ def test_what_loses_more_is_found() -> None:
 
 
 def test_the_set_does_not_depend_on_what_was_observed() -> None:
-    """It is the same whatever came out, and worth more than the commonest output alone."""
+    """The set of outputs does not depend on the observation, and finds more than the most frequent output alone."""
     program = dipc.load(SVT)
     chance = random.Random(1)
     one, two = {"q": [0, 0]}, {"q": [1, 1]}
@@ -69,7 +69,7 @@ def test_the_set_does_not_depend_on_what_was_observed() -> None:
 
 @pytest.mark.parametrize(("count", "runs", "error"), [(0, 10, 0.01), (3, 50, 0.005), (50, 50, 0.1), (700, 1_000, 1e-6)])
 def test_one_sided_ends(count: int, runs: int, error: float) -> None:
-    """At the ends what was observed, or further out, is as likely as the error."""
+    """The probability of an observation at an end of the interval, or further out, is the error."""
 
     def at_least(p: float, k: int) -> float:
         return sum(math.comb(runs, n) * p**n * (1 - p) ** (runs - n) for n in range(k, runs + 1))

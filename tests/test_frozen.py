@@ -91,7 +91,7 @@ def test_nothing_is_assigned_or_deleted() -> None:
 
 @frozen
 class Base:
-    """With a method of its own for each that would be made."""
+    """A class that defines each method that would otherwise be generated."""
 
     one: int
 

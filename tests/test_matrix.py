@@ -1,7 +1,7 @@
-"""Every service for every question, from the command line: a hole in the matrix fails here.
+"""Every service answers every question from the command line: a hole in the matrix fails here.
 
 The program is Sparse for two queries. The hardest inputs of each class are in the grid of the finite questions, so that
-they must agree with the question about every real input; what is said for every m must hold for these two as well.
+these must agree with the question about every real input. Answers for every m must hold for two queries as well.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ TENTH = Fraction("10.222905")
 
 
 class Shell:
-    """Runs commands about Sparse, and gives what they wrote."""
+    """A shell that runs commands about Sparse and returns their output."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], directory: Path) -> None:
         self._capsys = capsys
         self.directory = directory
 
     def __call__(self, command: str, question: str, *options: str) -> tuple[int, str]:
-        return self.plain(command, SPARSE, *self.asked(question, *options), *options)
+        return self.plain(command, SPARSE, *self.options_of(question, *options), *options)
 
-    def asked(self, question: str, *options: str) -> list[str]:
+    def options_of(self, question: str, *options: str) -> list[str]:
         """The options of a question."""
         words = [self.table() if word == "TABLE" else word for word in QUESTIONS[question]]
         if "gamma" in options:  # of `--for gamma`, which is about one gamma

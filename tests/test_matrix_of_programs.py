@@ -48,7 +48,7 @@ o <- Lap(eps, q)
 
 
 @dataclass(frozen=True)
-class Asked:
+class ProgramEntry:
     """A program, as its text or its path, and what is asked about it."""
 
     program: str | Path
@@ -63,54 +63,60 @@ def _asking(gamma: str, beta: str) -> tuple[str, ...]:
     return ("--inputs", "all", "--alpha", "dd", "--gamma", gamma, "--beta", beta)
 
 
-def _of_the_atlas(path: str) -> Asked:
+def _of_the_atlas(path: str) -> ProgramEntry:
     """A mechanism with what it would do without noise as its ideal."""
     text = (BENCHMARKS / f"{path}.dip").read_text(encoding="utf-8")
     head, rest = text.split(";", 1)
     claim = ("--alpha", "dd", "--beta", "exp(-alpha*eps/20)")
-    return Asked(f"{head}; ideal {{ noiseless }} {rest}", ("--inputs", "all", *claim))
+    return ProgramEntry(f"{head}; ideal {{ noiseless }} {rest}", ("--inputs", "all", *claim))
 
 
-PROGRAMS: dict[str, Asked] = {
-    **{name: Asked(text) for name, (text, _) in HARDER.items()},
-    "response": Asked(RANDOMIZED_RESPONSE, factor="1"),
-    "noisy response": Asked(NOISY_RESPONSE, factor="1"),
-    "ints, every distance": Asked(of_ints("o <- n >= 0", THRESHOLD, "alpha: dd; beta: exp(-alpha*eps);"), factor="1"),
-    "ints, one distance": Asked(of_ints("o <- n >= 0", THRESHOLD, "alpha: 3; beta: exp(-3*eps);")),
-    "ints, reals and finite inputs": Asked(_TWO_KINDS),
-    "a number released": Asked(_RELEASE, factor="1"),
-    "no noise": Asked(_NO_NOISE),
-    "both distances": Asked(_BOTH),
-    "both distances, in parts": Asked(APART, _asking("free", "exp(-alpha*eps/2)/2 + exp(-gamma*eps)"), factor="1"),
-    "the lesser distance": Asked(NOISE, _asking("free", "exp(-min(alpha, gamma)*eps)"), factor="1"),
-    "one gamma, in two parts": Asked(NUMERIC, _asking("5", "2*m*exp(-alpha*eps/16) + exp(-gamma*eps/2)")),
-    "one gamma, each part tight": Asked(
+PROGRAMS: dict[str, ProgramEntry] = {
+    **{name: ProgramEntry(text) for name, (text, _) in HARDER.items()},
+    "response": ProgramEntry(RANDOMIZED_RESPONSE, factor="1"),
+    "noisy response": ProgramEntry(NOISY_RESPONSE, factor="1"),
+    "ints, every distance": ProgramEntry(
+        of_ints("o <- n >= 0", THRESHOLD, "alpha: dd; beta: exp(-alpha*eps);"), factor="1"
+    ),
+    "ints, one distance": ProgramEntry(of_ints("o <- n >= 0", THRESHOLD, "alpha: 3; beta: exp(-3*eps);")),
+    "ints, reals and finite inputs": ProgramEntry(_TWO_KINDS),
+    "a number released": ProgramEntry(_RELEASE, factor="1"),
+    "no noise": ProgramEntry(_NO_NOISE),
+    "both distances": ProgramEntry(_BOTH),
+    "both distances, in parts": ProgramEntry(
+        APART, _asking("free", "exp(-alpha*eps/2)/2 + exp(-gamma*eps)"), factor="1"
+    ),
+    "the lesser distance": ProgramEntry(NOISE, _asking("free", "exp(-min(alpha, gamma)*eps)"), factor="1"),
+    "one gamma, in two parts": ProgramEntry(NUMERIC, _asking("5", "2*m*exp(-alpha*eps/16) + exp(-gamma*eps/2)")),
+    "one gamma, each part tight": ProgramEntry(
         HISTOGRAM, _asking("4", "m*(exp(-alpha*eps/2)/2 + exp(-gamma*eps/2))"), factor="1"
     ),
-    "one gamma, of ints": Asked(WHOLE, _asking("3", "exp(-alpha*eps) + 2*exp(-gamma*eps)"), factor="1"),
-    "beta of alpha*eps and of eps": Asked(RANDOMIZED_RESPONSE, _asking("0", "exp(-alpha*eps)/4 + 1/2 + exp(-eps)/9")),
+    "one gamma, of ints": ProgramEntry(WHOLE, _asking("3", "exp(-alpha*eps) + 2*exp(-gamma*eps)"), factor="1"),
+    "beta of alpha*eps and of eps": ProgramEntry(
+        RANDOMIZED_RESPONSE, _asking("0", "exp(-alpha*eps)/4 + 1/2 + exp(-eps)/9")
+    ),
     **{
-        path.stem: Asked(path, ("--inputs", "all", *(("-D", "m=2") if path.stem != "laplace" else ())))
+        path.stem: ProgramEntry(path, ("--inputs", "all", *(("-D", "m=2") if path.stem != "laplace" else ())))
         for path in sorted(BENCHMARKS.glob("*.dip"))
     },
     **{
-        f"{name}, every m": Asked(BENCHMARKS / f"{name}.dip", ("--inputs", "all", "--for-all", "m >= 2"))
+        f"{name}, every m": ProgramEntry(BENCHMARKS / f"{name}.dip", ("--inputs", "all", "--for-all", "m >= 2"))
         for name in ("sparse", "sparse_variant", "numeric_sparse", "noisy_max")
     },
     **{
-        f"{name}, {kind}": Asked(BENCHMARKS / f"{name}.dip", ("-D", "m=2", "--inputs", "q = -1..1", *more))
+        f"{name}, {kind}": ProgramEntry(BENCHMARKS / f"{name}.dip", ("-D", "m=2", "--inputs", "q = -1..1", *more))
         for name in ("sparse", "noisy_max")
         for kind, more in (("finite inputs", ()), ("every gamma", ("--gamma", "free")))
     },
-    **{f"literature, {entry.name}": Asked(entry.path, (), entry.csv()) for entry in ENTRIES},
+    **{f"literature, {entry.name}": ProgramEntry(entry.path, (), entry.csv()) for entry in ENTRIES},
     **{f"atlas, {path}": _of_the_atlas(path) for path in dict.fromkeys(each.path for each in ATLAS)},
 }
 
 
 class Shell:
-    """Runs commands about a program."""
+    """A shell that runs commands about a program."""
 
-    def __init__(self, capsys: pytest.CaptureFixture[str], directory: Path, asked: Asked) -> None:
+    def __init__(self, capsys: pytest.CaptureFixture[str], directory: Path, asked: ProgramEntry) -> None:
         self._capsys = capsys
         self._options = asked.options
         if isinstance(asked.program, Path):
@@ -134,7 +140,7 @@ class Shell:
         return code, captured.out, captured.err
 
     def json(self, command: str, *words: str) -> dict[str, Any] | None:
-        """What a command says; None where it refuses, with a code and a reason."""
+        """The JSON that `command` prints, or None where it refuses with a code and a reason."""
         code, out, err = self(command, *words, "--format", "json")
         if code == 2:
             assert "error[E" in err
@@ -155,7 +161,7 @@ def cells() -> list[Any]:
 
 
 @pytest.mark.parametrize(("shell", "asked"), cells(), indirect=["shell"])
-def test_services_answer_and_agree(shell: Shell, asked: Asked, tmp_path: Path) -> None:
+def test_services_answer_and_agree(shell: Shell, asked: ProgramEntry, tmp_path: Path) -> None:
     proof, page = tmp_path / "proof.json", tmp_path / "page.html"
     code, _, err = shell("check", "--certificate", str(proof), "--html", str(page), "-q")
     if "E0903" in err:  # there is an answer, and no certificate of it
@@ -188,7 +194,7 @@ def test_services_answer_and_agree(shell: Shell, asked: Asked, tmp_path: Path) -
 
 
 def _greatest(member: dict[str, Any]) -> Fraction | None:
-    """What the factor is at most, as far as all cases are known."""
+    """The upper bound of the factor, or None where a case is not known."""
     if member.get("unknown"):
         return None
     ends = member.get("at_most") or member["factor"]

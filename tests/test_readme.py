@@ -64,7 +64,7 @@ def run(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 
 def steady(text: str) -> str:
-    """Without what differs from run to run: seconds, and blanks at the ends of lines."""
+    """The text without seconds and blanks at the ends of lines, which differ from run to run."""
     text = re.sub(r"\b\d+(\.\d+)? ?(s|ms)\b", "# s", text)
     return "\n".join(line.rstrip() for line in text.splitlines())
 

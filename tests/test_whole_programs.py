@@ -35,7 +35,7 @@ tint <- c
 
 
 class Writer:
-    """Writes statements that never fault: values are clamped to their domain, loops end almost surely."""
+    """A writer of statements that never fault: values are clamped to their domain, loops end almost surely."""
 
     def __init__(self, random: Random) -> None:
         self.random = random

@@ -73,7 +73,7 @@ def room_of(file: Path) -> str:
 
 
 def complaints(file: Path) -> list[str]:
-    """What is wrong with the wording of `file`, each with its line."""
+    """The faults in the wording of `file`, each with its line."""
     if file.suffix == ".md":
         return [f"{_name(file)}:{line}: {text}" for line, text in _in_page(file.read_text(encoding="utf-8"))]
     found = sorted(_in_source(_tree(file), messages=not _name(file).startswith("tests/")))

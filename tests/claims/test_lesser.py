@@ -77,7 +77,7 @@ def test_claims_about_every_input(beta: str, verdict: Verdict) -> None:
 
 
 def test_a_beta_of_eps_alone_is_kept() -> None:
-    """It is decided in eps alone; without it nothing would be left."""
+    """A beta of eps alone is decided in eps: setting it aside would leave nothing to decide."""
     body = "if x >= 0 then o <- choose { true : 1 - exp(-eps)/2, false : exp(-eps)/2 } else o <- false end"
     source = THRESHOLD.replace("r <- Lap(eps, x); o <- r >= 0", body)
     for beta, verdict in (("exp(-eps)/2", Verdict.ACCURATE), ("exp(-eps)/3", Verdict.INACCURATE)):
@@ -122,7 +122,7 @@ def test_what_stays_undecided_has_a_certificate_that_says_so() -> None:
 
 
 def test_deterministic_programs_that_are_right() -> None:
-    """Whatever beta is, if it is not negative."""
+    """The claim holds for every `beta` that is not negative."""
     source = THRESHOLD.replace("r <- Lap(eps, x); o <- r >= 0", "o <- x >= 0")
     report = dipc.check(dipc.load(source), inputs="all", beta="exp(-alpha*eps/6) + exp(-eps)/2")
     assert report.verdict is Verdict.ACCURATE

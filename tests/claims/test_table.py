@@ -72,7 +72,7 @@ def only(table: object, program: CoreProgram) -> Diagnostic:
     return found
 
 
-def where(found: Diagnostic) -> tuple[int, int, int]:
+def location(found: Diagnostic) -> tuple[int, int, int]:
     assert found.excerpt is not None
     assert found.excerpt.file.endswith("t.csv")
     return found.excerpt.line, found.excerpt.column, found.excerpt.length
@@ -194,14 +194,14 @@ def test_a_bad_cell(
     found = only(path, mixed)
     assert (found.code, found.message, "; ".join(found.notes)) == (code, message, notes)
     assert found.label == f"column `{column}`"
-    assert where(found) == (3, len(",".join(row[:at])) + 1 + (at > 0), max(1, len(row[at])))
+    assert location(found) == (3, len(",".join(row[:at])) + 1 + (at > 0), max(1, len(row[at])))
 
 
 def test_the_place_of_a_cell_behind_quoted_cells_and_line_breaks(
     mixed: CoreProgram, write: Callable[[str], Path]
 ) -> None:
     found = only(write(f'{HEADER}\n"0\n","0", 0,true,0,bot, "tops", 0,false\n'), mixed)
-    assert where(found) == (3, 22, 6)
+    assert location(found) == (3, 22, 6)
     assert found.excerpt is not None
     assert found.excerpt.text == '","0", 0,true,0,bot, "tops", 0,false'
 
@@ -223,7 +223,7 @@ def test_spans_agree_with_the_csv_module(text: str) -> None:
 def test_all_mistakes_are_told_up_to_twenty(mixed: CoreProgram, write: Callable[[str], Path]) -> None:
     bad = "nan,0,0,true,0,bot,tops,0,false"
     found = mistakes(write(f"{HEADER}\n{GOOD}\n{bad}\n{GOOD}\n{bad}"), mixed)
-    assert [(d.code, where(d)[0]) for d in found] == [("E0510", 3), ("E0511", 3), ("E0510", 5), ("E0511", 5)]
+    assert [(d.code, location(d)[0]) for d in found] == [("E0510", 3), ("E0511", 3), ("E0510", 5), ("E0511", 5)]
     found = mistakes(write("\n".join([HEADER, *[bad] * 50])), mixed)
     assert len(found) == 20
     assert found[-1].notes[-1] == "the table was read no further after 20 mistakes"
@@ -232,10 +232,10 @@ def test_all_mistakes_are_told_up_to_twenty(mixed: CoreProgram, write: Callable[
 def test_ragged_rows(mixed: CoreProgram, write: Callable[[str], Path]) -> None:
     few, many = mistakes(write(f"{HEADER}\n0,0\n{GOOD}\n{GOOD},7,8\n"), mixed)
     assert (few.code, few.message) == ("E0509", "2 cells where the header has 9 columns")
-    assert where(few) == (2, 1, 3)
+    assert location(few) == (2, 1, 3)
     assert few.notes == ("leave a cell empty to leave an output unconstrained, but write its comma",)
     assert (many.code, many.message) == ("E0509", "11 cells where the header has 9 columns")
-    assert where(many) == (4, len(GOOD) + 2, 1)
+    assert location(many) == (4, len(GOOD) + 2, 1)
     assert many.label == "the cells from here on have no column"
 
 
@@ -246,7 +246,7 @@ def test_unknown_missing_and_duplicated_columns(mixed: CoreProgram, write: Calla
     found = mistakes(write("q[1],q[1],q[3],x,,flag,step,out[1],out[2],Val,yes,ddd\n"), mixed)
     names = "inputs are `q[1]`, `q[2]`, `x`, `flag` and `step`; outputs are `out[1]`, `out[2]`, `val` and `yes`"
     optional = "the columns `alpha`, `beta`, `dd` and `gamma` are optional"
-    assert [(d.code, d.message, d.notes, where(d)) for d in found] == [
+    assert [(d.code, d.message, d.notes, location(d)) for d in found] == [
         ("E0508", "the column `q[1]` occurs twice", ("it is column 1 already; remove one of them",), (1, 6, 4)),
         ("E0506", "the program has no input or output `q[3]`", ("did you mean `q[2]`?", names, optional), (1, 11, 4)),
         ("E0506", "a column without a name", ("every column is named after an input or an output of the program",),
@@ -280,7 +280,7 @@ def test_a_table_with_a_header_only(mixed: CoreProgram, write: Callable[[str], P
     found = only(path, mixed)
     assert (found.code, found.message) == ("E0505", f"the table `{path}` has a header but no rows")
     assert found.notes == ("give one row for each input: a table without rows claims nothing",)
-    assert where(found) == (1, 1, len(HEADER))
+    assert location(found) == (1, 1, len(HEADER))
 
 
 # --- files that are no tables ----------------------------------------------------------------------
@@ -290,10 +290,10 @@ def test_bytes_that_are_not_utf8(mixed: CoreProgram, write: Callable[[str | byte
     prefix = f"{HEADER}\n{GOOD}\né,".encode()
     found = only(write(prefix + b"\xff,0\n"), mixed)
     assert (found.code, found.message) == ("E0502", f"the table is not UTF-8: byte 0xff at offset {len(prefix)}")
-    assert where(found) == (3, 3, 1)
+    assert location(found) == (3, 3, 1)
     found = only(write(b"\xef\xbb\xbfq\xff"), mixed)
     assert found.message == "the table is not UTF-8: byte 0xff at offset 4"
-    assert where(found) == (1, 2, 1)
+    assert location(found) == (1, 2, 1)
 
 
 def test_utf16(mixed: CoreProgram, write: Callable[[str | bytes], Path]) -> None:
@@ -305,7 +305,7 @@ def test_utf16(mixed: CoreProgram, write: Callable[[str | bytes], Path]) -> None
 def test_nul_bytes(mixed: CoreProgram, write: Callable[[str], Path]) -> None:
     found = only(write(f"{HEADER}\n0,\0,0\n"), mixed)
     assert (found.code, found.message) == ("E0503", "the table contains a NUL byte")
-    assert where(found) == (2, 3, 1)
+    assert location(found) == (2, 3, 1)
     assert found.excerpt is not None
     assert "\0" not in found.excerpt.text
 
@@ -323,7 +323,7 @@ def test_nul_bytes(mixed: CoreProgram, write: Callable[[str], Path]) -> None:
 def test_what_is_no_csv(mixed: CoreProgram, write: Callable[[str], Path], line: str, message: str, note: str) -> None:
     found = only(write(f"{HEADER}\n{GOOD}\n{line}\n"), mixed)
     assert (found.code, found.message, found.notes) == ("E0503", message, (note,))
-    assert where(found)[0] == 3
+    assert location(found)[0] == 3
 
 
 def test_endless_lines(mixed: CoreProgram) -> None:

@@ -49,7 +49,7 @@ def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def value(text: str, eps: Fraction, gamma: Fraction) -> mpmath.mpf:
-    """What it is, by floating-point numbers of 120 digits."""
+    """The value of `text` at `eps` and `gamma`, in floating-point numbers of 120 digits."""
     names = {
         "eps": mpmath.mpf(eps.numerator) / eps.denominator,
         "gamma": mpmath.mpf(gamma.numerator) / gamma.denominator,
@@ -164,7 +164,7 @@ def test_what_is_bounded_only_is_said() -> None:
 
 @pytest.mark.parametrize("number", ["exp(-100000000000000000000)", "exp(100000000000000000000)"])
 def test_numbers_too_long_to_be_written_out_are_refused(number: str) -> None:
-    """They filled the memory."""
+    """Before the refusal, `number` filled the memory."""
     with pytest.raises(DiagnosticError, match="too large or small to be written out"):
         dipc.check(PROGRAM, inputs="all", beta=f"{number}*eps")
 

@@ -18,7 +18,7 @@ EPS = (0.05, 0.5, 1.0, 3.0)
 VALUES = (0.0, 0.2, 0.7, 1.0, 2.5, 6.0)
 
 
-def of(text: str, unknown: str = "alpha", **known: int) -> Trend:
+def trend_of(text: str, unknown: str = "alpha", **known: int) -> Trend:
     names = {name: Parametric.unknown(name) for name in ("alpha", "gamma", "dd")}
     names |= {name: Parametric.number(value) for name, value in known.items()}
     return trend(ClaimExpression.parse("beta", text, "<beta>"), unknown, names, [Interval.POSITIVE])
@@ -42,7 +42,7 @@ def of(text: str, unknown: str = "alpha", **known: int) -> Trend:
     "exp(-eps)*erfc(alpha*eps/2) + exp(-alpha^2*eps^2)",
 ])  # fmt: skip
 def test_these_fall(text: str) -> None:
-    found = of(text)
+    found = trend_of(text)
     assert found.falls
     assert found.growth is None
     assert found.continuous
@@ -50,7 +50,7 @@ def test_these_fall(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["1 - erfc(alpha*eps)/2", "erfc(-alpha*eps)", "erfc(eps - alpha*eps)"])
 def test_what_grows_by_erfc_is_not_said_to_fall(text: str) -> None:
-    found = of(text)
+    found = trend_of(text)
     assert found.rises
     assert not found.falls
 
@@ -63,18 +63,18 @@ def test_what_grows_by_erfc_is_not_said_to_fall(text: str) -> None:
     ("gamma*alpha*eps - alpha", None),
 ])  # fmt: skip
 def test_these_grow(text: str, place: str | None) -> None:
-    found = of(text)
+    found = trend_of(text)
     assert not found.falls
     assert found.growth is not None
     assert place is None or str(found.growth) == place
 
 
 def test_divisors_that_may_be_zero_are_jumps() -> None:
-    assert not of("1/(1 - alpha)").continuous
-    assert not of("1/(1 - alpha)").falls
-    assert of("1/(1 - exp(-eps)/2)").continuous
-    assert not of("1/alpha").continuous
-    assert not of("(1/alpha)^0").continuous
+    assert not trend_of("1/(1 - alpha)").continuous
+    assert not trend_of("1/(1 - alpha)").falls
+    assert trend_of("1/(1 - exp(-eps)/2)").continuous
+    assert not trend_of("1/alpha").continuous
+    assert not trend_of("(1/alpha)^0").continuous
 
 
 # --- random expressions ----------------------------------------------------------------------------
@@ -85,13 +85,13 @@ _LEAVES = st.sampled_from([
 ])  # fmt: skip
 
 
-def _joined(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+def _compounds(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     binary = st.tuples(inner, st.sampled_from(["+", "-", "*", "/"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})")
     selected = st.tuples(st.sampled_from(["min", "max"]), inner, inner).map(lambda t: f"{t[0]}({t[1]}, {t[2]})")
     return st.one_of(binary, binary, selected, *(inner.map(form.format) for form in ("(-{})", "abs({})", "erfc({})")))
 
 
-EXPRESSIONS = st.recursive(_LEAVES, _joined, max_leaves=5)
+EXPRESSIONS = st.recursive(_LEAVES, _compounds, max_leaves=5)
 
 
 def value(text: str, alpha: float, gamma: float, eps: float) -> float | None:
@@ -105,7 +105,7 @@ def value(text: str, alpha: float, gamma: float, eps: float) -> float | None:
 
 @given(EXPRESSIONS)
 def test_what_is_proved_is_so(text: str) -> None:
-    found = of(text)
+    found = trend_of(text)
     for gamma, eps in product((0.0, 1.0, 4.0), EPS):
         values = [value(text, alpha, gamma, eps) for alpha in VALUES]
         if found.continuous and "/" not in text.replace("/2)", "").replace("/4)", "").replace("1/3", ""):
@@ -124,7 +124,7 @@ def test_what_is_proved_is_so(text: str) -> None:
 
 @given(EXPRESSIONS)
 def test_a_growth_is_a_place_where_it_grows(text: str) -> None:
-    growth = of(text, gamma=2).growth
+    growth = trend_of(text, gamma=2).growth
     if growth is None:
         return
     eps = 1.0 if growth.eps is None else float(growth.eps)

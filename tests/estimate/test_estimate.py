@@ -51,7 +51,7 @@ def test_published_buckets() -> None:
 
 @pytest.mark.parametrize("renyi", [None, 2, 5.5])
 def test_a_plan_has_the_least_samples(renyi: float | None) -> None:
-    """And more of them, or a lesser demand, never needs more."""
+    """A weaker demand needs fewer samples, a stricter one more, and with one sample less the error is too large."""
     plan = estimate.hist_plan(0.5, 1, 0.5, 0.9, renyi)
     assert estimate.hist_plan(0.5, 1, 1, 0.9, renyi).samples < plan.samples
     assert estimate.hist_plan(0.5, 1, 0.5, 0.95, renyi).samples > plan.samples
@@ -124,7 +124,7 @@ NORMAL = "program g; input x : %s; output y : bool; y <- %s(2/eps, x) >= 2"
     ],
 )
 def test_the_noises_are_the_same(text: str, one: object, two: object, output: object) -> None:
-    """At equal inputs the same happens in every run; and as often as it should."""
+    """Equal inputs give the same output in every run, with the expected frequency."""
     program = dipc.load(text)
     found = estimate.estimate_loss(program, one, two, output, 1, 20_000)  # type: ignore[arg-type]
     assert found.hits.first == found.hits.second == found.hits.both
@@ -149,7 +149,7 @@ def test_numbers_that_make_no_sense(options: dict[str, object]) -> None:
 
 
 def test_tolerances() -> None:
-    """Those of Privacy on Beam: `dipc solve --for gamma` has the tolerance of one result."""
+    """The tolerances are those of Privacy on Beam; `dipc solve --for gamma` has the tolerance of one result."""
     level = estimate.partition_level(Fraction(1, 10**23), 10)
     row = {"q[1]": 0, "out[1]": 0}
     laplace = dipc.load("benchmarks/laplace.dip", m=1)

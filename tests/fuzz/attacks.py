@@ -45,7 +45,7 @@ class Forest:
     bounds: tuple[tuple[int, str, int], ...]
 
     def conditions(self) -> list[str]:
-        """As the language has them."""
+        """The comparisons in the syntax of the language."""
         found = [
             f"z[{i + 1}] {tie[1]} z[{tie[0] + 1}] + {tie[2]}".replace("+ -", "- ")
             for i, tie in enumerate(self.ties)
@@ -61,7 +61,7 @@ class Forest:
         )
 
     def probability(self, eps: float) -> float:
-        """Of all comparisons together, by summing over all integers in reach."""
+        """The probability that all comparisons hold, summed over all integers within reach."""
         values = np.arange(-_REACH, _REACH + 1)
         weights = []
         for i, (rate, mean) in enumerate(zip(self.rates, self.means, strict=True)):
@@ -87,19 +87,19 @@ def _of_children(weights: np.ndarray, op: str, offset: int) -> np.ndarray:
     count = len(weights)
     from_there = np.concatenate([np.cumsum(weights[::-1])[::-1], [0.0]])
 
-    def beyond(more: int) -> np.ndarray:
+    def mass_beyond(more: int) -> np.ndarray:
         return from_there[np.clip(np.arange(count) + more, 0, count)]
 
     match op:
         case ">=":
-            return beyond(offset)
+            return mass_beyond(offset)
         case ">":
-            return beyond(offset + 1)
+            return mass_beyond(offset + 1)
         case "<":
-            return from_there[0] - beyond(offset)
+            return from_there[0] - mass_beyond(offset)
         case "<=":
-            return from_there[0] - beyond(offset + 1)
-    return beyond(offset) - beyond(offset + 1)
+            return from_there[0] - mass_beyond(offset + 1)
+    return mass_beyond(offset) - mass_beyond(offset + 1)
 
 
 _WHOLE_RATES = ("1", "1/2", "2", "3/2", "2/3", "1/3", "3/4")
@@ -347,8 +347,10 @@ def _star(
     at: float,
     leaves: Sequence[tuple[float, str]],
 ) -> float:
-    """The probability that the first noise is on its side of `at`, and each other one of it plus an offset, by
-    Gauss-Legendre quadrature between all kinks.
+    """The probability that the first noise and all others are on their sides.
+
+    The side of the first noise is that of `at`, the side of each other one that of the first noise plus an offset.
+    Computed by Gauss-Legendre quadrature between all kinks.
     """
     rate, mean = laws[0]
     ((_, side),) = bounds
@@ -375,7 +377,7 @@ def _star(
 
 
 def strict(seed: int) -> str:
-    """Which rows hold vacuously, and the exit codes of `--strict`."""
+    """Compare which rows hold vacuously, and the exit codes of `--strict`."""
     chance = random.Random(f"strict {seed}")
     factor, fall = F(chance.choice(("1", "2", "1/2", "3"))), F(chance.choice(("0", "1/4", "1", "-1")))
     ends = chance.choice((("0", "inf"), ("0", "1/2"), ("1", "2"), ("2", "inf")))
@@ -429,8 +431,10 @@ _BOTH = (
 
 
 def both_open(seed: int) -> str:
-    """Alpha is the distance and every gamma is asked about: a threshold that releases a value above it, beside a bit
-    that says so or alone, so that an answer may be near either way.
+    """Check claims whose alpha is the distance, for every gamma.
+
+    A threshold releases each value above it, with a bit that tells whether it did or alone, so that an answer may be
+    near either way.
     """
     chance = random.Random(f"both open {seed}")
     first, second = F(chance.choice(("1", "1/2", "2"))), F(chance.choice(("1", "1/2", "2")))
@@ -490,7 +494,7 @@ def _agrees(report: dipc.Report, worst: tuple[float, ...], about: object) -> str
 
 
 def bands(seed: int) -> str:
-    """Answers between two thresholds at one distance, with noise that is shared or not, and finite inputs beside."""
+    """Check answers between two thresholds at one distance, with noise shared or not, and finite inputs beside them."""
     chance = random.Random(f"bands {seed}")
     width = F(chance.choice(("1", "2", "5", "1/2")))
     low, high = F(chance.choice(("1", "1", "1/2"))), F(chance.choice(("1", "1", "2")))
@@ -666,6 +670,6 @@ ATTACKS: dict[str, Callable[[int], str]] = {
 }
 
 
-def said(name: str, seeds: Iterable[int]) -> list[str]:
-    """What dipc says under an attack, seed by seed."""
+def replies(name: str, seeds: Iterable[int]) -> list[str]:
+    """The answers of dipc to the attack `name`, seed by seed."""
     return [ATTACKS[name](seed) for seed in seeds]

@@ -39,7 +39,7 @@ def places(data: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(value, (*way, name))
 
 
-def at(data: Any, way: tuple[Any, ...]) -> Any:
+def value_at(data: Any, way: tuple[Any, ...]) -> Any:
     """The value that `way` leads to."""
     for name in way:
         data = data[name]
@@ -47,21 +47,24 @@ def at(data: Any, way: tuple[Any, ...]) -> Any:
 
 
 def changes(text: str, way: tuple[Any, ...], chance: random.Random, number: int) -> Iterator[str]:
-    """`number` texts in which the value at `way` is another, at random; one in which it is deleted; one in which it is
-    exchanged with another value of the certificate; and one in which its list or object repeats it."""
+    """Yield texts in which the value at `way` is changed.
+
+    In the first `number` texts the value is replaced at random. In three more it is deleted, exchanged with another
+    value of the certificate, and repeated in its list or object.
+    """
     everywhere = [other for other in places(json.loads(text)) if other[-1] != "digest"]
     for value in chance.sample(VALUES, number):
         data = json.loads(text)
-        at(data, way[:-1])[way[-1]] = value
+        value_at(data, way[:-1])[way[-1]] = value
         yield seal(data)
     data = json.loads(text)
-    del at(data, way[:-1])[way[-1]]
+    del value_at(data, way[:-1])[way[-1]]
     yield seal(data)
     data = json.loads(text)
-    at(data, way[:-1])[way[-1]] = at(data, chance.choice(everywhere))
+    value_at(data, way[:-1])[way[-1]] = value_at(data, chance.choice(everywhere))
     yield seal(json.loads(json.dumps(data, check_circular=False))) if not _is_circular(data, way) else text
     data = json.loads(text)
-    around = at(data, way[:-1])
+    around = value_at(data, way[:-1])
     if isinstance(around, list):
         around.insert(way[-1], around[way[-1]])
     else:

@@ -261,7 +261,7 @@ _ARGUMENTS = {
 
 
 def _values(option: click.Option) -> st.SearchStrategy[str]:
-    """What follows an option: what suits it, sometimes junk."""
+    """Words that may follow `option`: mostly suitable ones, sometimes junk."""
     junk = st.sampled_from(_JUNK)
     for name in option.opts:
         if name in _NOT_STARTED:
@@ -273,7 +273,7 @@ def _values(option: click.Option) -> st.SearchStrategy[str]:
     return junk
 
 
-def _given(option: click.Option) -> st.SearchStrategy[list[str]]:
+def _option_words(option: click.Option) -> st.SearchStrategy[list[str]]:
     name = st.sampled_from([*option.opts, *option.secondary_opts])
     if option.is_flag:
         return name.map(lambda flag: [flag])
@@ -301,7 +301,7 @@ def command_lines(draw: st.DrawFn) -> list[str]:
         command = cli.get_command(context, name)
     assert command is not None
     options = [option for option in command.params if isinstance(option, click.Option)]
-    given = draw(st.lists(st.sampled_from(options).flatmap(_given), max_size=5)) if options else []
+    given = draw(st.lists(st.sampled_from(options).flatmap(_option_words), max_size=5)) if options else []
     if name == "solve" and draw(st.booleans()):
         given.append(["--for", draw(_VALUES["--for"])])
     if name == "privacy" and draw(st.booleans()):

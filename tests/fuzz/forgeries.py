@@ -173,8 +173,9 @@ def _least_budget(source: str, adjacent: str = "linf:1") -> str:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of certificate: how an honest one is written, and of what: claims that hold and claims that fail, or,
-    for least numbers, programs that have different ones.
+    """A kind of certificate: how an honest one is written, and for which claims.
+
+    The claims hold or fail; for least numbers they are programs whose least numbers differ.
     """
 
     write: Callable[..., str]
@@ -395,7 +396,10 @@ def forged(name: str, chance: random.Random) -> tuple[Document, Document]:
 
 
 def wrongly_accepted(forgery: Document, own: Document) -> str | None:
-    """What is accepted in full although it contradicts the honest certificate; else None."""
+    """The answer of `forgery` and that of `own`, if the first is accepted in full and contradicts the second; else None.
+
+    The certificate `own` is the honest one.
+    """
     try:
         accepted = check_text(samples.resealed(forgery), Budget(_STEPS))
     except (Rejected, Unreadable, Exhausted):
@@ -418,7 +422,10 @@ def _number(text: str | None) -> Fraction:
 
 
 def attempts(name: str, seeds: Iterable[int]) -> Counter[str]:
-    """How many forgeries were refused, and accepted for what is true; fails where one is accepted for what is false."""
+    """Count forgeries by fate: refused, or accepted because they are true.
+
+    Fails where a forgery of something false is accepted.
+    """
     found: Counter[str] = Counter()
     for seed in seeds:
         forgery, own = forged(name, random.Random(f"{name} {seed}"))

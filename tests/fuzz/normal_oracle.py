@@ -1,5 +1,6 @@
-"""Probabilities of comparisons of Gaussian, Laplace and discrete Gaussian noises, by quadrature between all kinks and
-sums that know nothing of how dipc finds them.
+"""Probabilities of comparisons of Gaussian, Laplace and discrete Gaussian noises, found without dipc.
+
+They are computed by quadrature between all kinks, and by sums.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def _width(noise: Drawn) -> Fraction:
 
 
 def around(noises: Sequence[Drawn], comparisons: Sequence[Comparison], center: int) -> mpmath.mpf:
-    """Where each comparison is of one noise, or of one with the center."""
+    """The probability that all `comparisons` hold, each about one noise, or about one noise and `center`."""
     leaves: dict[int, list[tuple[Fraction, Fraction, Fraction]]] = {}
     low, high = -mpmath.inf, mpmath.inf
     for item in comparisons:
@@ -79,7 +80,7 @@ def around(noises: Sequence[Drawn], comparisons: Sequence[Comparison], center: i
         for leaf, c in terms.items():
             leaves.setdefault(leaf, []).append((c, a, item.constant))
 
-    def given(t: mpmath.mpf) -> mpmath.mpf:
+    def conditional(t: mpmath.mpf) -> mpmath.mpf:
         total = mpmath.mpf(1)
         for leaf, bounds in leaves.items():
             least, most = mpmath.mpf(0), mpmath.mpf(1)
@@ -104,7 +105,7 @@ def around(noises: Sequence[Drawn], comparisons: Sequence[Comparison], center: i
         return mpmath.mpf(0)
     inside = sorted({low, high, *(point for point in points if low < point < high)})
     return sum(
-        (mpmath.quad(lambda t: _density(noises[center], t) * given(t), [a, b]) for a, b in pairwise(inside)),
+        (mpmath.quad(lambda t: _density(noises[center], t) * conditional(t), [a, b]) for a, b in pairwise(inside)),
         mpmath.mpf(0),
     )
 
@@ -139,7 +140,7 @@ def _reach(noise: Drawn) -> list[float]:
 
 
 def over_plane(noises: Sequence[Drawn], comparisons: Sequence[Comparison], centers: tuple[int, int]) -> float:
-    """Where each comparison is of the centers and at most one noise more."""
+    """The probability that all `comparisons` hold, each about `centers` and at most one more noise."""
     s, t = centers
     own: list[tuple[float, float, float]] = []
     leaves: dict[int, list[tuple[float, float, float, float]]] = {}
@@ -187,8 +188,9 @@ def over_plane(noises: Sequence[Drawn], comparisons: Sequence[Comparison], cente
 
 @dataclass(frozen=True)
 class _Piecewise:
-    """A function between ends, by coefficients of Chebyshev polynomials on each panel, and its integral up to each
-    end.
+    """A function between two ends, with its integral up to each point.
+
+    Both are given by coefficients of Chebyshev polynomials on each panel.
     """
 
     ends: list[mpmath.mpf]
@@ -196,7 +198,7 @@ class _Piecewise:
     sums: list[mpmath.mpf]
 
     def integral(self, x: mpmath.mpf) -> mpmath.mpf:
-        """Up to x."""
+        """The integral up to `x`."""
         if x <= self.ends[0]:
             return mpmath.mpf(0)
         if x >= self.ends[-1]:
@@ -222,7 +224,7 @@ def _cosines(digits: int) -> list[list[mpmath.mpf]]:
 
 
 def _antiderivative(values: Sequence[mpmath.mpf], cosines: list[list[mpmath.mpf]]) -> list[mpmath.mpf]:
-    """Of the polynomial with these values at the places of a panel, 0 at its lower end."""
+    """The antiderivative of the polynomial with `values` at the nodes of a panel, 0 at its lower end."""
     halved = [values[0] / 2, *values[1:-1], values[-1] / 2]
     found = [2 * mpmath.fdot(halved, row) / _DEGREE for row in cosines]
     found[0], found[-1] = found[0] / 2, found[-1] / 2
@@ -235,8 +237,9 @@ def _antiderivative(values: Sequence[mpmath.mpf], cosines: list[list[mpmath.mpf]
 
 
 def over_tree(noises: Sequence[Drawn], comparisons: Sequence[Comparison], root: int) -> mpmath.mpf:
-    """Where comparisons of Gaussian noises are of one noise, or of two that are neighbors in a tree. Distributions are
-    integrated from the leaves to the root, panel by panel between all kinks.
+    """The probability that all `comparisons` hold, each about one Gaussian noise or two neighbors in a tree.
+
+    Distributions are integrated from the leaves to `root`, panel by panel between all kinks.
     """
     own: dict[int, list[tuple[mpmath.mpf, mpmath.mpf]]] = {}
     pairs: dict[int, dict[int, list[tuple[mpmath.mpf, mpmath.mpf, mpmath.mpf]]]] = {}

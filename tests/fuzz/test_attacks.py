@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fuzz.attacks import ATTACKS, said
+from tests.fuzz.attacks import ATTACKS, replies
 
 #: Of each attack, those that are made in slow tests, by tens.
 TENS = range(30)
@@ -12,11 +12,11 @@ TENS = range(30)
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_nothing_contradicts_the_answer(name: str) -> None:
-    assert said(name, range(2))
+    assert replies(name, range(2))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ten", TENS)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_nothing_contradicts_hundreds_of_answers(name: str, ten: int) -> None:
-    assert said(name, range(10 * ten, 10 * ten + 10))
+    assert replies(name, range(10 * ten, 10 * ten + 10))

@@ -1,5 +1,7 @@
-"""Random programs over Gaussian and Laplace noises with one and two centers, and over discrete Gaussian noises: their
-probabilities, verdicts next to them and their certificates, against an oracle that shares nothing with dipc.
+"""Random programs over normal and Laplace noises, against an oracle that shares nothing with dipc.
+
+The noises are Gaussian and Laplace with one or two centers, or discrete Gaussian. The tests compare probabilities,
+verdicts of claims close to them, and certificates.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ def _noise(chance: random.Random, *, whole: bool, mixed: bool) -> tuple[str, Fra
 
 
 def _comparisons(chance: random.Random, count: int, centers: int, *, whole: bool) -> list[tuple[str, Comparison]]:
-    """As texts, and as what they say."""
+    """Random comparisons, each as a text and as the `Comparison` that it states."""
     found = []
     hub = chance.randrange(count)
     hubs = [hub, (hub + 1) % count][: max(1, centers)]
@@ -140,8 +142,8 @@ def _two_centers(comparisons: list[Comparison], count: int) -> tuple[int, int]:
     raise AssertionError
 
 
-def said(seeds: Iterable[int]) -> dict[str, int]:
-    """How many there are of each kind."""
+def kinds_of_programs(seeds: Iterable[int]) -> dict[str, int]:
+    """The number of programs of each kind."""
     kinds: dict[str, int] = {}
     for seed in seeds:
         kind = attack(seed)
@@ -150,12 +152,12 @@ def said(seeds: Iterable[int]) -> dict[str, int]:
 
 
 def test_probabilities_and_verdicts_are_those_of_the_oracle() -> None:
-    kinds = said([*range(8), 18, 27, 28])
+    kinds = kinds_of_programs([*range(8), 18, 27, 28])
     assert {"one", "two", "integers"} <= kinds.keys()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hundred", range(10))
 def test_a_thousand_of_them(hundred: int) -> None:
-    kinds = said(range(100 + 100 * hundred, 200 + 100 * hundred))
+    kinds = kinds_of_programs(range(100 + 100 * hundred, 200 + 100 * hundred))
     assert sum(number for kind, number in kinds.items() if "undecided" in kind) <= 25

@@ -1,5 +1,6 @@
-"""Random trees of comparisons of Gaussian noises, with many centers and of hostile sizes: their enclosures against
-integrals of piecewise polynomials to 20 digits, and against draws.
+"""Random trees of comparisons of Gaussian noises, with many centers and of hostile sizes.
+
+Their enclosures are compared with integrals of piecewise polynomials to 20 digits, and with draws.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def event(noises: list[tuple[Fraction, Fraction]], stated: list[Comparison]) -> 
 
 
 def attack(seed: int, *, hostile: bool) -> str:
-    """How many centers the event has, if it is enclosed."""
+    """Compare an enclosure with the truth; return the number of centers as text, or that it is undecided."""
     chance = random.Random(f"trees {seed} {hostile}")
     noises, stated, eps = drawing(chance, hostile=hostile)
     about = event(noises, stated)
@@ -78,9 +79,11 @@ def attack(seed: int, *, hostile: bool) -> str:
     return f"{max(sizes, default=1)} centers"
 
 
-def beside(chance: random.Random) -> tuple[list[tuple[Fraction, Fraction]], list[Comparison]]:
-    """What is no tree of values: values drawn around each other, with thresholds of their own or numbers; values
-    between two, beside a tree; sums.
+def treeless_event(chance: random.Random) -> tuple[list[tuple[Fraction, Fraction]], list[Comparison]]:
+    """Noises and comparisons that form no tree of values.
+
+    They are values drawn around each other, with thresholds of their own or numbers; values between two others, beside
+    a tree; and sums.
     """
     count = chance.randint(2, 5)
     noises = [(chance.choice(_SPREADS[2:7]), F(chance.randint(-1, 1))) for _ in range(2 * count + 2)]
@@ -109,7 +112,7 @@ def beside(chance: random.Random) -> tuple[list[tuple[Fraction, Fraction]], list
 
 def attack_by_draws(seed: int) -> str:
     chance = random.Random(f"draws {seed}")
-    noises, stated = beside(chance)
+    noises, stated = treeless_event(chance)
     try:
         low, high = enclosure(event(noises, stated), F(1), 40)
     except Undecided as undecided:
@@ -127,12 +130,12 @@ def attack_by_draws(seed: int) -> str:
     return f"{max(sizes, default=1)} centers"
 
 
-def said(seeds: Iterable[int], *, hostile: bool) -> Counter[str]:
+def outcomes(seeds: Iterable[int], *, hostile: bool) -> Counter[str]:
     return Counter(attack(seed, hostile=hostile) for seed in seeds)
 
 
 def test_enclosures_of_trees_are_those_of_the_oracle() -> None:
-    kinds = said((2, 3, 5), hostile=False) + said(range(3), hostile=True)
+    kinds = outcomes((2, 3, 5), hostile=False) + outcomes(range(3), hostile=True)
     assert kinds.total() == 6
 
 
@@ -145,6 +148,6 @@ def test_enclosures_of_what_is_no_tree_of_values_by_draws() -> None:
 @pytest.mark.parametrize("hundred", range(3))
 def test_three_hundred_of_each(hundred: int) -> None:
     seeds = range(100 + 100 * hundred, 200 + 100 * hundred)
-    assert "undecided" not in str(said(seeds, hostile=False).most_common(4))
-    assert said(seeds, hostile=True).total() == 100
+    assert "undecided" not in str(outcomes(seeds, hostile=False).most_common(4))
+    assert outcomes(seeds, hostile=True).total() == 100
     assert Counter(attack_by_draws(seed) for seed in seeds).total() == 100

@@ -26,7 +26,7 @@ out <- r >= 0
 
 @dataclass
 class Pandas:
-    """What a DataFrame of pandas shows."""
+    """The methods of a pandas DataFrame that dipc calls."""
 
     columns: list[str]
     rows: list[tuple[object, ...]]
@@ -37,7 +37,7 @@ class Pandas:
 
 @dataclass
 class Polars:
-    """What a DataFrame of polars shows."""
+    """The methods of a polars DataFrame that dipc calls."""
 
     columns: list[str]
     rows: list[tuple[object, ...]]
@@ -48,7 +48,7 @@ class Polars:
 
 @dataclass
 class Arrow:
-    """What a table of Arrow shows."""
+    """The methods of an Arrow table that dipc calls."""
 
     column_names: list[str]
     rows: list[dict[str, object]]

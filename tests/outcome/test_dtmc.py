@@ -45,7 +45,7 @@ def test_the_steps_from_every_state_sum_to_exactly_one(sparse: Dtmc) -> None:
 
 
 def test_the_product_along_the_paths_is_the_probability_of_the_output(sparse: Dtmc) -> None:
-    """The chain and `prob` agree exactly, exit by exit."""
+    """The chain and `Program.probability` agree exactly, exit by exit."""
     reached: dict[int, Quotient] = {0: Quotient.convert(1)}
     for number, steps in enumerate(sparse.steps):
         for step in steps:

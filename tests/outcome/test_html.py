@@ -21,7 +21,7 @@ SPARSE = [str(ROOT / "benchmarks" / name) for name in ("sparse.dip", "sparse.csv
 SEVENTH = ["--beta", "2*m*c*exp(-alpha*eps/(8*c))/7"]
 
 
-class Parts(HTMLParser):
+class PageElements(HTMLParser):
     """The elements of a page with their attributes and their text."""
 
     def __init__(self, text: str) -> None:
@@ -56,7 +56,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]
 def test_it_is_small_and_asks_nothing_of_anybody(page: tuple[str, dict[str, Any]]) -> None:
     text, _ = page
     assert len(text.encode()) <= 150_000
-    parts = Parts(text)
+    parts = PageElements(text)
     (policy,) = [a["content"] for a, _ in parts.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
     assert policy is not None
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
@@ -73,7 +73,7 @@ def test_it_is_small_and_asks_nothing_of_anybody(page: tuple[str, dict[str, Any]
 
 def test_what_is_shaded_is_what_fails(page: tuple[str, dict[str, Any]]) -> None:
     text, result = page
-    ((_, data),) = [part for part in Parts(text).all("script") if part[0].get("id") == "curves"]
+    ((_, data),) = [part for part in PageElements(text).all("script") if part[0].get("id") == "curves"]
     curves = {curve["name"]: curve for curve in json.loads(data)}
     failing = {row["row"]: row["failing"] for row in result["rows"] if "failing" in row}
     assert sorted(failing) == [2, 3]
@@ -99,7 +99,7 @@ def test_it_can_be_read_without_a_script(page: tuple[str, dict[str, Any]]) -> No
 
 def saved(text: str, directory: Path) -> Path:
     """The certificate that the page has, as the file that its link saves."""
-    ((attributes, _),) = [part for part in Parts(text).all("a") if "download" in part[0]]
+    ((attributes, _),) = [part for part in PageElements(text).all("a") if "download" in part[0]]
     data = attributes["href"]
     assert data is not None
     proof = directory / "proof.json"
@@ -109,7 +109,7 @@ def saved(text: str, directory: Path) -> Path:
 
 def drawn(html: Path) -> list[dict[str, Any]]:
     """The curves that the page draws."""
-    parts = Parts(html.read_text(encoding="utf-8")).all("script")
+    parts = PageElements(html.read_text(encoding="utf-8")).all("script")
     ((_, data),) = [part for part in parts if part[0].get("id") == "curves"]
     found: list[dict[str, Any]] = json.loads(data)
     return found

@@ -136,7 +136,7 @@ def test_benchmarks(program: str) -> None:
 
 
 def test_every_schema_that_is_written_is_there() -> None:
-    """What the sources call `dipc.NAME/N` has a file."""
+    """Each format that the sources call `dipc.NAME/N` has a file."""
     sources = [path for room in ("dipc", "benchmarks") for path in (ROOT / room).rglob("*.py")]
     named = {
         found for path in sources for found in re.findall(r"\bdipc\.[a-z-]+/\d+", path.read_text(encoding="utf-8"))

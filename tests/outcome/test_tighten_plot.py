@@ -28,7 +28,7 @@ def member(beta: str = "exp(-eps/2)/(1 - exp(-eps)/3)", **constants: int) -> Mem
     return Member({name: Fraction(value) for name, value in constants.items()}, found)
 
 
-def asked(beta: str) -> UserQuestion:
+def question_about(beta: str) -> UserQuestion:
     return UserQuestion(Path("l.dip"), Options(beta=beta))
 
 
@@ -39,7 +39,7 @@ def texts(path: Path) -> str:
 
 def test_one_program(tmp_path: Path) -> None:
     path = tmp_path / "needs.svg"
-    draw(path, outcome(member(), asked("exp(-eps/2)/(1 - exp(-eps)/3)")))
+    draw(path, outcome(member(), question_about("exp(-eps/2)/(1 - exp(-eps)/3)")))
     found = texts(path)
     assert "the factor of beta = exp(-eps/2)/(1 - exp(-eps)/3) that is needed" in found
     assert "row 1" in found
@@ -48,7 +48,7 @@ def test_one_program(tmp_path: Path) -> None:
 
 def test_a_family_by_two_constants(tmp_path: Path) -> None:
     path = tmp_path / "family.svg"
-    draw(path, family([member(k=k) for k in (1, 2, 3)], asked("b")))
+    draw(path, family([member(k=k) for k in (1, 2, 3)], question_about("b")))
     found = texts(path)
     assert "l: the least factor of beta = b" in found
     assert "best 1/κ" in found
@@ -57,14 +57,14 @@ def test_a_family_by_two_constants(tmp_path: Path) -> None:
 def test_equal_results_are_equal_files(tmp_path: Path) -> None:
     one = member()
     for name in ("a.svg", "b.svg"):
-        draw(tmp_path / name, outcome(one, asked("b")))
+        draw(tmp_path / name, outcome(one, question_about("b")))
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 @pytest.mark.parametrize("beta", ["exp(-3*eps)", "0", "(eps - 2)^2", "max(1/10, exp(-2*eps))"])
 def test_whatever_was_found_can_be_drawn(beta: str, tmp_path: Path) -> None:
     path = tmp_path / "any.png"
-    draw(path, outcome(member(beta), asked(beta)))
+    draw(path, outcome(member(beta), question_about(beta)))
     assert path.read_bytes().startswith(b"\x89PNG")
 
 

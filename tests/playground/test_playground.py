@@ -19,8 +19,8 @@ SPARSE = ROOT / "benchmarks" / "sparse.dip"
 TABLE = ROOT / "benchmarks" / "sparse.csv"
 
 
-def asked(command: str, options: str, *, table: bool = True, program: str | None = None) -> list[dict[str, Any]]:
-    """What the page is told."""
+def messages(command: str, options: str, *, table: bool = True, program: str | None = None) -> list[dict[str, Any]]:
+    """The messages that the page receives for `command`."""
     text = SPARSE.read_text(encoding="utf-8") if program is None else program
     question = {
         "command": command,
@@ -40,7 +40,7 @@ def test_the_page_is_told_what_the_command_prints(
     options = f'--beta "2*m*c*exp(-alpha*eps/(8*c))/{factor}"'
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    first, page = asked("check", options)
+    first, page = messages("check", options)
     monkeypatch.chdir(ROOT)
     code = run(["check", "benchmarks/sparse.dip", "benchmarks/sparse.csv", *shlex.split(options)])
     assert (first["code"], first["text"], first["errors"]) == (code, capsys.readouterr().out, "")
@@ -50,7 +50,7 @@ def test_the_page_is_told_what_the_command_prints(
 
 def test_other_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    first, page = asked("tighten", "--digits 6")
+    first, page = messages("tighten", "--digits 6")
     assert first["code"] == 0
     assert first["text"].startswith("least factor 0.156842")
     assert first["errors"] == ""
@@ -59,7 +59,7 @@ def test_other_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_probabilities_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    answered, page = asked("prob", '--input "q=(-1,0,1)"', table=False)
+    answered, page = messages("prob", '--input "q=(-1,0,1)"', table=False)
     assert (answered["kind"], answered["code"], answered["errors"]) == ("answer", 0, "")
     assert "sum  1, exactly" in answered["text"]
     assert 'id="curves"' in page["html"]
@@ -69,14 +69,14 @@ def test_probabilities_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_an_option_that_only_the_command_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    first, _ = asked("check", "--strict=rows --beta 1")
+    first, _ = messages("check", "--strict=rows --beta 1")
     assert first["code"] == 3
 
 
 @pytest.mark.parametrize("command", ["check", "tighten"])
 def test_mistakes_of_a_question_are_told(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (only,) = asked(command, "--beta exp(")
+    (only,) = messages(command, "--beta exp(")
     assert only["code"] == 2
     assert only["text"] == ""
     assert "error[E" in only["errors"]
@@ -121,7 +121,7 @@ import dipc.playground
 
 
 def test_nothing_on_the_way_needs_what_browsers_do_not_have(tmp_path: Path) -> None:
-    """There are no wheels of NumPy and SciPy for browsers on the index."""
+    """The index has no wheels of NumPy and SciPy for browsers, so nothing on this path imports them."""
     done = subprocess.run(
         [sys.executable, "-c", BLOCKED, str(tmp_path)],
         cwd=ROOT,

@@ -45,7 +45,7 @@ OPERATIONS: dict[str, Callable[[Fraction], bool]] = {
 
 
 def answer(tree: Tree | int, x: Sequence[Fraction]) -> int:
-    """What the tree says at x, without dipc."""
+    """The value of `tree` at `x`, computed without dipc."""
     while isinstance(tree, Tree):
         value = sum((c * v for c, v in zip(tree.coefficients, x, strict=True)), tree.constant)
         tree = tree.then if OPERATIONS[tree.op](value) else tree.otherwise

@@ -277,7 +277,7 @@ def test_a_choice_that_is_wrong_for_several_values_is_one_mistake() -> None:
 
 
 def test_all_of_a_thousand_values() -> None:
-    """Their probabilities are quotients over one denominator, which is made and written once."""
+    """A thousand probabilities share one denominator, which is computed and written once."""
     program = dipc.load(
         "program p; input q : {1..1000}; output y : {1..1000}; y <- Exp(eps/2, v in {1..1000} : -abs(v - q))"
     )
@@ -294,7 +294,7 @@ def test_all_of_a_thousand_values() -> None:
 
 
 def test_equal_scores_are_one_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At every input anew: the denominator is made once for each different one."""
+    """The denominator is computed once for each different set of scores, not anew at every input."""
     made: list[tuple[Fraction, ...]] = []
     create = ExponentialWeights.__init__
 

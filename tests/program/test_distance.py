@@ -66,8 +66,10 @@ out <- 0
 @settings(max_examples=examples(5))
 @given(trees(2, differences(2), HALVES), st.tuples(QUARTERS, QUARTERS), st.sampled_from([Norm.LINF, Norm.L1]))
 def test_dd_against_a_grid(tree: Tree, u: tuple[Fraction, Fraction], norm: Norm) -> None:
-    """Borders are x = c/2 and x - y = c/2, so the nearest other answer is at, or just beside, a point of the grid of
-    eighths: the least distance found there is dd, or more by less than the step beside it.
+    """The least distance found on a grid is dd, or exceeds dd by less than one step.
+
+    Borders are x = c/2 and x - y = c/2, so the nearest other answer is at a point of the grid of eighths, or just
+    beside one.
     """
     scale = 8000  # integers are quick to compare
     small = scaled(tree, scale)

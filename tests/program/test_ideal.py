@@ -27,7 +27,7 @@ def containing(regions: tuple[Region, ...], point: dict[int, Fraction]) -> Regio
     return found
 
 
-def at(region: Region, point: dict[int, Fraction]) -> tuple[object, ...]:
+def values_at(region: Region, point: dict[int, Fraction]) -> tuple[object, ...]:
     return tuple(value.evaluate(point) if isinstance(value, Affine) else value for value in region.answer)
 
 
@@ -42,7 +42,7 @@ def test_regions_partition_the_inputs_and_say_what_the_ideal_says(tree: Tree) ->
     for x in itertools.product((F(-3, 2), F(0), F(1, 2)), repeat=3):
         point = dict(zip(ideal.program.core.inputs, x, strict=True))
         expected = (F(answer(tree, x)),)
-        assert at(containing(regions, point), point) == expected
+        assert values_at(containing(regions, point), point) == expected
         assert ideal.values(x) == expected
 
 
@@ -54,7 +54,7 @@ def test_regions_of_ints(tree: Tree, rng: random.Random) -> None:
     for _ in range(30):
         x = (F(rng.randint(-5, 5)), F(rng.randint(-5, 5)))
         point = dict(zip(ideal.program.core.inputs, x, strict=True))
-        assert at(containing(regions, point), point) == (F(answer(tree, x)),)
+        assert values_at(containing(regions, point), point) == (F(answer(tree, x)),)
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 20, pytest.param(50, marks=pytest.mark.slow)])
@@ -104,7 +104,7 @@ def test_answers_may_be_forms() -> None:
     q = (F(-1), F(1, 2), F(3))
     point = dict(zip(ideal.program.core.inputs, q, strict=True))
     expected = ("bot", "top", "none", F(0), F(1, 2), F(0))
-    assert at(containing(ideal.regions({}), point), point) == expected == ideal.values(q)
+    assert values_at(containing(ideal.regions({}), point), point) == expected == ideal.values(q)
 
 
 def test_finite_inputs_and_cells() -> None:

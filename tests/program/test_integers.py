@@ -56,8 +56,9 @@ def test_verdicts_of_the_mechanism() -> None:
 
 
 def difference_at_least(n: int) -> Closed:
-    """Pr[Z >= n] for n >= 1 and Z the difference of two discrete Laplaces: Pr[Z = k] is
-    ((1-r)/(1+r))²·r^k·(k + (1+r²)/(1-r²)) for k >= 0, summed over k >= n.
+    """Pr[Z >= n] for n >= 1, where Z is the difference of two discrete Laplace noises.
+
+    Pr[Z = k] = ((1-r)/(1+r))²·r^k·(k + (1+r²)/(1-r²)) for k >= 0, summed over k >= n.
     """
     share = Quotient(1 + R**2, 1 - R**2)
     geometric = Quotient(R**n, 1 - R)

@@ -91,7 +91,7 @@ def test_a_gamma_that_no_answer_meets_has_probability_zero() -> None:
 
 
 def test_the_values_of_a_distance() -> None:
-    """What gamma may be, for Theorem 12."""
+    """Theorem 12 needs only these values of gamma."""
     program = dipc.load(
         "program p; input q[1..3] : real; output out : {1..3} = 1; metric { output: abs(q[out] - q[out']); } out <- 2"
     )

@@ -237,7 +237,7 @@ def test_betas_that_are_put_together_from_pieces(beta: str, verdict: str) -> Non
 
 
 def test_a_gamma_that_is_put_together_from_pieces_is_refused() -> None:
-    """With alpha left open, max(alpha, 1) is no multiple of it, whatever it is for large alpha."""
+    """The gamma max(alpha, 1) is not a multiple of an open alpha, even though it equals alpha where alpha is large."""
     with pytest.raises(DiagnosticError) as caught:
         decided(NUMERIC_SPARSE, gamma="max(alpha, 1)")
     assert caught.value.diagnostics[0].code == "E1202"

@@ -64,14 +64,14 @@ EITHER_WAY_OF_INTS = EITHER_WAY.replace("real", "int").replace("Lap", "DLap")
 NOISE = "program noise; input q : real; output val : real; ideal { val <- q } val <- Lap(eps, q)"
 
 
-def asked(source: str, beta: str, **options: object) -> Report:
+def report_on(source: str, beta: str, **options: object) -> Report:
     return dipc.check(dipc.load(source), inputs="all", alpha="dd", beta=beta, gamma="free", **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("beta", ["exp(-gamma*eps)", "exp(-gamma*eps) + exp(-alpha*eps)/10"])
 def test_where_dd_is_a_number_all_inputs_are_claimed(beta: str) -> None:
     # The metric is discrete: dd(u) = 1. The claim is about every alpha less than that, and not about alpha = 1.
-    report = asked(text("laplace"), f"2*({beta})")
+    report = report_on(text("laplace"), f"2*({beta})")
     assert report.verdict is dipc.Verdict.ACCURATE
     assert not any(row.vacuous for row in report.rows)
     options = {"inputs": "all", "alpha": "dd", "beta": beta, "gamma": "free"}
@@ -128,8 +128,8 @@ def test_where_dd_is_a_number_all_inputs_are_claimed(beta: str) -> None:
     ],
 )
 def test_claims_about_both(source: str, beta: str, verdict: str) -> None:
-    """What is decided agrees with rows; what is refuted is so at the row that is named."""
-    report = asked(source, beta)
+    """A decided claim agrees with rows, and a refuted one fails at the row that it names."""
+    report = report_on(source, beta)
     assert str(report.verdict) == verdict
     program = dipc.load(source)
     for row in report.rows:
@@ -144,33 +144,33 @@ def test_claims_about_both(source: str, beta: str, verdict: str) -> None:
 
 
 def test_gamma_as_small_as_one_likes() -> None:
-    """Where beta is at least 1 but for the least gammas, these refute it."""
-    assert str(asked(NOISE, "10000*gamma*eps", eps="[1, 2]").verdict) == "inaccurate"
-    assert str(asked(NOISE, "1 + 10000*gamma*eps", eps="[1, 2]").verdict) == "accurate"
+    """The least gammas refute a claim whose beta is at least 1 everywhere else."""
+    assert str(report_on(NOISE, "10000*gamma*eps", eps="[1, 2]").verdict) == "inaccurate"
+    assert str(report_on(NOISE, "1 + 10000*gamma*eps", eps="[1, 2]").verdict) == "accurate"
 
 
 def test_the_published_mechanism_with_what_each_part_needs() -> None:
     """Sparse's sixth, and the noise of the answer."""
     source = text("numeric_sparse")
-    assert str(asked(source, "2*m*c*exp(-alpha*eps/(9*c))/6 + c*exp(-gamma*eps/(9*c))").verdict) == "accurate"
-    assert str(asked(source, "(2*m + 1)*c*exp(-min(alpha, gamma)*eps/(9*c))").verdict) == "accurate"
-    assert str(asked(source, "2*m*c*exp(-alpha*eps/(9*c))/9 + c*exp(-gamma*eps/(9*c))").verdict) == "inaccurate"
+    assert str(report_on(source, "2*m*c*exp(-alpha*eps/(9*c))/6 + c*exp(-gamma*eps/(9*c))").verdict) == "accurate"
+    assert str(report_on(source, "(2*m + 1)*c*exp(-min(alpha, gamma)*eps/(9*c))").verdict) == "accurate"
+    assert str(report_on(source, "2*m*c*exp(-alpha*eps/(9*c))/9 + c*exp(-gamma*eps/(9*c))").verdict) == "inaccurate"
 
 
 def test_a_claim_that_says_nothing() -> None:
     for source in (APART, NOISE):
-        report = asked(source, "1 + exp(-alpha*eps) + exp(-gamma*eps)")
+        report = report_on(source, "1 + exp(-alpha*eps) + exp(-gamma*eps)")
         assert report.counts.vacuous == report.counts.above_one == len(report.rows)
-    assert asked(NOISE, "exp(-alpha*eps) + exp(-gamma*eps)").counts.vacuous == 1
-    assert asked(APART, "1/2 + exp(-gamma*eps)").counts.vacuous == 0
+    assert report_on(NOISE, "exp(-alpha*eps) + exp(-gamma*eps)").counts.vacuous == 1
+    assert report_on(APART, "1/2 + exp(-gamma*eps)").counts.vacuous == 0
 
 
 def test_intervals_and_mistakes() -> None:
     beta = "exp(-alpha*eps/2)/2 + exp(-gamma*eps)"
-    assert str(asked(APART, beta, eps="[1, 2]").verdict) == "accurate"
-    assert str(asked(APART, f"{beta} - 1/10", eps="[1, 2]").verdict) == "inaccurate"
+    assert str(report_on(APART, beta, eps="[1, 2]").verdict) == "accurate"
+    assert str(report_on(APART, f"{beta} - 1/10", eps="[1, 2]").verdict) == "inaccurate"
     with pytest.raises(DiagnosticError) as caught:
-        asked(APART, "exp(-alpha*eps) + exp(-gamma)")
+        report_on(APART, "exp(-alpha*eps) + exp(-gamma)")
     assert caught.value.diagnostics[0].code == "E0603"
     with pytest.raises(DiagnosticError) as caught:
         dipc.solve(dipc.load(APART), wanted="beta", inputs="all", alpha="dd", gamma="free")
@@ -223,7 +223,7 @@ def test_functions_of_the_lesser_distance() -> None:
 
 def test_certificates_say_that_the_checker_does_not_follow() -> None:
     beta = "exp(-alpha*eps/2)/2 + exp(-gamma*eps)"
-    proved = asked(APART, beta, keep_proofs=True)
+    proved = report_on(APART, beta, keep_proofs=True)
     written = certify(proved)
     checked = check_text(written)
     assert (checked.verdict, checked.complete) == ("accurate", False)
@@ -235,7 +235,7 @@ def test_certificates_say_that_the_checker_does_not_follow() -> None:
     del other["digest"]
     with pytest.raises(Rejected):
         check_text(sealed(other))
-    refuted = check_text(certify(asked(APART, "exp(-alpha*eps/2)/3 + exp(-gamma*eps)", keep_proofs=True)))
+    refuted = check_text(certify(report_on(APART, "exp(-alpha*eps/2)/3 + exp(-gamma*eps)", keep_proofs=True)))
     assert refuted.verdict == "inaccurate"
 
 
@@ -271,7 +271,7 @@ z <- DLap(eps, q); if z >= 0 then out <- true; n <- DLap(eps, q) end"""
     ],
 )
 def test_one_gamma_and_every_distance(program: str, gamma: int, beta: str, verdict: str) -> None:
-    """What is proved in two parts holds at every input that is tried, by itself; what is refuted, at one of them."""
+    """A claim proved in two parts holds at every input tried; a refuted one fails at one of them."""
     loaded = dipc.load(program)
     report = dipc.check(loaded, inputs="all", alpha="dd", gamma=gamma, beta=beta, keep_proofs=True)
     assert report.verdict == verdict
@@ -300,8 +300,9 @@ def test_one_gamma_and_every_distance(program: str, gamma: int, beta: str, verdi
     ],
 )
 def test_the_least_factor(program: str, gamma: str | int, beta: str, exact: bool) -> None:
-    """With a little more than what it is at most `check` proves the claim, with a little less than what it is at least
-    `check` refutes it; and rows agree, each by itself.
+    """A factor a little above the upper bound is proved, and a factor a little below the lower bound is refuted.
+
+    Rows agree, each by itself.
     """
     loaded = dipc.load(program)
     tightest = dipc.tighten(loaded, inputs="all", alpha="dd", gamma=gamma, beta=beta, digits=12)
@@ -322,7 +323,7 @@ def test_the_least_factor(program: str, gamma: str | int, beta: str, exact: bool
 
 
 def test_the_least_alpha_of_a_claim_in_parts() -> None:
-    """From t = alpha*eps on the first part holds, and the second for every gamma."""
+    """The first part holds from t = alpha*eps on, and the second for every gamma."""
     loaded = dipc.load(APART)
     beta = "exp(-alpha*eps/2)/4 + 1/50 + exp(-gamma*eps)"
     solution = dipc.solve(loaded, wanted="alpha", inputs="all", gamma="free", beta=beta, digits=8)

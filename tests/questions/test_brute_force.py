@@ -48,7 +48,7 @@ PROGRAMS = [
 
 @pytest.mark.parametrize(("source", "options"), PROGRAMS)
 def test_classes_agree_with_the_rows_of_their_inputs(source: str, options: dict[str, Any]) -> None:
-    """Where all that a class poses holds, so does every row; where what is exact fails, the class is refuted."""
+    """If all obligations of a class hold, so does every row; if an exact one fails, the class is refuted."""
     program = dipc.load(source)
     asked = EveryInput(program, ClassClaim(program, ClaimOptions(**options)))
     engine = engine_of(asked)

@@ -227,7 +227,7 @@ def test_vacuous_rows() -> None:
     ],
 )
 def test_where_dd_is_alpha(alpha: str, beta: str, vacuous: bool) -> None:
-    """With a table, with its own column, for every input, and in a certificate, dd = alpha is the same."""
+    """A row with dd = alpha is treated alike with a table, with a column dd, for every input, and in a certificate."""
     dd = "0" if alpha == "0" else "2"
     row = {"q": 0, "out": 0, "dd": dd}
     laplace = dipc.load(LAPLACE)
@@ -424,7 +424,7 @@ def test_ctrl_c_says_how_far_it_got() -> None:
     told: list[int] = []
 
     def stop(done: int, total: int | None) -> None:
-        """At 256 rows on a quick machine, before that on a slow one."""
+        """Interrupt at the first report after 100 rows: at 256 rows on a quick machine, earlier on a slow one."""
         assert total == 27 * 12
         told.append(done)
         if done >= 100:

@@ -24,7 +24,7 @@ for i in 1..n do s <- s + max(0, min(1, x[i])) end; y <- s/n + Lap(n*eps)"""
 
 
 def reach(text: str, side: IntervalSide, **constants: int) -> float:
-    """How far the interval reaches, for every input at eps = 1."""
+    """The distance to which the interval extends on `side`, for every input at eps = 1."""
     found = dipc.interval(dipc.load(text, **constants), inputs="all", eps=1, side=str(side))
     solution = found.solutions[side]
     assert solution.value is not None, solution.remark
@@ -69,7 +69,9 @@ def test_what_is_proved_holds_at_each_input(
 
 @pytest.mark.parametrize(("released", "verdict"), [("0", "accurate"), ("-2", "accurate"), ("-4", "inaccurate")])
 def test_far_releases_are_not_taken_for_near_ones(released: str, verdict: str) -> None:
-    """A release of -2 is within 3 of answers up to 1, and rarely reached from others; one of -4 is near no answer, and
+    """A distant release is never taken for one within gamma.
+
+    A release of -2 is within 3 of answers up to 1, and rarely reached from others. One of -4 is near no answer, and is
     reached from 0 half of the time.
     """
     text = f"""program p; input q : real; output v : real; var r : real;
@@ -80,7 +82,7 @@ def test_far_releases_are_not_taken_for_near_ones(released: str, verdict: str) -
 
 
 def test_noise_that_is_drawn_on_one_way_alone() -> None:
-    """Only what is drawn on the way may be what is released."""
+    """The released noise must be drawn on the path that was taken."""
     text = """program p; input q : real; output v : real = 0; var b, r : real;
     ideal { v <- q } b <- Lap(eps, q); if b >= 0 then r <- Lap(2*eps, q); v <- r else v <- b end"""
     about = {"alpha": 0, "gamma": 1, "eps": "1"}
@@ -92,7 +94,7 @@ def test_noise_that_is_drawn_on_one_way_alone() -> None:
 
 
 def test_means_of_clamped_inputs_have_a_class_for_each_way_to_clamp() -> None:
-    """Where alpha is 0 it does not matter how near other answers are: a class is not divided by that."""
+    """Classes are not divided by the nearness of other answers where alpha is 0."""
     for beta, verdict in (("exp(-n*eps)", "accurate"), ("99*exp(-n*eps)/100", "inaccurate")):
         for n in (1, 2, 4):
             report = dipc.check(dipc.load(MEAN, n=n), inputs="all", alpha=0, gamma=1, beta=beta)
@@ -145,7 +147,7 @@ def test_a_count_on_one_side_is_near_at_every_gamma(side: str) -> None:
 def test_what_is_proved_of_ints_holds_at_each(
     most: int, release: str, law: str, shift: int, gamma: int | str, beta: str, metric: str
 ) -> None:
-    """At each input in a window around the range, for each gamma."""
+    """The claim holds at each input in a window around the range, for each gamma."""
     text = COUNT.replace("ideal", f"{metric} ideal").replace("DLap(eps, q", f"{law} + {shift}")
     program = dipc.load(text.replace("r < 0 then v <- 0", release), M=most)
     if dipc.check(program, inputs="all", alpha=0, gamma=gamma, beta=beta).verdict == "accurate":

@@ -199,8 +199,9 @@ PLANE = Region((), ())
 
 @pytest.mark.parametrize("norm", [Norm.LINF, Norm.L1])
 def test_some_facet_is_as_far_as_the_region_is(norm: Norm) -> None:
-    """The distance of a point from a polygon is the greatest violation of one facet, by linear programming over the
-    points of the polygon.
+    """The distance of a point from a polygon is the greatest violation of one facet.
+
+    The oracle is linear programming over the points of the polygon.
     """
     chance = random.Random(norm.value)
     seen = 0
@@ -264,13 +265,13 @@ def test_ways_that_are_put_together_have_the_same_sum(exits: list[CenteredExit],
 def test_events_of_integer_noise_are_put_together() -> None:
     noises = (Noise(DISCRETE_LAPLACE, F(1), F(0)),)
 
-    def found(*halves: ShiftedHalfspace) -> CenteredExit:
+    def exit_behind(*halves: ShiftedHalfspace) -> CenteredExit:
         return CenteredExit((), None, (), False, (NoiseComponent(noises, halves),) if halves else ())
 
     # N <= -1, N = 0 and N >= 1
-    exits = (found(half(-1, -1)), found(half(0, 1), half(0, -1)), found(half(-1, 1)))
-    assert united(exits, EVERY_EPS, Limits()) == (found(),)
-    apart = (found(half(-1, -1)), found(half(-1, 1)))
+    exits = (exit_behind(half(-1, -1)), exit_behind(half(0, 1), half(0, -1)), exit_behind(half(-1, 1)))
+    assert united(exits, EVERY_EPS, Limits()) == (exit_behind(),)
+    apart = (exit_behind(half(-1, -1)), exit_behind(half(-1, 1)))
     assert united(apart, EVERY_EPS, Limits()) == apart
 
 

@@ -89,7 +89,7 @@ def _drawn(law: str, name: str, rate: str, mean: str) -> str:
 
 
 def _answers(report: dipc.Report) -> Counter[object]:
-    """How many classes there are with each answer, verdict and bound."""
+    """The number of classes with each answer, verdict and bound."""
     found: Counter[object] = Counter()
     for row in report.rows:
         assert isinstance(row, ClassResult)
@@ -118,9 +118,7 @@ def _points(program: Program, count: int, chance: random.Random) -> list[list[Fr
 
 @given(programs(), st.integers(0, 10**6))
 def test_a_series_of_det_is_det(text: str, seed: int) -> None:
-    """At single inputs, run by the interpreter: exactly one path of each segment holds for the answer there, and for no
-    other answer.
-    """
+    """Exactly one path of each segment holds for the answer that the interpreter gives, and none for another."""
     program = dipc.load(text)
     ideal = Ideal(program)
     every = ideal.series
@@ -151,7 +149,7 @@ def _probability(program: Program, each: Series, inputs: dict[int, Fraction]) ->
 
 @given(programs(), st.integers(0, 10**6))
 def test_a_series_of_a_program_has_its_probabilities(text: str, seed: int) -> None:
-    """In closed form, against the chain towards each answer."""
+    """The closed forms of a series are those of the chain towards each answer."""
     program = dipc.load(text)
     every = series(program.flow, 10_000)
     if every is None:
@@ -190,7 +188,7 @@ def maxima(draw: st.DrawFn) -> str:
 
 @given(st.one_of(programs(), maxima()), st.integers(0, 10**6))
 def test_many_runs_are_measured_along_their_graph(text: str, seed: int) -> None:
-    """In closed form, against the chain towards each answer; one-sided noise has no such graphs."""
+    """The closed forms along the graph are those of the chain; one-sided noise has no such graph."""
     program = dipc.load(text)
     known = runs(program.flow, 10_000)
     assert known is not None
@@ -211,7 +209,7 @@ def test_many_runs_are_measured_along_their_graph(text: str, seed: int) -> None:
 
 @given(st.one_of(programs(), maxima()), st.integers(0, 10**6))
 def test_rows_of_many_runs(text: str, seed: int) -> None:
-    """However few runs are many: the probabilities are the same."""
+    """The probabilities do not depend on the number of runs above which runs count as many."""
     (values,) = _points(dipc.load(text), 1, random.Random(seed))
     probabilities: list[object] = []
     for few in (10**9, 0):
@@ -241,7 +239,7 @@ def test_a_few_runs_are_explored_without_counting_all(monkeypatch: pytest.Monkey
 
 
 def test_many_runs_that_no_noise_tells_apart() -> None:
-    """What is drawn does not matter to them."""
+    """Such runs depend on inputs alone: their probabilities are 0 or 1, whatever noise is drawn."""
     lines = [
         "program p; input q[1..7] : real; output o : bool = true; var r : real;",
         "for i in 1..7 do r <- Lap(eps, q[i]); if q[i] < 1 and q[i] > -1 then o <- false end end",
@@ -254,7 +252,7 @@ def test_many_runs_that_no_noise_tells_apart() -> None:
 
 @given(programs(), st.integers(0, 10**6))
 def test_distances_are_found_segment_by_segment(text: str, seed: int) -> None:
-    """They are those to all regions with other answers."""
+    """Distances found segment by segment are the distances to all regions with other answers."""
     program = dipc.load(text)
     distances: list[object] = []
     for many in (10**9, 0):
@@ -266,8 +264,9 @@ def test_distances_are_found_segment_by_segment(text: str, seed: int) -> None:
 
 
 def test_one_distance_looks_at_one_answer() -> None:
-    """Of 401 answers of Sparse, each with a segment for every query before its own: with all of them it takes 5 million
-    calls.
+    """One distance looks at one of the 401 answers of Sparse.
+
+    Each answer has a segment for every query before its own; looking at all of them takes 5 million calls.
     """
     m = 400
     every = Distances(Ideal(dipc.load(MECHANISMS["sparse"].path, m=m)))
@@ -318,7 +317,7 @@ def _trees(chance: random.Random) -> str:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_one_of_the_paths_of_a_segment_holds_before_and_after(seed: int) -> None:
-    """As many paths hold at each input and noise before some are put together as after."""
+    """The number of paths that hold at an input and a noise is the same before and after paths are merged."""
     chance = random.Random(f"paths {seed}")
     program = dipc.load(_trees(chance))
     with pytest.MonkeyPatch.context() as patch:

@@ -122,7 +122,7 @@ def test_a_refutation_names_the_number_and_the_input() -> None:
 
 
 def test_a_claim_from_some_number_on() -> None:
-    """With fewer than three queries a sixth of beta is too little at small eps."""
+    """A sixth of beta is too little for fewer than three queries at small eps."""
     beta = "2*m*c*exp(-alpha*eps/(8*c))/6"
     assert for_all(SPARSE, beta=beta).report.verdict is Verdict.INACCURATE
     found = for_all(SPARSE, beta=beta, least=3)
@@ -131,7 +131,7 @@ def test_a_claim_from_some_number_on() -> None:
 
 
 def test_small_t_is_left_to_a_beta_above_one() -> None:
-    """At t = 0 each comparison goes wrong with probability 1/2: m/2 is more than m/3, but m/3 is at least 1 by then."""
+    """Each comparison goes wrong with probability 1/2 at t = 0: m/2 exceeds m/3, but m/3 is at least 1 by then."""
     found = for_all(NOISY_MAX, beta="m*exp(-alpha*eps/2)/3")
     assert found.report.verdict is Verdict.ACCURATE
     assert found.start > 2
@@ -451,7 +451,7 @@ def test_finite_inputs_that_belong_to_no_query(source: str, beta: str, verdict: 
     "declared", ["input k : {0..m};", "domain few = {0..m}; input k : few;", "input k : few; domain few = {0..m};"]
 )
 def test_inputs_that_have_more_values_for_greater_numbers(declared: str) -> None:
-    """What happens for a value that no small number has is not known from the small ones."""
+    """A value that no small number of queries has leaves the claim undecided."""
     source = changed(
         FINITE,
         ("input T : {0..2};", f"input T : {{0..2}}; {declared}"),
@@ -556,7 +556,7 @@ def exact_verdict(source: str, m: int, options: dict[str, object]) -> Verdict:
 
 
 def test_the_unit_of_a_split_budget() -> None:
-    """In multiples of eps/m the rate of the threshold grows with m, and that of the queries stays what it is."""
+    """The rate of the threshold grows with m in multiples of eps/m, and the rate of the queries stays fixed."""
     program = dipc.load(SPLIT)
     union = union_of(program, "m", OPEN)
     assert union.rates is not None
@@ -727,7 +727,7 @@ def test_what_grows_faster_than_what(rate: str, beta: str, faster: str, number: 
     ],
 )
 def test_many_queries_are_refuted_at_one_input(source: str, beta: str, number: int) -> None:
-    """What breaks the claim only with many queries does so at an input like the hardest ones of few."""
+    """A claim that fails only for many queries is refuted at an input like the hardest ones of few."""
     found = check_for_all(dipc.load(source), "m", beta=beta, alpha="dd", keep_proofs=True)
     (row,) = found.report.select(Verdict.INACCURATE)
     assert isinstance(row, ClassResult)
@@ -799,8 +799,9 @@ def test_indices_that_are_not_counted_anew(old: str, new: str) -> None:
     ],
 )
 def test_normal_noise_and_every_number_of_queries(program: str, beta: str, numbers: str, least: int) -> None:
-    """Beyond small numbers only t at which beta is less than 1 are to be proved; there is no closed form that tells
-    where the union bound fails.
+    """A claim with normal noise is proved from some number on, at each t where beta is less than 1.
+
+    No closed form tells where the union bound fails.
     """
     found = dipc.load(f"benchmarks/{program}")
     report = dipc.check(found, inputs="all", for_all=numbers, beta=beta)
@@ -811,7 +812,7 @@ def test_normal_noise_and_every_number_of_queries(program: str, beta: str, numbe
 
 
 def test_normal_noise_and_a_claim_that_fails_for_one_query() -> None:
-    """At m = 1 beta is less than 1/2 for every t, and Pr is 1/2 next to t = 0."""
+    """Beta is less than 1/2 for every t at m = 1, while the probability of an error is 1/2 next to t = 0."""
     report = dipc.check(
         dipc.load("benchmarks/gaussian_sparse.dip"), inputs="all", for_all="m", beta="m*exp(-alpha*eps/8)/3"
     )
@@ -819,7 +820,7 @@ def test_normal_noise_and_a_claim_that_fails_for_one_query() -> None:
 
 
 def test_no_distance_leaves_any_input_of_a_finite_class() -> None:
-    """Then there is no input to look at; it was divided by how many systems of half-spaces there are."""
+    """A finite class without inputs at any distance is decided: nothing is divided by its number of half-spaces."""
     text = """program scores; const m = 2; input s[1..m] : {0..1}; output answer : {1..m};
     ideal { var b : {0..1} = 0; answer <- 1; b <- s[1];
             for i in 2..m do if s[i] > b then answer <- i; b <- s[i] end end }

@@ -1,9 +1,8 @@
-"""Random whole programs under random claims, over all five questions: today's verdicts and closed forms are those that
-an earlier version of dipc, built quite differently, gave and that were written down then.
+"""Random programs under random claims keep the verdicts and closed forms that an earlier version of dipc gave.
 
-An entry of `frozen_programs.json` is never made anew to fit: where an answer differs, one of the two versions is wrong.
-Only an `undecided` may be replaced, by a verdict that has a proof; and programs with finite and real outputs have
-`metric { dd: all; }` since, which says what was meant then.
+That version was built quite differently. An entry of `frozen_programs.json` is never regenerated to fit: where an
+answer differs, one of the two versions is wrong. Only `undecided` may be replaced, by a verdict with a proof.
+Programs with finite and real outputs have since been given `metric { dd: all; }`, which states what they meant then.
 """
 
 from __future__ import annotations

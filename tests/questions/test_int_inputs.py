@@ -182,8 +182,9 @@ def test_numbers_of_queries_are_for_reals() -> None:
 
 
 def test_a_certificate_says_what_is_on_trust(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the distance is left open, a proof for one integer after the other is not in it, if it does not follow from
-    that for the distance 1.
+    """A proof for one integer after the other is on trust where the distance is left open.
+
+    It is in the certificate only where it follows from the proof for the distance 1.
     """
     rising = "exp(-alpha*eps) - exp(-3*alpha*eps)/100"
     for alpha, beta, code in (
@@ -292,7 +293,7 @@ def test_answers_given_in_several_ways(name: str) -> None:
 
 
 def test_bounds_that_are_the_best_far_away_only() -> None:
-    """Where n >= 1, the sum of the slacks of both comparisons grows with the distance, from less than another bound."""
+    """The sum of the slacks of both comparisons starts below another bound and grows with the distance, for n >= 1."""
     ideal = "if n < 1 and n - m > 3 then o <- false else if n + m < 3 then o <- true else o <- true end end"
     body = (
         "x <- DLap(2*eps, n); y <- DLap(eps, n - m); if x < 1 and y > 3 then o <- false"

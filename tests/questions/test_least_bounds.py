@@ -93,7 +93,7 @@ def test_random_rows_come_out_the_same(seed: int) -> None:
 
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_rows_are_compared_some_at_a_time(monkeypatch: pytest.MonkeyPatch, k: int) -> None:
-    """What was enough, or not, for some is remembered for those to come; of most bounds nothing is."""
+    """Later rows reuse the bounds that were enough, or not, for earlier ones; most bounds are forgotten."""
     monkeypatch.setattr("dipc.questions.rows._COMPARED", 7)
     monkeypatch.setattr("dipc.questions.rows._REMEMBERED", 9)
     monkeypatch.setattr("dipc.program.program._REMEMBERED", 9)
@@ -123,7 +123,7 @@ def test_of_different_rows_few_bounds_are_remembered(monkeypatch: pytest.MonkeyP
 
 
 def test_a_grid_takes_a_decision_for_each_distance() -> None:
-    """Not one for each row, where another of the losers is second."""
+    """Rows at one distance share a decision, even where another loser is second."""
     program = dipc.load(MECHANISMS["noisy_max"].path, m=3)
     few, many = compared(program, None, inputs="q = -3..3", classes=False)
     assert few <= 8

@@ -45,14 +45,14 @@ def test_one_number_for_alpha(source: str, beta: str, alpha: Fraction, eps: str,
     assert str(report.verdict) == verdict, [row.reason for row in report.rows]
 
 
-def between(source: EveryInput) -> ClassCase:
+def two_sided_class(source: EveryInput) -> ClassCase:
     """The class with two sides."""
     cases = [case for case in source.cases() if isinstance(case, ClassCase)]
     return next(case for case in cases if len(case.convex.inputs.region.guards) == 2)
 
 
 def test_bounds_are_below_the_probabilities() -> None:
-    """At each eps the least of the bounds is at most every probability behind the facets, and attained at a corner."""
+    """The least bound at each eps is at most every probability behind the facets, and is attained at a corner."""
     program = dipc.load(APART)
     source = EveryInput(program, ClassClaim(program, ClaimOptions(beta="1/2")))
     case = next(

@@ -23,7 +23,7 @@ TEXT = MECHANISMS["noisy_max"].path.read_text(encoding="utf-8").replace("real", 
     ],
 )
 def test_noisy_max_over_every_int(m: int, beta: str, verdict: Verdict) -> None:
-    """What is proved of all distances holds at single ones, by the rows' own probabilities."""
+    """A claim proved for all distances holds at single ones, by the rows' own probabilities."""
     program = dipc.load(TEXT, m=m)
     assert dipc.check(program, inputs="all", beta=beta).verdict is verdict
     points = [{"q": [0] * (m - 1) + [2 * k - odd]} for k in (1, 2, 3, 7, 30) for odd in (0, 1)]

@@ -71,7 +71,7 @@ def test_a_metric_about_every_index_is_covered() -> None:
 
 
 def test_a_selection_from_finite_inputs_is_not_covered() -> None:
-    """From (1, 0) the nearest other answer is at (0, 0), at 1: the values differ by 1 only, where real ones by 2."""
+    """The input nearest to (1, 0) with another answer is (0, 0), whose value differs by 1 only, not by 2."""
     source = NOISY_MAX.replace("q[1..m] : real", "q[1..m] : {0, 1}")
     beta = "3*m*exp(-9*alpha*eps/10)"
     rows = dipc.check(dipc.load(source), inputs=["q in {0, 1}"], beta=beta).rows
@@ -103,7 +103,7 @@ FIXED_DOMAINS = {
 
 @pytest.mark.parametrize("name", FIXED_DOMAINS)
 def test_a_selection_whose_answer_has_no_room_for_later_indices_is_not_covered(name: str) -> None:
-    """With four queries the answer would become 4, which is outside its domain: no such program has a meaning."""
+    """The answer would become 4 with four queries, which is outside its domain: the program would have no meaning."""
     source = FIXED_DOMAINS[name]
     with pytest.raises(DiagnosticError, match="cannot hold 4"):
         check_all(dipc.load(source, m=4))
@@ -125,7 +125,7 @@ def test_a_domain_up_to_m_is_as_small_as_the_least_number_that_is_covered() -> N
 
 
 def test_a_program_that_leaves_a_domain_when_noise_is_large_is_not_covered() -> None:
-    """Where the two comparisons agree the count stays 0, but four times they may differ: then it would become 4."""
+    """The count stays 0 where the two comparisons agree, but if they differ four times the count would become 4."""
     source = ABOVE_THRESHOLD.replace("var rT", "var k : {0..3} = 0; var s : real; var rT").replace(
         "if r >= rT", "s <- Lap(eps/4, q[i]); if r < rT and s >= rT then k <- k + 1 end; if r >= rT"
     )

@@ -45,7 +45,7 @@ r <- Lap(eps, q[1]); a <- r >= 0; r <- Lap(eps, q[2]); b <- r >= 0
 """
 
 
-def asked(source: str, metric: str, beta: str, **options: object) -> Report:
+def report_on(source: str, metric: str, beta: str, **options: object) -> Report:
     return dipc.check(dipc.load(source.replace("METRIC", metric)), inputs="all", beta=beta, **options)  # type: ignore[arg-type]
 
 
@@ -85,7 +85,7 @@ def test_claims_about_answers_that_are_near(
     source: str, metric: str, beta: str, options: dict[str, object], verdict: str
 ) -> None:
     """Proved claims hold at single inputs, and what refutes is so at the row that is named."""
-    report = asked(source, metric, beta, **options)
+    report = report_on(source, metric, beta, **options)
     assert str(report.verdict) == verdict, [row.reason for row in report.rows]
     program = dipc.load(source.replace("METRIC", metric))
     for row in report.rows:
@@ -113,10 +113,10 @@ def test_the_published_mechanisms_with_metrics() -> None:
 
 def test_answers_that_are_all_the_same() -> None:
     """dd is infinite there: the limit of beta is claimed."""
-    report = asked(MAXIMUM, "same: q[1] <= 5 or out = out';", "exp(-alpha*eps)")
+    report = report_on(MAXIMUM, "same: q[1] <= 5 or out = out';", "exp(-alpha*eps)")
     assert str(report.verdict) == "accurate"
     assert "0" in {row.beta for row in report.rows}
-    assert str(asked(MAXIMUM, "same: q[1] <= 5 or out = out';", "exp(-alpha*eps) - 1/100").verdict) == "inaccurate"
+    assert str(report_on(MAXIMUM, "same: q[1] <= 5 or out = out';", "exp(-alpha*eps) - 1/100").verdict) == "inaccurate"
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_answers_that_are_all_the_same() -> None:
 )
 def test_metrics_that_are_refused(metric: str, options: dict[str, object], code: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
-        asked(MAXIMUM, metric, "exp(-alpha*eps)", **options)
+        report_on(MAXIMUM, metric, "exp(-alpha*eps)", **options)
     assert caught.value.diagnostics[0].code == code
 
 
 def test_a_distance_that_may_be_negative_is_not_decided() -> None:
-    report = asked(MAXIMUM, "output: q[out] - q[out'];", "1/2", gamma=1)
+    report = report_on(MAXIMUM, "output: q[out] - q[out'];", "1/2", gamma=1)
     assert {row.reason for row in report.rows} == {"the distance of answers may be negative"}
 
 
@@ -141,9 +141,9 @@ def test_a_distance_that_may_be_negative_is_not_decided() -> None:
     ("metric", "complete"), [("same: q[out] = q[out'];", False), ("output: abs(q[out] - q[out']);", True)]
 )
 def test_certificates_follow_distances_of_answers(metric: str, complete: bool) -> None:
-    """Which answers are the same is not followed: such classes are left open."""
-    checked = check_text(certify(asked(MAXIMUM, metric, "2*exp(-alpha*eps/2)", keep_proofs=True)))
+    """The checker does not follow sameness of answers: certificates leave classes of such a metric open."""
+    checked = check_text(certify(report_on(MAXIMUM, metric, "2*exp(-alpha*eps/2)", keep_proofs=True)))
     assert (checked.verdict, checked.complete) == ("accurate", complete)
     assert len(checked.open_rows) == (0 if complete else checked.counts["accurate"])
-    refuted = check_text(certify(asked(MAXIMUM, metric, "exp(-alpha*eps)/9", keep_proofs=True)))
+    refuted = check_text(certify(report_on(MAXIMUM, metric, "exp(-alpha*eps)/9", keep_proofs=True)))
     assert refuted.verdict == "inaccurate"

@@ -11,8 +11,10 @@ from tests.questions.test_all_inputs import agrees_with_rows
 
 
 def random_program(seed: int) -> str:
-    """A tree of comparisons for the ideal, and the same tree with noise in (most) comparisons for the program: now and
-    then with another threshold, with noise that is shared, or with the answers mixed up.
+    """A random program whose ideal is a tree of comparisons.
+
+    The program is the same tree, with noise in most comparisons. Now and then it has another threshold, shared noise,
+    or answers mixed up.
     """
     chance = random.Random(seed)
     thresholds = ["0", "1", "-1", "1/2"]

@@ -1,5 +1,6 @@
-"""Programs that release a winner and a number: right *and* near is one claim, about inputs that are far from another
-winner.
+"""Claims about programs that release a winner and a number: the answer must be right *and* near.
+
+Such a claim is about inputs that are far from another winner.
 """
 
 from __future__ import annotations
@@ -103,8 +104,9 @@ def test_every_output_as_the_paper_has_it() -> None:
 
 @pytest.mark.parametrize("inputs", ["all", ["q[1] = 10", "q[2] = 0"]])
 def test_a_certificate_says_which_is_meant(inputs: str | list[str]) -> None:
-    """A claim about winners alone is about more inputs than one about all outputs, so that no proof that this one is
-    vacuous is one of it.
+    """A claim about winners alone is about more inputs than one about all outputs.
+
+    Thus a proof that the second claim is vacuous does not prove the first.
     """
     report = dipc.check(dipc.load(ALL), inputs=inputs, alpha=4, gamma=3, beta="1/100", eps=1, keep_proofs=True)
     assert report.verdict is Verdict.ACCURATE
@@ -118,8 +120,9 @@ def test_a_certificate_says_which_is_meant(inputs: str | list[str]) -> None:
 @settings(max_examples=examples(12))
 @given(numbers, numbers, st.sampled_from(["linf", "l1", "discrete"]))
 def test_the_distance_against_a_grid(x: Fraction, y: Fraction, norm: str) -> None:
-    """Only the flag makes another answer: the least distance to a point of a fine grid with another one is dd, or more
-    by less than a step beside the border.
+    """The distance to the nearest other answer agrees with a grid, where only the flag makes another answer.
+
+    The least distance to a point of a fine grid with another answer is dd, or exceeds dd by less than one step.
     """
     scale, beside = 8_000, 8
     found = Distances(Ideal(dipc.load(FLAGGED.replace("METRIC", norm)))).at((x, y))

@@ -44,7 +44,7 @@ QUESTIONS: dict[str, tuple[str | Path, dict[str, Any]]] = {
 }
 
 
-def asked(name: str) -> tuple[dipc.Program, Source]:
+def program_and_source(name: str) -> tuple[dipc.Program, Source]:
     text, options = QUESTIONS[name]
     program = dipc.load(text)
     return program, question(program, **options)
@@ -54,7 +54,7 @@ def asked(name: str) -> tuple[dipc.Program, Source]:
 def test_settling_the_cases_one_by_one_gives_the_report(name: str) -> None:
     text, options = QUESTIONS[name]
     report = dipc.check(dipc.load(text), **options)
-    program, source = asked(name)
+    program, source = program_and_source(name)
     rows = list(results(source.cases(), Engine(program.measurer, program.limits)))
     assert [row.row for row in rows] == list(range(1, len(rows) + 1))
     known = [(row.row, row.input, row.output, row.verdict, row.closed_form, row.counterexample) for row in report.rows]
@@ -65,13 +65,14 @@ def test_settling_the_cases_one_by_one_gives_the_report(name: str) -> None:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_a_case_poses_decides_it(name: str) -> None:
-    """If all obligations of a case hold, so does the claim; and if one fails whose bound is the probability itself, the
-    claim does not.
+    """A claim holds if all obligations of its case do, and fails if an exact one does.
+
+    An obligation is exact if its bound is the probability itself.
     """
-    program, source = asked(name)
+    program, source = program_and_source(name)
     engine = Engine(program.measurer, program.limits)
     seen = 0
-    for case, row in zip(source.cases(), results(asked(name)[1].cases(), engine), strict=True):
+    for case, row in zip(source.cases(), results(program_and_source(name)[1].cases(), engine), strict=True):
         try:
             posed = case.steps()
         except Undecided:
@@ -90,9 +91,9 @@ def test_what_a_case_poses_decides_it(name: str) -> None:
 @pytest.mark.parametrize("name", ["a table", "a table with a beta in cells", "inputs", "every gamma"])
 def test_obligations_of_rows_against_the_probabilities_at_single_eps(name: str) -> None:
     """Brute force: Pr and 1 - beta at many eps, from the program itself."""
-    program, source = asked(name)
+    program, source = program_and_source(name)
     engine = Engine(program.measurer, program.limits)
-    for case, row in zip(source.cases(), results(asked(name)[1].cases(), engine), strict=True):
+    for case, row in zip(source.cases(), results(program_and_source(name)[1].cases(), engine), strict=True):
         for posed in case.steps():
             assert posed.variable is Variable.EPS
             found = engine.decide(posed.obligation)

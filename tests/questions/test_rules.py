@@ -46,7 +46,7 @@ def test_every_rule_is_in_the_list() -> None:
 def test_a_class_that_one_rule_decides(
     rule: str, text: str, options: ClaimOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without the rule the claim is undecided: the test would see if another one took its place."""
+    """The claim is undecided without the rule, so that no other rule can take its place unnoticed."""
     program = dipc.load(text)
     asked = {"inputs": "all", "beta": options.beta, "alpha": options.alpha}
     assert dipc.check(program, **asked).verdict is dipc.Verdict.ACCURATE  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ def guards(draw: st.DrawFn, whole: bool = False) -> list[Constraint]:
 
 @given(guards(), st.lists(_DOMAINS, min_size=3, max_size=3), st.data())
 def test_the_way_out_over_listed_domains(known: list[Constraint], domains: list[tuple[Fraction, ...]], data) -> None:  # type: ignore[no-untyped-def]
-    """Against all inputs."""
+    """The counts agree with all inputs."""
     positions = {
         slot: Position(slot, (), tuple(map(Fraction, domain)), whole=False) for slot, domain in enumerate(domains)
     }
@@ -72,7 +72,7 @@ def test_the_way_out_over_listed_domains(known: list[Constraint], domains: list[
 
 @given(guards(whole=True), st.lists(st.integers(-4, 4), min_size=3, max_size=3))
 def test_the_way_out_over_integers(known: list[Constraint], values: list[int]) -> None:
-    """Against all integers that are near enough."""
+    """The counts agree with all integers that are near enough."""
     here = dict(enumerate(map(Fraction, values)))
     if not known or not all(guard.holds_at(here) for guard in known):
         return
@@ -137,7 +137,7 @@ def test_promotion_keeps_what_must_be_finite(body: str, types: tuple[type, type]
 
 
 def test_promotion_makes_no_integers_of_halves() -> None:
-    """As an int, 1/2 would be neither more than 0 nor at most 0."""
+    """The number 1/2 as an int would be neither more than 0 nor at most 0."""
     program = dipc.load(
         "program p; input y : {0, 1/2, 1}; output out : {0..1} = 0; var n : int; ideal { if y > 0 then out <- 1 end }"
         "n <- DLap(eps, 1); if n >= y then out <- 1 end"
@@ -225,8 +225,9 @@ def test_too_many_classes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_many_classes_that_nobody_asked_for_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Past the limit on classes, and where hardly any inputs are alike, they are decided one by one, or refused by the
-    limit on those.
+    """Inputs are decided one by one past the limit on classes, and where hardly any are alike.
+
+    The limit on rows may refuse them.
     """
     monkeypatch.setattr("dipc.questions.symmetric_inputs.ROW_BY_ROW", 6)
     program = dipc.load(BENCHMARKS / "sparse.dip", m=1)
@@ -243,7 +244,7 @@ def test_too_many_classes_that_nobody_asked_for_are_rows(monkeypatch: pytest.Mon
 
 
 def test_formulas_of_a_metric_leave_no_symmetry() -> None:
-    """Where `same` has a say in dd(u), inputs are taken one by one: the counts are 1, the verdicts those of rows."""
+    """Inputs are taken one by one where dd depends on formulas: the counts are 1, and the verdicts those of rows."""
     program = dipc.load(BENCHMARKS / "noisy_max_ties.dip", m=3)
     classes = dipc.check(program, inputs="q = -1..1", classes=True)
     rows = dipc.check(program, inputs="q = -1..1", classes=False)
@@ -268,7 +269,7 @@ def test_other_distances_of_inputs(norm: str) -> None:
 @pytest.mark.parametrize("distance", ["discrete", "linf", "abs(out - out')"])
 @pytest.mark.parametrize("gamma", ["0", "1", "free"])
 def test_other_distances_of_answers(distance: str, gamma: str) -> None:
-    """Which answers are near enough may depend on the input: the rows are those of the inputs one by one."""
+    """The rows are those of single inputs, even where the set of near answers depends on the input."""
     text = (BENCHMARKS / "noisy_max.dip").read_text().replace("claim {", f"metric {{ output: {distance}; }} claim {{")
     program = dipc.load(text.replace("gamma: 0;", ""), m=3)
     options = {

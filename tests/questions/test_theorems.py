@@ -126,7 +126,7 @@ def test_theorem_10_where_dd_is_infinite() -> None:
     ("max(exp(-alpha*eps), alpha*eps/100)", "it could not be shown that beta never grows with alpha"),
 ])  # fmt: skip
 def test_theorem_10_needs_a_simple_region(beta: str, why: str) -> None:
-    """Without it the obligation at dd(u) is decided all the same, and the report says that it is only that one."""
+    """The obligation at dd(u) is decided even without a simple region, and the report says that it decides no more."""
     table = [{"q": 0, "out": 0, "dd": 5}]
     report = dipc.check(dipc.load(LAPLACE), table, beta=beta, gamma=1)
     assert report.theorem is not None

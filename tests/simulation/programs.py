@@ -66,10 +66,10 @@ def programs(draw, features=ALL, size=8):
     def index(loops):
         return pick("x", "d", "a[x]", "a[d]", "0", "min(2, x + d)", *loops)
 
-    def whole(depth, loops):
+    def integer_expression(depth, loops):
         """An integer DOM expression."""
         if depth and draw(st.booleans()):
-            left, right = whole(depth - 1, loops), whole(depth - 1, loops)
+            left, right = integer_expression(depth - 1, loops), integer_expression(depth - 1, loops)
             shape = pick("({} + {})", "({} - {})", "({} * {})", "min({}, {})", "max({}, {}, 1)", "abs({} - {})", "-{}")
             return shape.format(left, right)
         return pick("0", "1", "2", "k", "x", "d", "out[1]", lambda: f"a[{index(loops)}]", *loops)
@@ -79,7 +79,7 @@ def programs(draw, features=ALL, size=8):
         if depth and draw(st.booleans()):
             left, right = number(depth - 1, loops), number(depth - 1, loops)
             return pick("({} + {})", "({} * {})", "{} / 3", "({} - f)", "{} / (1 + abs(x))").format(left, right)
-        return pick("f", "h", "1/3", lambda: whole(1, loops))
+        return pick("f", "h", "1/3", lambda: integer_expression(1, loops))
 
     def real(depth, loops):
         if depth and draw(st.booleans()):
@@ -92,7 +92,7 @@ def programs(draw, features=ALL, size=8):
         if depth and draw(st.booleans()):
             left, right = integer(depth - 1, loops), integer(depth - 1, loops)
             return pick("({} + {})", "({} - {})", "2*{}", "x*{}", "-{}").format(left, right)
-        return pick("z[1]", "z[2]", lambda: whole(0, loops))
+        return pick("z[1]", "z[2]", lambda: integer_expression(0, loops))
 
     def comparison(loops):
         op = draw(COMPARISONS)
@@ -131,9 +131,9 @@ def programs(draw, features=ALL, size=8):
             case "bool":
                 return f"{pick('b[1]', 'b[2]', 'flag')} <- {condition(loops)}"
             case "dom":
-                return f"x <- min(2, max(0, {whole(2, loops)}))"
+                return f"x <- min(2, max(0, {integer_expression(2, loops)}))"
             case "array":
-                return f"a[{index(loops)}] <- min(2, abs({whole(2, loops)}))"
+                return f"a[{index(loops)}] <- min(2, abs({integer_expression(2, loops)}))"
             case "output":
                 return f"out[{pick('1', '2', *loops)}] <- {pick('x', 'a[x]', 'd', '1')}"
             case "level":
@@ -155,7 +155,7 @@ def programs(draw, features=ALL, size=8):
     def noise(loops):
         target = pick(*NOISES, "val", *(["z[1]", "z[2]"] if has("int") else []))
         if target.startswith("z"):
-            mean = integer(1, loops) if has("random mean") else whole(1, loops)
+            mean = integer(1, loops) if has("random mean") else integer_expression(1, loops)
             return f"{target} <- {pick(f'DLap({rate()}, {mean})', lambda: integer(1, loops))}"
         if has("Expo") and pick(True, False, False, False):
             return f"{target} <- Expo({rate()})"

@@ -79,7 +79,7 @@ def test_real_outputs() -> None:
 
 
 def test_real_outputs_with_atoms() -> None:
-    """What is clamped ends at 0 and 4 with positive probability: cells leave these out, and they are compared, too."""
+    """Clamped outputs are 0 and 4 with positive probability: cells exclude both, and both are compared as well."""
     program, source = dipc.load(CLAMPED), random.Random(7)
     drawn = [laplace(source, 1.0) + 2 for _ in range(4000)]
     good = dipc.conform(program, {"q": 2}, 1, samples=[min(max(x, 0.0), 4.0) for x in drawn])
@@ -188,8 +188,10 @@ def observed(scale: float, runs: int, seed: int) -> dipc.Conformance:
 
 
 def test_a_scale_that_is_a_little_wrong() -> None:
-    """12 per cent at 5 000 samples are 7.8 deviations of the likelihood ratio. 5 per cent at 10^4 are 4.9, where no
-    test with an error of 10^-6 has more than half of the power; 2 per cent at 10^5 are 6.3.
+    """A scale that is wrong by a few per cent is found at these numbers of samples.
+
+    12 per cent at 5 000 samples are 7.8 deviations of the likelihood ratio. 5 per cent at 10^4 are 4.9 deviations: no
+    test with an error of 10^-6 has more than half of the power there. 2 per cent at 10^5 are 6.3 deviations.
     """
     assert observed(1.0, 3000, 1).agreement is Agreement.MATCH
     found = observed(1.12, 5000, 2)
@@ -201,9 +203,10 @@ def test_a_scale_that_is_a_little_wrong() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("scale", "runs"), [(1.05, 10**4), (1.02, 10**5)])
 def test_the_power_of_likelihood_ratios(scale: float, runs: int) -> None:
-    """Beside the test that knows the scale alone to be unknown, whose statistic is n·(s - 1 - log s) for a mean
-    distance of s: its square root, doubled, is normal if the scale is 1. The error of 4·10^-7 on two sides is at 5.07
-    deviations, and cells lose less than half of one.
+    """Cells lose less than half a deviation against the test that knows that only the scale is unknown.
+
+    That statistic is n·(s - 1 - log s) for a mean distance of s: its square root, doubled, is normal if the scale is 1.
+    An error of 4·10^-7 on two sides is at 5.07 deviations.
     """
     decided = 0
     for seed in range(20 if runs < 10**5 else 6):

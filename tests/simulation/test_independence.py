@@ -45,7 +45,7 @@ def test_what_runs_programs_knows_only_their_trees(path):
 
 
 def test_of_the_lowered_program_only_its_size_is_used():
-    """`core` is imported for the type of values, and where programs come in."""
+    """The module core is imported for the type of values, and where programs come in."""
     users = [path.stem for path in ROOM.glob("*.py") if ".instructions" in path.read_text(encoding="utf-8")]
     assert users == ["runs"]
     assert (ROOM / "runs.py").read_text(encoding="utf-8").count(".instructions") == 1

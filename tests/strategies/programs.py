@@ -21,7 +21,7 @@ RESERVED = {spelling(keyword) for keyword in KEYWORDS}
 LETTERS = "xyzqrTABn_αβγμΩς"
 
 
-def some(items: st.SearchStrategy[T], least: int, most: int) -> st.SearchStrategy[tuple[T, ...]]:
+def tuples_of(items: st.SearchStrategy[T], least: int, most: int) -> st.SearchStrategy[tuple[T, ...]]:
     """A tuple of `least` to `most` items."""
     return st.lists(items, min_size=least, max_size=most).map(lambda drawn: (*drawn,))
 
@@ -62,7 +62,7 @@ def _larger(inner: st.SearchStrategy[ast.Expr]) -> st.SearchStrategy[ast.Expr]:
         st.builds(ast.Binary, operators, inner, inner),
         st.builds(ast.Binary, st.just(ast.BinaryOp.POWER), inner, exponents),
         st.builds(ast.Compare, st.sampled_from(ast.CompareOp), inner, inner),
-        st.builds(ast.Call, st.sampled_from(["min", "max"]), some(inner, 1, 3)),
+        st.builds(ast.Call, st.sampled_from(["min", "max"]), tuples_of(inner, 1, 3)),
         st.builds(ast.Call, st.sampled_from(["abs", "exp"]), inner.map(lambda x: (x,))),
     )
 
@@ -77,7 +77,7 @@ _small = expressions(3)
 def domains() -> st.SearchStrategy[ast.DomainExpr]:
     return st.one_of(
         st.builds(ast.RangeDomain, _small, _small),
-        st.builds(ast.ListedDomain, some(_small, 1, 4)),
+        st.builds(ast.ListedDomain, tuples_of(_small, 1, 4)),
         st.builds(ast.NamedDomain, names()),
     )
 
@@ -90,12 +90,12 @@ def distributions() -> st.SearchStrategy[ast.Distribution]:
     return st.one_of(
         *(st.builds(ast.NoiseExpr, st.just(law), _small, _small if law.takes_mean else st.none()) for law in LAWS),
         st.builds(ast.ExponentialMechanism, _small, names(), domains(), _small),
-        st.builds(ast.Choose, some(st.tuples(_small, _small), 1, 3)),
+        st.builds(ast.Choose, tuples_of(st.tuples(_small, _small), 1, 3)),
     )
 
 
 def _blocks(statement: st.SearchStrategy[ast.Statement]) -> st.SearchStrategy[tuple[ast.Statement, ...]]:
-    return some(statement, 0, 3)
+    return tuples_of(statement, 0, 3)
 
 
 def _compound(inner: st.SearchStrategy[ast.Statement]) -> st.SearchStrategy[ast.Statement]:
@@ -126,7 +126,7 @@ def variables(roles: list[ast.Role]) -> st.SearchStrategy[ast.VariableDecl]:
     return st.builds(
         ast.VariableDecl,
         st.sampled_from(roles),
-        some(declarators(), 1, 3),
+        tuples_of(declarators(), 1, 3),
         types(),
         st.none() | _small,
     )
@@ -140,7 +140,7 @@ def intervals() -> st.SearchStrategy[ast.IntervalExpr]:
 
 
 def claims() -> st.SearchStrategy[ast.ClaimDecl]:
-    several = some(intervals(), 1, 3)
+    several = tuples_of(intervals(), 1, 3)
     field = st.builds(ast.ClaimField, st.sampled_from(["alpha", "beta", "gamma"]), _small) | st.builds(
         ast.ClaimField, st.just("eps"), several
     )
@@ -163,8 +163,8 @@ def metrics() -> st.SearchStrategy[ast.MetricDecl]:
 
 
 def declarations() -> st.SearchStrategy[ast.Declaration]:
-    bindings = some(st.tuples(names(), _small), 1, 3)
-    own = some(variables([ast.Role.VAR]), 0, 2)
+    bindings = tuples_of(st.tuples(names(), _small), 1, 3)
+    own = tuples_of(variables([ast.Role.VAR]), 0, 2)
     return st.one_of(
         st.builds(ast.ConstDecl, bindings),
         st.builds(ast.DomainDecl, names(), domains()),
@@ -176,5 +176,5 @@ def declarations() -> st.SearchStrategy[ast.Declaration]:
 
 
 def programs() -> st.SearchStrategy[ast.ProgramTree]:
-    declared = some(declarations(), 0, 4)
+    declared = tuples_of(declarations(), 0, 4)
     return st.builds(ast.ProgramTree, names(), declared, _blocks(statements()))

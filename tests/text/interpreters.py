@@ -1,7 +1,7 @@
 """Two interpreters, written apart: one walks the tree of a program, the other runs its instructions.
 
-Both take concrete inputs and a source of draws (a noise is its mean plus the next draw; a finite choice takes the value
-that the next draw selects), and give the values of all variables at the exit. What goes wrong is a Fault with its kind.
+Both take concrete inputs and a source of draws, and return the values of all variables at the exit. A noise is its mean
+plus the next draw; a finite choice takes the value that the next draw selects. An error is a Fault with its kind.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Mechanisms of the literature as they were first typed after README and tutorial. What does not run says how to mend
-it.
+"""Mechanisms of the literature as they were first typed after reading README and tutorial.
+
+A text that does not run is answered with a way to mend it.
 """
 
 from __future__ import annotations

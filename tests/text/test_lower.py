@@ -465,7 +465,7 @@ def test_scores_count_as_statements() -> None:
 
 
 def test_the_work_of_lowering_grows_with_the_program() -> None:
-    """Some hundred calls for each of the 2002 instructions."""
+    """Lowering takes some hundred calls for each of the 2002 instructions."""
     with at_most(2_000_000):
         program = lowered(SPARSE, m=200, c=200)
     assert len(program.instructions) == 2002

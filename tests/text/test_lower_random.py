@@ -64,7 +64,7 @@ START = {
 
 
 class Writer:
-    """Writes random statements: mostly well typed and in range, now and then not."""
+    """A writer of random statements: mostly well typed and in range, now and then not."""
 
     def __init__(self, random: Random) -> None:
         self.random = random

@@ -30,7 +30,7 @@ y <- Exp(eps, v in answer : -abs(v - min(x, 1)) - abs(y)/9);
 
 
 def with_noiseless_ideal(path: Path) -> str:
-    """The program with `noiseless` in the place of the ideal that it writes out."""
+    """The program at `path`, whose written ideal is replaced by the word noiseless."""
     text = path.read_text(encoding="utf-8")
     start = text.index("ideal {")
     depth, end = 0, start
@@ -82,7 +82,7 @@ def test_every_number_of_queries(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("domain", ["{-1..k}", "{-1, 0, 1, 2}"])
 def test_the_first_of_the_best_candidates(domain: str, tmp_path: Path) -> None:
-    """Whatever x is; the score reads what the variable held before."""
+    """The first best candidate wins for every x; the score reads the former value of the variable."""
     text = BEST.replace("{-1..k}", domain)
     ideal = Ideal(dipc.load(text))
     answers = [ideal.values([value])[0] for value in ideal.program.core.slots[0].type.values]  # type: ignore[union-attr]

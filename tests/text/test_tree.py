@@ -19,7 +19,7 @@ NODE = re.compile(r"\b(\w+)\(")
 
 
 def written(tree: object) -> Counter[str]:
-    """How many nodes of each class Python writes when it shows the tree."""
+    """The number of nodes of each class that Python writes when it shows `tree`."""
     found = Counter(NODE.findall(repr(tree)))
     del found["Fraction"]
     return found

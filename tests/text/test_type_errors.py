@@ -199,7 +199,7 @@ def test_scores_of_exponential_mechanisms_turned_over() -> None:
     ],
 )
 def test_a_mean_in_the_place_of_the_rate(drawn: str, written: str) -> None:
-    """As numpy.random.laplace(loc, scale) has them. The line that was meant is a program."""
+    """Arguments in the order of numpy.random.laplace(loc, scale) are refused; the line suggested is a valid program."""
     text = "program p; const m = 3; input x : real; output r : real; r <- {};"
     (found,) = refused(text.format(drawn))
     assert (found.code, found.notes) == ("E0213", (f"write `{written}`",))
