@@ -51,11 +51,11 @@ FEW = 2
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep every test function, and a few cases of each slow one.
+    """Leave out most cases of each test function if `--few-cases` is given.
 
     One more case rarely shows what the first few did not. The same tree always runs the same cases: the first, the
-    last and others evenly between them. A test marked `every_case` keeps all cases: each is a whole outcome, which may
-    be out of date while the others are not.
+    last and others evenly between them. Slow tests keep all cases, and so do those marked `every_case`, whose cases are
+    whole outcomes: each may be out of date alone.
     """
     if not config.getoption("few_cases"):
         return

@@ -75,7 +75,7 @@ _ROUNDING = 1e-11
 
 
 def points(eps: str) -> list[float]:
-    """Some eps of an interval of `EPS`, its ends among them."""
+    """Points of an interval of `EPS`, its ends among them."""
     low, high = EPS[eps]
     return [e for e in _POINTS if low < e < high] + [e for e in (low, high) if 0 < e < inf]
 
@@ -412,8 +412,10 @@ _STEPS = 20_000_000
 
 
 def attempts(name: str, seeds: Iterable[int]) -> Counter[str]:
-    """How many certificates, honest and forged, were refused, accepted, and met what was expected of them; fails where
-    one is accepted, or met, for what is false."""
+    """Count certificates, honest and forged, that were refused, accepted, and met the expectation.
+
+    Fails where a false certificate is accepted, or meets the expectation.
+    """
     family = FAMILIES[name]
     documents = [samples.document(text) for text in family.honest()]
     found: Counter[str] = Counter()
@@ -441,8 +443,10 @@ def attempts(name: str, seeds: Iterable[int]) -> Counter[str]:
 
 
 def fields(name: str, most: int | None = None) -> int:
-    """How many certificates are accepted whose fields were deleted or replaced, one by one; `most` of each certificate
-    at random, or all. Fails where a false one is accepted."""
+    """Count the certificates that are accepted after one field was deleted or replaced.
+
+    `most` fields of each certificate are tried at random, or all. Fails where a false certificate is accepted.
+    """
     family, accepted = FAMILIES[name], 0
     for text in family.honest():
         data = samples.document(text)

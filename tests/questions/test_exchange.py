@@ -239,7 +239,7 @@ def test_a_few_runs_are_explored_without_counting_all(monkeypatch: pytest.Monkey
 
 
 def test_many_runs_that_no_noise_tells_apart() -> None:
-    """Such runs depend on inputs alone: their probabilities are 0 or 1, whatever noise is drawn."""
+    """The runs depend on inputs alone: their probabilities are 0 or 1, whatever noise is drawn."""
     lines = [
         "program p; input q[1..7] : real; output o : bool = true; var r : real;",
         "for i in 1..7 do r <- Lap(eps, q[i]); if q[i] < 1 and q[i] > -1 then o <- false end end",
