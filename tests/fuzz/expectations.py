@@ -82,8 +82,10 @@ def points(eps: str) -> list[float]:
 
 @cache
 def is_accurate(whole: bool, alpha: str, beta: str, eps: str) -> bool:
-    """Whether a wrong answer has at most the probability beta: exp(-dd*eps)/2 with a real input, of an int input
-    exp(-dd*eps)/(1 + exp(-eps))."""
+    """Whether a wrong answer has at most the probability `beta`.
+
+    Its probability is exp(-dd*eps)/2 with a real input, and exp(-dd*eps)/(1 + exp(-eps)) with an int input.
+    """
     least = 0.0 if alpha == "dd" else _quotient(alpha)
     distances: Iterable[float] = range(1, 40) if whole else [0, *_POINTS]
     for distance in distances:
@@ -106,8 +108,10 @@ def is_accurate_for(numbers: tuple[int, ...], alpha: str, beta: str, eps: str) -
 
 
 def is_private(factor: float, delta: float, adjacent: str, eps: str) -> bool:
-    """Whether THRESHOLD is (factor*eps, delta)-private for inputs adjacent by linf:R or l1:R: its probabilities are
-    those of a threshold next to Laplace noise."""
+    """Whether THRESHOLD is (factor*eps, delta)-private for inputs adjacent by linf:R or l1:R.
+
+    Its probabilities are those of a threshold next to Laplace noise.
+    """
     radius = _quotient(adjacent.partition(":")[2])
 
     def below(x: float, e: float) -> float:

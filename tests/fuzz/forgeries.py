@@ -396,9 +396,9 @@ def forged(name: str, chance: random.Random) -> tuple[Document, Document]:
 
 
 def wrongly_accepted(forgery: Document, own: Document) -> str | None:
-    """The answer of `forgery` and that of `own`, if the first is accepted in full and contradicts the second; else None.
+    """The answers of both certificates if `forgery` is accepted in full and contradicts `own`, the honest one.
 
-    The certificate `own` is the honest one.
+    None if the forgery is refused, or contradicts nothing.
     """
     try:
         accepted = check_text(samples.resealed(forgery), Budget(_STEPS))
