@@ -962,6 +962,12 @@ class _Final:
             equal = ast.Binary(BinaryOp.OR, both, equal, node.span)
         return equal if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, equal, node.span)
 
+    def _is_no_value(self, tree: ast.Expr) -> bool:
+        """Whether the expression is a string that no variable ever holds."""
+        if not isinstance(tree, ast.Name) or tree.name not in self.written.strings:
+            return False
+        return all(tree.name not in kind.values for kind in self.kinds.values())
+
     def _flag(self, place: ast.Name | ast.Element) -> ast.Name | ast.Element:
         """The variable that tells whether there is a number."""
         return replace(place, name=self.given[place.name])
@@ -986,6 +992,11 @@ class _Final:
                     return inner if value is equal else ast.Unary(UnaryOp.NOT, inner, node.span)
                 case ast.Compare(left=left, right=right) if is_none(left) and is_none(right):
                     return ast.Truth(node.op is ast.CompareOp.EQ, node.span)
+                case ast.Compare(left=left, right=right) if self._is_no_value(left) or self._is_no_value(right):
+                    if ast.CompareOp.EQ is not node.op is not ast.CompareOp.NE or may_fail(node):
+                        return None
+                    same = isinstance(left, ast.Name) and isinstance(right, ast.Name) and left.name == right.name
+                    return ast.Truth((node.op is ast.CompareOp.EQ) is same, node.span)
                 case ast.Compare(left=left, right=right):
                     for one, two in ((left, right), (right, left)):
                         if is_none(two) and isinstance(one, ast.Name | ast.Element) and one.name in self.given:
