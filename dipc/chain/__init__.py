@@ -1,1 +1,1 @@
-"""The parametrized DTMC of a program, built once with its real inputs left open; knows nothing of probabilities."""
+"""The Markov chain of a program, built once with its real inputs left open, without probabilities."""

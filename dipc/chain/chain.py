@@ -54,13 +54,13 @@ class Transitions:
         self._before[state] = {}
 
     def connect(self, source: int, goal: int, edges: tuple[Edge, ...]) -> None:
-        """Add edges between two states, behind those that are there."""
+        """Add edges from one state to another, after those that exist."""
         after = self._after[source]
         after[goal] = after.get(goal, ()) + edges
         self._before[goal][source] = None
 
     def remove(self, state: int) -> None:
-        """Take a state away with all its edges."""
+        """Remove a state and all its edges."""
         for goal in self._after.pop(state):
             self._before[goal].pop(state, None)
         for source in self._before.pop(state):
@@ -79,9 +79,9 @@ class Transitions:
         return self._after[source][goal]
 
     def trapped(self, ends: Set[int]) -> frozenset[int]:
-        """A bottom strongly connected component without one of `ends`, empty if there is none.
+        """Return a bottom strongly connected component without one of `ends`, or an empty set if there is none.
 
-        Without one every run ends almost surely: from each of the finitely many states an end can be reached, by
+        If there is none, every run ends almost surely: an end can be reached from each of the finitely many states, by
         choices that are possible again whenever the state is.
         """
         for component in strongly_connected(self._after):
@@ -94,8 +94,8 @@ class Transitions:
     def compares_again(self) -> bool:
         """Whether a comparison that branches lies on a cycle.
 
-        What it found is then known, and it would not branch again, had elimination not given up. Weights would be
-        wrong.
+        Its outcome is known on the second visit, so it branches again only if elimination gave up. Weights would then
+        be wrong.
         """
         return any(
             any(isinstance(edge, Comparison) for edge in self._after[node][goal])
@@ -106,7 +106,7 @@ class Transitions:
         )
 
     def as_networkx(self) -> nx.DiGraph[int]:
-        """The same as a networkx.DiGraph, whose edges have the attribute `edges`."""
+        """Return these transitions as a networkx.DiGraph, whose edges have the attribute `edges`."""
         import networkx as nx
 
         graph: nx.DiGraph[int] = nx.DiGraph()
@@ -123,10 +123,10 @@ _MOST_KEPT = 100
 
 
 class Leaves:
-    """The states without successors of a chain that grows there only, and where one may take the place of others.
+    """The states without successors of a chain that grows at these states only.
 
-    The leaves below a state are kept, and later searches begin there: so a chain in which everything passes through one
-    state is not searched again for each group of paths.
+    The leaves below a state are remembered, and later searches begin there. So a chain in which every path passes
+    through one state is not searched again for each group of paths.
     """
 
     def __init__(self, transitions: Transitions) -> None:
@@ -135,11 +135,11 @@ class Leaves:
         self._instead: dict[int, int] = {}
 
     def replace(self, leaf: int, whole: int) -> None:
-        """`leaf` is taken out, and what led to it leads to `whole` now."""
+        """Remove `leaf`, and let the edges that led to it lead to `whole`."""
         self._instead[leaf] = whole
 
     def below(self, above: int) -> list[int]:
-        """The states without successors that can be reached from `above`."""
+        """Return the states without successors that can be reached from `above`."""
         result: list[int] = []
         seen: set[int] = set()
         pending = self._kept.get(above, [above])
@@ -171,10 +171,10 @@ class Leaves:
 
 @frozen
 class ExitState:
-    """One way to end.
+    """An exit: the observed outputs, and the conditions under which runs end with them.
 
-    `outputs` holds the observed outputs only, None for one that was never assigned. It is reached exactly (up to
-    measure zero) where `guards` hold of the inputs and `constraints` of the noises; different exits exclude each other.
+    `outputs` has None for an output that was never assigned. Up to measure zero the exit is reached exactly if `guards`
+    hold of the inputs and `constraints` of the noises. Different exits exclude each other.
     """
 
     node: int
@@ -186,11 +186,11 @@ class ExitState:
 
 @dataclass(frozen=True)
 class Chain:
-    """The parametrized DTMC from `initial` on.
+    """The parametrized Markov chain from `initial` on.
 
-    `transitions` are over the keys of `states`, with more than one edge from a state to another where several outcomes
-    lead there. States in `cut` were left without successors because their
-    outputs already differ from the wanted ones; without them the leaves are the `exits`.
+    `transitions` are over the keys of `states`, with several edges from a state to another if several outcomes lead
+    there. States in `cut` have no successors because their outputs already differ from the wanted ones; all other
+    leaves are the `exits`.
     """
 
     flow: Flow
@@ -229,7 +229,7 @@ class Reach:
 
 
 def reach(chain: Chain) -> Reach:
-    """The Markov chain of the choices; states with a single certain step are skipped."""
+    """Return the Markov chain of the choices, without the states that have a single certain step."""
     exits = frozenset(exit_state.node for exit_state in chain.exits)
     if not chain.flow.chooses:
         if chain.initial in exits or not exits:
@@ -240,7 +240,7 @@ def reach(chain: Chain) -> Reach:
     transitions = chain.transitions
 
     def settle(node: int) -> int:
-        """The node where control stays after `node`: at a choice, at a comparison, or at an end."""
+        """Return the next node after `node` at which there is a choice, a comparison or an end."""
         passed: list[int] = []
         while node not in settled and node not in exits and len(transitions.successors(node)) == 1:
             (goal,) = transitions.successors(node)

@@ -1,6 +1,6 @@
-"""Exit states as events over independent parts: everything that does not depend on the row is done once.
+"""Exit states as events over independent parts, so that everything that does not depend on the row is computed once.
 
-People who look at the chain are shown the same for each state: what it knows, and the events behind each transition.
+Views of the chain show for each state what is known there, and the events behind each transition.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class AffineBound(NamedTuple):
 
 @frozen
 class ComponentTemplate:
-    """Noises that depend on each other, with what is known of them.
+    """Noises that depend on each other, with the constraints on them.
 
-    `event` depends on `inputs` (real input slots) and on the balls of `balls` (real output slots) only; its noises are
-    the ones with the ids `members`, in this order, `around_zero` in place of the `noises` as they were drawn.
+    `event` depends only on `inputs` (real input slots) and on the balls of `balls` (real output slots). Its noises are
+    those with the ids `members`, in this order; `around_zero` replaces the `noises` as they were drawn.
     """
 
     members: tuple[int, ...]
@@ -234,9 +234,9 @@ def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
 def template(
     program: CoreProgram, exit_state: ExitState, balls: Iterable[int] = (), intervals: Iterable[NoiseWeight] = ()
 ) -> EventTemplate:
-    """The template for an exit when the outputs `balls` are in balls and other noise falls into the `intervals`.
+    """Return the template of an exit whose outputs `balls` lie in balls, and whose other noise falls into `intervals`.
 
-    An output that was never assigned is in no ball.
+    An output that was never assigned lies in no ball.
     """
     possible = True
     points: list[AffineBound] = []

@@ -1,6 +1,6 @@
-"""Builds the chain, with real inputs symbolic, towards the wanted outputs only.
+"""Build the chain towards the wanted outputs only, with real inputs symbolic.
 
-Paths whose constraint sets together are one constraint set, such as those of a running maximum, are united on the way.
+Paths whose constraint sets together form one constraint set, such as those of a running maximum, are united on the way.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Dominators:
         return left
 
     def common_of(self, group: Sequence[int]) -> int:
-        """The same for all of the group."""
+        """Return the nearest state through which every path to each state of the group leads."""
         return reduce(self.common, group)
 
 
@@ -109,7 +109,7 @@ _LAST, _MOST_KEYS = 4, 16_000
 
 
 class _Row:
-    """Constraints in a row, with the differences among them as graphs."""
+    """Constraints in a row, with their differences as graphs."""
 
     def __init__(self) -> None:
         self.items: list[Constraint] = []
@@ -121,7 +121,7 @@ class _Row:
         self.keys: list[int] = []
 
     def become(self, items: Sequence[Constraint]) -> None:
-        """Hold these instead."""
+        """Replace the constraints of this row."""
         pairs = enumerate(zip(self.items, items, strict=False))
         same = next((k for k, (one, other) in pairs if one is not other), min(len(self.items), len(items)))
         while len(self.items) > same:
@@ -156,7 +156,7 @@ class _Row:
                     del by_end[end]
 
     def differences(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """The differences with one of these ends, in order."""
+        """Return the differences with one of these ends, in order."""
         if len(ends) == 1:
             (end,) = ends
             return self._by_end[side].get(end, ())
@@ -164,13 +164,13 @@ class _Row:
 
 
 class Rows:
-    """The constraints of states, in rows: a row is made from that of a state further up, where there is one."""
+    """The constraints of states, in rows; a row is made from the row of an earlier state, if there is one."""
 
     def __init__(self) -> None:
         self._by_key: dict[int, _Row] = {}
 
     def take(self, items: Sequence[Constraint], more: Sequence[Constraint] = ()) -> _Row:
-        """The row of these constraints and some more, which nobody else has until it is put back."""
+        """Return a row of these constraints and some more, which no other state uses until it is put back."""
         keys = [id(item) for item in items[: -_LAST - 1 : -1]]
         row = next((self._by_key[key] for key in keys if key in self._by_key), None) or _Row()
         for key in row.keys:
@@ -180,7 +180,7 @@ class Rows:
         return row
 
     def put_back(self, rows: Iterable[_Row]) -> None:
-        """Let later states have them."""
+        """Release a row for use by later states."""
         if len(self._by_key) > _MOST_KEYS:
             self._by_key.clear()
         for row in rows:
@@ -188,7 +188,7 @@ class Rows:
 
 
 class NoiseUniter:
-    """A uniter of states of one chain that differ in noises, as the chain grows."""
+    """The search for unions of states of one growing chain that differ in constraints on noises."""
 
     def __init__(self, flow: Flow, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
         self._flow = flow
@@ -198,7 +198,10 @@ class NoiseUniter:
         self._rows = Rows()
 
     def united(self, group: Sequence[int]) -> ConstraintSet | None:
-        """The one conjunction that is, up to measure zero, the union of the group's regions; None if none was found."""
+        """Return the conjunction that is, up to measure zero, the union of the group's regions.
+
+        None means that no such conjunction was found.
+        """
         members = [self._states[node] for node in group]
         known = frozenset[int]().union(*(member.constraints.variables for member in members))
         by: Offsets = {}
@@ -232,11 +235,9 @@ class NoiseUniter:
 
 @frozen
 class _Region:
-    """The constraints of a state in some coordinates.
+    """The constraints of a state in some coordinates; the `row` has all of them.
 
-    `given` are about inputs, or true of the noises from the start.
-
-    The `row` has all of them.
+    `given` are those on inputs alone and those that hold of the noises from the start.
     """
 
     constraints: Sequence[Constraint]
@@ -244,17 +245,17 @@ class _Region:
     row: _Row
 
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """The constraints of the state, without given ones, that are differences with one of these ends."""
+        """Return the constraints of the state, except given ones, that are differences with one of these ends."""
         if not self.given:
             return self.row.differences(side, ends)
         return [item for item in self.constraints if (bound := item.bound) is not None and bound[side] in ends]
 
 
 def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
-    """A conjunction that every member implies: all common bounds on differences, and what they have word for word.
+    """Return a conjunction that every member implies: common bounds on differences, and shared constraints.
 
-    It implies whatever constraints all members have in common, without naming what follows from the rest. None when
-    it would be too long.
+    It implies whatever all members have in common, but omits what follows from the rest. None means it would be too
+    long.
     """
     shared = _shared_bounds(members)
     if shared is None or len(shared) > _MOST_BOUNDS:
@@ -296,7 +297,10 @@ _Bounds = dict[tuple[int, int], int | Fraction]
 
 
 def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
-    """The upper ends or the lower ones, with their place: a maximum has one upper end, a minimum one lower end."""
+    """Return the upper or the lower ends, whichever are fewer, after their position in a pair.
+
+    A maximum has one upper end, a minimum one lower end.
+    """
     uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
     return (_UPPER, uppers) if len(uppers) < len(lowers) else (_LOWER, lowers)
 
@@ -373,7 +377,7 @@ _MOST_PAIRED = 8
 
 
 def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[list[int]]:
-    """The batch in groups that agree in all but their guards; for states without noises."""
+    """Yield groups of the batch that agree in everything but their guards, for states without noises."""
     groups: dict[int, list[list[int]]] = {}
     for node in batch:
         state = states[node]
@@ -388,7 +392,7 @@ def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[l
 
 
 class GuardUniter:
-    """A uniter of states of one chain that differ in guards, as the chain grows."""
+    """The search for unions of states of one growing chain that differ in their guards."""
 
     def __init__(self, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
         self._leaves = leaves
@@ -397,9 +401,9 @@ class GuardUniter:
         self._rows = Rows()
 
     def united(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
-        """Disjoint parts of the group, each with the one conjunction that is exactly the union of its regions.
+        """Return disjoint parts of the group, each with the conjunction that is exactly the union of its regions.
 
-        States that are in no part stay as they are. Every part has at least two members.
+        States in no part stay as they are. Every part has at least two members.
         """
         guards = {node: self._states[node].guards for node in group}
         members = {node: _Member(known, self._rows.take(known.items)) for node, known in guards.items()}
@@ -460,7 +464,7 @@ class _Member:
         self.uppers = None if row.others else set(row.graphs[_UPPER])
 
     def items_from(self, uppers: set[int] | None) -> Iterable[Constraint]:
-        """The guards, of those that are differences x - y only the ones with these x; all where None are given."""
+        """Return the guards, but of the differences x - y only those with the given x, or all for None."""
         if uppers is None:
             return self._guards.items
         if not self.row.others:
@@ -468,7 +472,7 @@ class _Member:
         return [item for item in self._guards.items if (bound := item.bound) is None or bound[0] in uppers]
 
     def implied(self, items: Iterable[Constraint]) -> list[Constraint]:
-        """The members of `items` that every point of the region satisfies; exact where all are differences."""
+        """Return the members of `items` that every point of the region satisfies; exact if all are differences."""
         result: list[Constraint] = []
         for item in items:
             bound = item.bound
@@ -715,7 +719,7 @@ class _Explorer:
         return bool(final) and any(state.values[slot] != self.wanted[slot] for slot in slots_in(final))
 
     def _unite(self, batch: list[int]) -> list[int]:
-        """Replaces groups of states that differ in their constraints only and unite to one conjunction."""
+        """Replace groups of states that differ in constraints alone by one state, if their union is a conjunction."""
         if not self.flow.draws:
             return self._unite_guards(batch)
         result: list[int] = []
@@ -728,7 +732,7 @@ class _Explorer:
         return result
 
     def _unite_guards(self, batch: list[int]) -> list[int]:
-        """The same for a program without noise, where states differ in their guards."""
+        """Replace groups of states that differ in guards alone, in a program without noise."""
         result: list[int] = []
         for group in alike_in_values(batch, self.states):
             rest = dict.fromkeys(group)
@@ -741,7 +745,7 @@ class _Explorer:
         return result
 
     def _replace(self, group: list[int], state: State) -> int:
-        """Put one state in place of all states of the group."""
+        """Replace all states of a group by one state."""
         whole = self._add(state)
         for node in group:
             for source in list(self.transitions.predecessors(node)):
@@ -761,16 +765,16 @@ class _Explorer:
 
 
 def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
-    """Whether an input takes this step: only its new constraints are checked, as the earlier ones have been."""
+    """Whether an input takes this step; only its new constraints are checked, since the earlier ones were."""
     if not isinstance(edge, Comparison):
         return True
     return all(item.form.noises or item.holds_at(along) for item in edge.known)
 
 
 def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:
-    """The batch in groups that agree in values and guards, each with all their noises.
+    """Yield groups of the batch that agree in values and guards, each with all their noises.
 
-    A noise that only some of them drew does no harm: to the others it is independent, and they know nothing of it.
+    A noise that only some of them drew does no harm: it is independent of the others.
     """
     groups: dict[int, list[tuple[list[int], dict[int, NoiseVar]]]] = {}
     for node in batch:

@@ -98,7 +98,7 @@ class Flow:
     _drawn: dict[int, NoiseVar] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def drawn(self, noise: NoiseVar) -> NoiseVar:
-        """The noise, as the same object where one like it was the last to be drawn there: they are compared often."""
+        """Return `noise`, or the equal object that was drawn there last: such noises are compared often."""
         last = self._drawn.setdefault(noise.id, noise)
         if last == noise:
             return last
@@ -106,11 +106,11 @@ class Flow:
         return noise
 
     def supports(self, noises: Iterable[NoiseVar]) -> ConstraintSet:
-        """The constraints that hold for the noises from the start: see `nonnegative`."""
+        """Return the constraints that hold of the noises from the start; see `nonnegative`."""
         return nonnegative(noises) if self.bounds_noises else NOTHING_KNOWN
 
     def is_whole(self, form: Affine) -> bool:
-        """Whether what a form depends on are integers: ints and reals never meet in one."""
+        """Whether a form depends on integers alone; ints and reals never occur in one form."""
         if form.noises:
             draw = self.program.instructions[form.noises[0][0]]
             return isinstance(draw, SampleNoise) and draw.law.whole
@@ -129,7 +129,7 @@ class Flow:
         return all(slots[slot].is_symbolic for slot in program.inputs)
 
     def first_state(self, given: Mapping[int, Value]) -> State:
-        """The state before anything runs: with these values of inputs, and all others left open."""
+        """Return the state before the first instruction, with the given values of inputs and all others left open."""
         values: list[SlotValue] = []
         for slot in self.program.slots:
             value = given.get(slot.index, slot.initial)
@@ -285,7 +285,7 @@ def _landing(instructions: tuple[Instruction, ...], label: int) -> int:
 
 
 def _joins(entry: int, successors: tuple[tuple[int, ...], ...]) -> frozenset[int]:
-    """The labels that control, from the entry on, can come to from several others."""
+    """Return the labels with several predecessors among the labels that can be reached from the entry."""
     arrivals = {entry: 0}
     pending = [entry]
     for label in pending:
@@ -393,14 +393,14 @@ def with_finite_noise(flow: Flow) -> Flow:
 
 
 def without_finite_noise(flow: Flow) -> Flow:
-    """The same with all noise drawn."""
+    """Return the flow in which every noise is drawn."""
     return replace(flow, chooses=has_choices(flow.program), draws=True, places={}) if flow.places else flow
 
 
 def intervals(
     draw: SampleNoise, mean: Fraction, places: tuple[Fraction, ...]
 ) -> Iterator[tuple[Fraction, NoiseWeight]]:
-    """A number of each interval between the places, with the interval's weight; the mean must be a number."""
+    """Yield a number in each interval between the places, with the weight of the interval."""
     for low, high, number in _cells(draw.law, places):
         yield number, NoiseWeight(draw.law, draw.rate, mean, low, high)
 

@@ -93,7 +93,7 @@ def runs(flow: Flow, most_states: int) -> RunSet | None:
 
 
 class _NoSeries(Exception):
-    """The program is not of this kind."""
+    """Raised if the program is not of a kind that has a series."""
 
 
 @dataclass(slots=True)
@@ -112,7 +112,10 @@ class RunSet:
     ends: dict[int, tuple[Value, ...]] = field(default_factory=dict)
 
     def explore(self) -> None:
-        """Find them. Raises Fault, LimitReached and _NoSeries."""
+        """Return the states of all runs.
+
+        Raises Fault, LimitReached and _NoSeries.
+        """
         self.ends = self._explored()
         for steps in self.before[1:]:
             self.counts.append(sum(self.counts[source] for source, _ in steps))
@@ -134,11 +137,11 @@ class RunSet:
         return tuple(every)
 
     def outputs(self, end: int) -> Outputs:
-        """The answer there, which is constant."""
+        """Return the answer at an end, which is constant."""
         return dict(zip(self.flow.program.outputs, self.ends[end], strict=True))
 
     def end(self, answer: Sequence[Value]) -> int | None:
-        """The end with this answer; None where no run gives it."""
+        """Return the end with this answer, or None if no run gives the answer."""
         for end, values in self.ends.items():
             if values == answer and all(map(same_value, values, answer)):
                 return end
@@ -187,9 +190,9 @@ class RunSet:
         return ends
 
     def towards(self, end: int) -> Series | None:
-        """The runs to one exit, from the numbers of paths to and from each state.
+        """Return the runs to one exit, from the numbers of paths to and from each state.
 
-        None where a segment has many paths.
+        None means that a segment has many paths.
         """
         outputs, counts = self.outputs(end), self.counts
         onwards = {end: 1}
@@ -307,10 +310,10 @@ def united(paths: list[Path]) -> tuple[Path, ...]:
 
 
 def _union(one: Path, other: Path) -> Path | None:
-    """The conjunction that holds where one of two paths does; None if there is none of the known kind.
+    """Return the conjunction that holds if one of two paths does; None if none of the known kind exists.
 
-    Let c be a constraint of the one whose opposite is in the other, and R all other constraints. If each path implies
-    R, the paths are R with c, and R with its opposite.
+    Let c be a constraint of one path whose opposite is in the other, and R all other constraints. If each path implies
+    R, then the paths are R with c, and R with its opposite, so their union is R.
     """
     for item in one:
         opposite = item.negation
@@ -331,7 +334,7 @@ def _mentioned(path: Path) -> int:
 
 
 class RunTemplate:
-    """A `RunGraph` for inputs to come."""
+    """A `RunGraph` as a function of the inputs."""
 
     def __init__(
         self, noises: Sequence[NoiseVar], steps: Sequence[tuple[int, int, Path]], live: Sequence[int | None]
@@ -362,12 +365,12 @@ class RunTemplate:
 
     @property
     def open(self) -> RunGraph:
-        """The graph with all steps that there are at any inputs, and with slacks 0."""
+        """Return the graph with every step that is possible at some inputs, and with slacks 0."""
         conditions = tuple([Halfspace(coefficients, Fraction(0)) for coefficients, _ in self._rows])
         return RunGraph(self._drawn({}), conditions, tuple([step for step, _ in self._steps]), self._live)
 
     def graph(self, inputs: Mapping[int, Fraction]) -> RunGraph:
-        """The graph at these inputs: its measure is the probability of the answer there."""
+        """Return the graph at these inputs; its measure is the probability of the answer there."""
         conditions = tuple([Halfspace(coefficients, slack.evaluate(inputs)) for coefficients, slack in self._rows])
         steps = [step for step, guards in self._steps if all(guard.holds_at(inputs) for guard in guards)]
         return RunGraph(self._drawn(inputs), conditions, tuple(steps), self._live)

@@ -1,7 +1,7 @@
-"""States of the chain and its edges: a location, values, the noises drawn so far, what is known of them.
+"""States of the chain and its edges: a location, values, the noises drawn so far, and what is known of the noises.
 
-What is known are comparisons of affine forms over noises and real inputs, as half-spaces: conjunctions, what they
-decide, which follow from others.
+Constraints compare affine forms over noises and real inputs. As half-spaces they are joined to conjunctions, tested for
+what they decide, and freed from those that follow from others.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Affine:
         return self.scaled(1 / abs(terms[0][1]))
 
     def substituted(self, inputs: Mapping[int, Fraction]) -> Affine:
-        """The form with the inputs that have a value replaced by it."""
+        """Return the form with each input that has a value replaced by that value."""
         constant = self.constant
         for slot, coefficient in self.inputs:
             if slot in inputs:
@@ -381,7 +381,7 @@ _NOTHING = Affine.number(Fraction(0))
 
 
 def offsets(items: Iterable[Constraint]) -> Offsets:
-    """Coordinates in which many of `items` are differences; none where the noises as they are do no worse."""
+    """Return coordinates in which many of `items` are differences, or none if the noises themselves do as well."""
     # By noise, the noises it is compared with, in which form and with which sign: most are never needed.
     steps: dict[int, list[tuple[int, Affine, Fraction]]] = {}
     lost = False
@@ -410,7 +410,7 @@ def offsets(items: Iterable[Constraint]) -> Offsets:
 
 
 def change_coordinates(items: Sequence[Constraint], by: Offsets, sign: int = 1) -> list[Constraint]:
-    """The constraints in the new coordinates; with the sign -1 from there back again."""
+    """Return the constraints in the new coordinates, or with the sign -1 in the old ones again."""
     if not by:
         return list(items)
     return [_change_coordinates(item, by, sign) for item in items]
@@ -550,9 +550,9 @@ def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -
 
 
 def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
-    """The constraints without those that have a variable to themselves, again and again.
+    """Return the constraints without those that have a variable to themselves, removed again and again.
 
-    Whatever the other variables are, such a constraint can be met: it neither follows from the rest nor adds to it.
+    Such a constraint can be met whatever the other variables are: it neither follows from the rest nor adds to it.
     """
     inside = {index: variables_of(item.form) for index, item in enumerate(items)}
     users: dict[int, set[int]] = {}
@@ -587,7 +587,7 @@ class Code(StrEnum):
 
 
 class Fault(Exception):
-    """A diagnostic in the making: whoever explores adds the path and raises `DiagnosticError`."""
+    """A diagnostic without its path: the explorer adds the path and raises `DiagnosticError`."""
 
     def __init__(self, code: Code, message: str, span: Span, label: str, *notes: str) -> None:
         super().__init__(message)
@@ -611,7 +611,7 @@ class Fault(Exception):
 
 
 class Mark(Enum):
-    """The content of a slot that holds no value."""
+    """The content of a slot that does not hold a value."""
 
     UNASSIGNED = "unassigned"
     FORGOTTEN = "forgotten"
@@ -675,7 +675,7 @@ class State:
         return hash((self.label, self.fingerprint, self.constraints.fingerprint))
 
     def agrees_with(self, other: State) -> bool:
-        """Whether values and guards are the same."""
+        """Whether two states have the same values and guards."""
         return self.fingerprint == other.fingerprint and self.values == other.values and self.guards == other.guards
 
     def with_label(self, label: int) -> State:
@@ -690,7 +690,7 @@ class State:
         return State(label, values, self.noises, self.constraints, self.guards, fingerprint)
 
     def draw(self, noise: NoiseVar, value: Affine, label: int) -> State:
-        """The noise is drawn, and its slot becomes `value`."""
+        """Return the state after the noise is drawn and its slot becomes `value`."""
         drawn = self.assign(noise.slot, value, label)
         noises = (*self.noises, noise)
         return State(label, drawn.values, noises, self.constraints, self.guards, drawn.fingerprint)
@@ -723,7 +723,10 @@ class State:
         return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
 
     def forget(self, slots: int) -> State:
-        """The slots lose their values; noises that nothing mentions any more are integrated out (measure 1)."""
+        """Return the state without the values of the slots.
+
+        Noises that nothing mentions any more are integrated out, with measure 1.
+        """
         if not slots:
             return self
         values = list(self.values)
@@ -792,7 +795,7 @@ def _slot_hash(slot: int, value: SlotValue) -> int:
 
 @frozen
 class Deterministic:
-    """The only step possible."""
+    """The single certain step from a state."""
 
 
 @frozen
@@ -830,7 +833,7 @@ class ExpressionWeight:
 
 @frozen
 class NoiseWeight:
-    """Pr[low <= mean + N <= high] for noise N of the law with this rate (None: without end)."""
+    """Pr[low <= mean + N <= high] for noise N of `law` with `rate`, where an end of None is infinite."""
 
     law: Law
     rate: Fraction
@@ -840,7 +843,7 @@ class NoiseWeight:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it may be less than 1."""
+        """Whether the weight may be less than 1."""
         return self.low is not None or self.high is not None
 
     def __str__(self) -> str:

@@ -191,7 +191,7 @@ def _apply(op: DomOp, arguments: list[Value], span: Span) -> Value:
 
 
 class Option(NamedTuple):
-    """A value that may be chosen."""
+    """A value that may be chosen, with its weight."""
 
     value: Value
     weight: ChoiceWeight
@@ -214,7 +214,7 @@ def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots
 
 
 def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[Slot]) -> list[Option]:
-    """The values of a `choose`, without those of weight 0: what they would be does not matter; raises Fault."""
+    """Return the values of a `choose` without those of weight 0, whose faults do not matter; raise Fault."""
     return [
         Option(evaluate(value, values, slots), ExpressionWeight(weight, weight.span))
         for value, weight in choice.arms
@@ -226,7 +226,7 @@ def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[S
 
 
 class Successor(NamedTuple):
-    """A state that may come next, and how."""
+    """A possible next state, and the edge that leads to it."""
 
     state: State
     edge: Edge
@@ -323,7 +323,7 @@ def _affine(flow: Flow, state: State, slot: int, expr: AffineExpr) -> Affine:
 
 
 def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[NoiseVar, Affine]:
-    """The noise drawn, and what the variable becomes: the noise itself, or the sum of it and a random mean."""
+    """Return the noise drawn, and the new content of the variable: the noise itself, or its sum with a random mean."""
     form = _affine(flow, state, slot, draw.mean)
     mean = Affine((), form.inputs, form.constant)
     assert all(noise.id != state.label for noise in state.noises), "reals and ints are not drawn in a loop"
@@ -336,7 +336,7 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
 
 
 def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:
-    """The intervals that the noise may fall into, where no more than that matters."""
+    """Return the intervals into which the noise may fall, if nothing else about it matters."""
     mean = _affine(flow, state, slot, draw.mean).constant
     return tuple(
         [
