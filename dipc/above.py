@@ -1,5 +1,7 @@
-"""What objects of the library are asked and only rooms above their own can answer: closed forms are compared and drawn,
-reports shown in notebooks. The package itself says which module answers, and which version all of this is."""
+"""Access to rooms above the caller's own, for methods that only those can carry out.
+
+Closed forms are compared and drawn, and reports shown in notebooks, by modules that the package itself names.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ VERSION: str = _PACKAGE.__version__
 
 
 def service(name: str) -> Any:
-    """What the package offers under this name, or the function that loads programs from sources."""
+    """The object that the package offers under `name`, or the function that loads programs from sources."""
     return getattr(_PACKAGE, name, None) or getattr(above("program"), name)
 
 
 def above(kind: str) -> Any:
-    """The module that answers for objects of this kind, imported when it is first asked."""
+    """Import and return the module that serves objects of this kind."""
     return import_module(_PACKAGE.ANSWERED_BY[kind])

@@ -1,13 +1,12 @@
-"""A lower bound of the privacy loss of a real implementation, from outputs that were observed at two inputs.
+"""Lower bounds of the privacy loss of a real implementation, from outputs observed at two inputs.
 
 For a set S of outputs the loss is at least log(Pr[S at one input]/Pr[S at the other]). Both probabilities lie within
-Clopper-Pearson bounds around the shares observed, so that their quotient is a bound, too. The choice of the set must
-not depend on what was observed: of the sets of all outputs whose ratio is above some number, it is the one for which
-the exact law of the program promises the greatest bound. A search for a set, as without a law, has to pay for all that
-it tries.
+Clopper-Pearson bounds around the observed shares, which bound their quotient. The choice of the set must not depend on
+the observed outputs. The code compares the sets of all outputs whose ratio is above some number, and chooses the one
+for which the exact law of the program promises the greatest bound. Without a law one would have to search for a set,
+and to correct for every set tried.
 
-Of real outputs the sets are those that are the worst for some budget: the exact law says which these are, and how
-probable.
+For real outputs, the sets are the worst ones for some budget. The exact law gives these sets and their probabilities.
 """
 
 from __future__ import annotations
@@ -37,25 +36,28 @@ from dipc.simulation.conform import Observed, given_observed, is_path, read_obse
 from dipc.text.core import IntType, RealType, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
-#: How sure the bound is unless it is said.
+#: The default confidence of the bound.
 CONFIDENCE = Fraction(99, 100)
 
-#: Sets that are compared in advance, for each order of the two inputs, and budgets of real outputs; where their loss is
-#: infinite these go up to a number.
+#: The number of sets that are compared in advance, for each order of the two inputs; the number of budgets of real
+#: outputs, and the greatest budget where their loss is infinite.
 _MOST_SETS, _BUDGETS, _MOST_LOSS = 100, 20, Fraction(8)
 
 _DIGITS = 20
 
 Texts = Mapping[str, str]
 
-#: Values of all outputs as text.
+#: The values of all outputs as text.
 _Answer = tuple[str, ...]
 
 
 @frozen
 class Tested:
-    """A set of outputs, how often it was observed at the `first` of the inputs (0 or 1) and at the other one, of this
-    many runs, and what its probabilities are at least and at most there."""
+    """A set of outputs with its observed `counts` in `runs` at two inputs, and bounds of its probabilities there.
+
+    The first number of each pair is for the input `first` (0 or 1), the second for the other one. Its probability is at
+    least `least` at the first, and at most `most` at the other.
+    """
 
     first: int
     outputs: tuple[Texts, ...]
@@ -66,7 +68,7 @@ class Tested:
 
     @property
     def lower(self) -> Fraction:
-        """The loss is at least this, if both bounds hold."""
+        """A lower bound of the loss, if the bounds of both probabilities hold."""
         if self.least <= self.most:
             return Fraction(0)
         ratio = Fraction(self.least) / Fraction(self.most)
@@ -75,9 +77,10 @@ class Tested:
 
 @dataclass(frozen=True)
 class Audit:
-    """What was observed at the two `inputs` says that the loss there is at least `lower`, which is so with probability
-    `confidence` if the runs were independent. `exact` encloses that of the program, None for infinity, and `claimed` is
-    it as a closed form."""
+    """A lower bound of the loss between two `inputs`, which holds with probability `confidence` for independent runs.
+
+    `exact` encloses the loss of the program, None for infinity; `claimed` is this loss as a closed form.
+    """
 
     program: str
     inputs: tuple[Texts, Texts]
@@ -89,17 +92,17 @@ class Audit:
 
     @property
     def worst(self) -> Tested:
-        """The test that says more."""
+        """The test with the greater bound."""
         return max(self.tests, key=lambda each: each.lower)
 
     @property
     def lower(self) -> Fraction:
-        """The greater bound."""
+        """The greater bound of the two tests."""
         return self.worst.lower
 
     @property
     def exceeds(self) -> bool:
-        """Whether more is lost than by the program."""
+        """True if the bound is greater than the loss of the program."""
         return self.exact is not None and self.lower > self.exact[1]
 
     def __bool__(self) -> bool:
@@ -113,12 +116,13 @@ def audit(
     *,
     confidence: Fraction | str = CONFIDENCE,
 ) -> Audit:
-    """A certified lower bound of the loss of an implementation of `program` between two inputs, each with the outputs
-    that were observed there, or a CSV file of them.
+    """Bound the loss of an implementation of `program` between two inputs from below.
 
-    Raises DiagnosticError for what does not fit the program and for int outputs that are not an input and one discrete
-    Laplace noise, ValueError for numbers
-    that make no sense, Undecided where an exact probability is not known.
+    `samples` has each input with the outputs observed there, or with a CSV file of them.
+
+    Raises DiagnosticError for samples that do not fit the program, and for int outputs that are not an input plus one
+    discrete Laplace noise. Raises ValueError for numbers out of range, Undecided where an exact probability is not
+    known.
     """
     point, level = exact_eps(eps), exact_confidence(confidence)
     if len(samples) != 2:
@@ -145,7 +149,7 @@ def judge_loss(
     observed: tuple[Observed, Observed],
     confidence: Fraction,
 ) -> Audit:
-    """What `audit` gives, from what it was given."""
+    """Bound the loss as `audit` does, from values and observations that are parsed."""
     core = program.core
     core.require_meaning(eps)
     if values[0] == values[1]:
@@ -170,8 +174,10 @@ def judge_loss(
 
 
 def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> _RealLaws | _FiniteLaws:
-    """The exact laws at two inputs. Raises Undecided, and DiagnosticError for int outputs whose far values have no
-    common ratio."""
+    """The exact laws at two inputs.
+
+    Raises Undecided, and DiagnosticError for int outputs whose tails are not geometric.
+    """
     if _has_real(program):
         return _RealLaws(program, values, eps)
     whole = [slot.name for slot in program.core.output_slots if isinstance(slot.type, IntType)]
@@ -191,8 +197,10 @@ def _has_real(program: Program) -> bool:
 
 @frozen
 class _Set:
-    """Outputs in words, how probable they are at the first input and at the other one, and what is asked of values, one
-    of which has to be so."""
+    """A set of outputs with its probabilities at the first and at the other input, and a test for observed values.
+
+    An observed output is in the set if one of the `parts` accepts it.
+    """
 
     outputs: tuple[Texts, ...]
     here: float
@@ -201,7 +209,7 @@ class _Set:
 
 
 def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], error: float) -> int:
-    """The place of the set of which the greatest bound is to be expected."""
+    """The place of the set with the greatest expected bound."""
 
     def promised(each: tuple[float, float]) -> float:
         here, there = (min(1.0, share) for share in each)
@@ -212,7 +220,7 @@ def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], erro
 
 
 class _FiniteLaws:
-    """Those of finite outputs at two inputs: sets are all outputs with a ratio above some number."""
+    """The laws of finite outputs at two inputs; sets are all outputs with a ratio above some number."""
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps
@@ -225,7 +233,7 @@ class _FiniteLaws:
         return partial(_is_one_of, chosen)
 
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
-        """The largest loss of either order, and in closed form."""
+        """The largest loss in either order, and its closed form."""
         ratios: list[tuple[Fraction, Fraction, str]] = []
         for ours, theirs in (self._laws, reversed(self._laws)):
             for answer, probability in ours.items():
@@ -241,7 +249,7 @@ class _FiniteLaws:
         return ends, max(ratios, key=lambda each: each[0])[2]
 
     def sets(self, first: int) -> list[_Set]:
-        """Some of them."""
+        """A selection of the sets."""
         ours, theirs = self._laws[first], self._laws[1 - first]
         shares = {
             answer: tuple(
@@ -277,7 +285,7 @@ class _IntLaws(_FiniteLaws):
             }
             for row in table.rows
         ]
-        #: For each output what a value is called that is beyond the numbers that are answers of their own.
+        #: For each output, the name of the answer for values beyond the numbers that are answers of their own.
         self._far: list[list[str]] = [
             [text for text in dict.fromkeys(texts) if " or " in text] for texts in zip(*answers, strict=True)
         ]
@@ -299,7 +307,7 @@ def _is_one_of(chosen: frozenset[_Answer], values: Sequence[Value | None]) -> bo
 
 
 class _RealLaws:
-    """Those of outputs of which some are real: sets are the worst ones for budgets up to the largest loss."""
+    """The laws of outputs with real ones among them; sets are the worst ones for budgets up to the largest loss."""
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps
@@ -311,11 +319,11 @@ class _RealLaws:
         self._exact, self._claimed = loss.value, loss.text
 
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
-        """The largest loss of either order, and in closed form."""
+        """The largest loss in either order, and its closed form."""
         return self._exact, self._claimed
 
     def sets(self, first: int) -> list[_Set]:
-        """Some of them. Raises Undecided."""
+        """A selection of the sets. Raises Undecided."""
         most = _MOST_LOSS if self._exact is None else self._exact[0]
         one, two = self._points[first], self._points[1 - first]
         result = []

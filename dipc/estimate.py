@@ -1,12 +1,14 @@
-"""Estimates of the privacy loss from samples, as others have them: they prove nothing, and stand beside the exact loss.
+"""Estimates of the privacy loss from samples, by published methods.
+
+They prove nothing; reports show them below the exact loss.
 
 >>> from dipc.estimate import hist_plan
 >>> hist_plan(1.582, 1, 0.5, 0.8).bins
 91
 
 **Histograms**: the black-box estimators of Gorla, Jalouzot, Granese, Palamidessi and Piantanida, On the (Im)Possibility
-of Estimating Various Notions of Differential Privacy (2022): for densities on an interval of width W that are
-C-Lipschitz, C < 2/W², how many samples and bins are enough for the loss to within gamma, with probability delta.
+of Estimating Various Notions of Differential Privacy (2022). The densities are C-Lipschitz on an interval of width W, C
+< 2/W². The plan has enough samples and bins for the loss to within gamma, with probability delta.
 
 **Pairs of runs**: the loss of an output, estimated by running the program at both inputs with the same noises.
 
@@ -34,15 +36,17 @@ from dipc.text.core import Value
 
 @frozen
 class HistogramPlan:
-    """This many bins, and this many samples at each of two inputs."""
+    """The numbers of bins, and of samples at each of two inputs."""
 
     bins: int
     samples: int
 
 
 def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | None = None) -> HistogramPlan:
-    """The plan of their Algorithm 1, or, for the Rényi divergence of an order above 1, of Algorithm 3 (Theorems 2 and
-    6). Raises ValueError where the theorems say nothing."""
+    """The plan of Algorithm 1, or, for the Rényi divergence of an order above 1, of Algorithm 3 (Theorems 2 and 6).
+
+    Raises ValueError where the theorems do not apply.
+    """
     if not (W > 0 and gamma > 0 and 0 < delta < 1 and C >= 0):
         raise ValueError("W and gamma must be positive, delta must lie between 0 and 1, and C must be at least 0")
     if C * W**2 >= 2:
@@ -59,8 +63,10 @@ def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | Non
 
 
 def input_buckets(C: float, W: float, gamma: float, D: float, width: float, renyi: float | None = None) -> int:
-    """Into how many buckets an interval of inputs of this width is divided, if densities are D-Lipschitz in the input:
-    Algorithms 2 and 4."""
+    """The number of buckets for an interval of inputs of this width, for densities that are D-Lipschitz in the input.
+
+    The source is Algorithms 2 and 4.
+    """
     tau = _least_density(C, W)
     if renyi is None:
         return ceil(3 * D * width / (tau * gamma))
@@ -69,8 +75,10 @@ def input_buckets(C: float, W: float, gamma: float, D: float, width: float, reny
 
 
 def hist_estimate(first: Sequence[int], second: Sequence[int], renyi: float | None = None) -> float | None:
-    """The loss, or the Rényi divergence, from the counts in the bins at two inputs; None where a bin is empty: then
-    these estimators fail."""
+    """The loss, or the Rényi divergence, from the counts in the bins at two inputs.
+
+    None where a bin is empty, since these estimators fail there.
+    """
     if len(first) != len(second):
         raise ValueError("both inputs need the same number of bins")
     if not all(first) or not all(second):
@@ -86,8 +94,10 @@ def hist_estimate(first: Sequence[int], second: Sequence[int], renyi: float | No
 def is_plausibly_lipschitz(
     first: Sequence[int], second: Sequence[int], C: float, W: float, slack: float
 ) -> tuple[bool, float]:
-    """Whether neighboring bins differ by no more than C-Lipschitz densities let them, up to a slack, and a probability
-    with which that is so at least if they are C-Lipschitz (Theorem 3)."""
+    """Whether neighboring bins differ by at most `slack` more than C-Lipschitz densities allow, with a probability.
+
+    C-Lipschitz densities pass this test with at least this probability (Theorem 3).
+    """
     width, bins = W / len(first), len(first)
     most = 2 * slack + C * width**2
     holds = all(abs(one - two) / sum(counts) <= most for counts in (first, second) for one, two in pairwise(counts))
@@ -95,7 +105,7 @@ def is_plausibly_lipschitz(
 
 
 def _least_density(C: float, W: float) -> float:
-    """What a C-Lipschitz density on an interval of width W is at least."""
+    """The lower bound of a C-Lipschitz density on an interval of width W."""
     return 1 / W - C * W / 2
 
 
@@ -130,26 +140,33 @@ def _samples(bins: int, least: float, weight: float, near: float, delta: float) 
 
 
 def hoeffding(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
-    """From shares of this many independent runs: by Hoeffding's inequality for each share, with half of the error. The
-    loss lies in the interval with at least this confidence."""
+    """An interval of the loss by Hoeffding's inequality for each share, each with half of the error.
+
+    The shares come from independent runs. The interval contains the loss with at least this confidence.
+    """
     width = sqrt(log(4 / (1 - confidence)) / (2 * runs))
-    return _between(first, width, second, width)
+    return _log_ratio(first, width, second, width)
 
 
 def clt(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
-    """The same by the central limit theorem for each share: approximate. Infinite where an event never happened, of
-    which it says nothing."""
+    """An approximate interval of the loss by the central limit theorem for each share.
+
+    It is infinite where an event never happened.
+    """
     if not first or not second:
         return -inf, inf
     z = _deviations((1 - confidence) / 2)
-    return _between(first, z * sqrt(first * (1 - first) / runs), second, z * sqrt(second * (1 - second) / runs))
+    return _log_ratio(first, z * sqrt(first * (1 - first) / runs), second, z * sqrt(second * (1 - second) / runs))
 
 
 def multidimensional_clt(
     first: float, second: float, correlation: float, runs: int, confidence: float
 ) -> tuple[float, float]:
-    """By the central limit theorem for both shares together, from runs with the same noises at both inputs, to first
-    order: approximate, and narrow where the correlation is large. Infinite where an event never happened."""
+    """An approximate interval of the loss by the central limit theorem for both shares together, to first order.
+
+    The runs at both inputs use the same noises; the interval is narrow where the correlation is large. It is infinite
+    where an event never happened.
+    """
     if not first or not second:
         return -inf, inf
     odds, others = (1 - first) / first, (1 - second) / second
@@ -160,12 +177,12 @@ def multidimensional_clt(
 
 
 def _deviations(error: float) -> float:
-    """Standard deviations beyond which, on either side, a normal variable lies with this probability."""
+    """The number of standard deviations that a normal variable exceeds, on either side, with probability `error`."""
     return -NormalDist().inv_cdf(error / 2)
 
 
-def _between(first: float, width: float, second: float, other: float) -> tuple[float, float]:
-    """log(p/p') for p and p' within these widths; infinite where one of them may be 0."""
+def _log_ratio(first: float, width: float, second: float, other: float) -> tuple[float, float]:
+    """The interval of log(p/p') for p and p' within these widths; infinite where one of them may be 0."""
     low = log((first - width) / (second + other)) if first > width else -inf
     high = log((first + width) / (second - other)) if second > other else inf
     return low, high
@@ -174,17 +191,20 @@ def _between(first: float, width: float, second: float, other: float) -> tuple[f
 # --- the estimate ----------------------------------------------------------------------------------
 
 
-#: Runs at each input, unless said otherwise.
+#: The default number of runs at each input.
 RUNS = 100_000
 
-#: How sure the intervals are, unless said otherwise.
+#: The default confidence of the intervals.
 CONFIDENCE = 0.999
 
 
 @frozen
 class LossEstimate:
-    """What this many pairs of runs say of log(p/p'). `intervals` are by their names; only `hoeffding` is guaranteed to
-    have the confidence, the others have it in the limit."""
+    """An estimate of log(p/p') from pairs of runs.
+
+    `intervals` are named by their method. Only `hoeffding` has its confidence guaranteed; the others reach it in the
+    limit.
+    """
 
     hits: JointHits
     confidence: float
@@ -201,7 +221,7 @@ class LossEstimate:
 
     @property
     def correlation(self) -> float:
-        """Of the event at one input with that at the other; 0 where one of them always or never happened."""
+        """The correlation of the events at both inputs; 0 where one of them always or never happened."""
         runs = self.hits.runs
         p, q = self.hits.first / runs, self.hits.second / runs
         spread = sqrt(p * (1 - p) * q * (1 - q))
@@ -209,7 +229,7 @@ class LossEstimate:
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """By Hoeffding's inequality, by the central limit theorem for each input, and for both together."""
+        """The intervals: Hoeffding's, and by the central limit theorem for each input and for both together."""
         runs = self.hits.runs
         shares = self.hits.first / runs, self.hits.second / runs
         return {
@@ -219,7 +239,7 @@ class LossEstimate:
         }
 
     def as_json(self) -> dict[str, object]:
-        """The JSON object; numbers are floats, as nothing here is exact."""
+        """The JSON object; numbers are floats, as no estimate is exact."""
         return {
             "runs": self.hits.runs,
             "seed": self.seed,
@@ -232,7 +252,7 @@ class LossEstimate:
 
 
 class GivenEstimate(TypedDict, total=False):
-    """How an estimate is made, as keyword arguments."""
+    """The options of an estimate, as keyword arguments."""
 
     gamma: Fraction | int | str
     seed: int
@@ -251,8 +271,8 @@ def estimate_loss(
 ) -> LossEstimate:
     """Estimate log(p/p') for the probabilities of an output, real parts within gamma, at two inputs.
 
-    Raises DiagnosticError for values that do not fit the program and for what goes wrong in some run, ValueError for
-    numbers that make no sense.
+    Raises DiagnosticError for values that do not fit the program and for failures of a run, ValueError for numbers out
+    of range.
     """
     seed, confidence = given.get("seed", 0), given.get("confidence", CONFIDENCE)
     point, radius = exact_rational(eps, "eps"), exact_rational(given.get("gamma", 0), "gamma")
@@ -271,23 +291,28 @@ def estimate_loss(
 
 
 def integer_tolerance(tolerance: Fraction) -> int:
-    """The tolerance of an integer result that noise is added to, and that is rounded to the nearest integer: the least
-    k with |round(y) - n| <= k for all y with |y - n| <= tolerance."""
+    """The tolerance of an integer result with noise that is then rounded to the nearest integer.
+
+    It is the least k with |round(y) - n| <= k for all y with |y - n| <= tolerance.
+    """
     return floor(tolerance + Fraction(1, 2))
 
 
 def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
-    """How often one of this many partitions may fail for all of them together to fail no more often than `flakiness`,
-    by a union bound."""
+    """The failure probability of each of `partitions` that keeps that of any failure within `flakiness`.
+
+    The bound is a union bound.
+    """
     if partitions < 1:
         raise ValueError("give at least one partition")
     return flakiness / partitions
 
 
 def mean_tolerance(total: Fraction, count: Fraction, sum_tolerance: Fraction, count_tolerance: Fraction) -> Fraction:
-    """How far (noisy sum)/(noisy count) is from total/count at most, where both are within their tolerances.
+    """The greatest distance of (noisy sum)/(noisy count) from total/count, where both are within their tolerances.
 
-    The mean fails no more often than the two of them together. Raises ValueError where the noisy count may be 0.
+    The mean fails with at most the probability that one of them fails. Raises ValueError where the noisy count may be
+    0.
     """
     if count - count_tolerance <= 0:
         raise ValueError(

@@ -1,9 +1,9 @@
-"""What makes a start quick: frozen dataclasses whose methods are shared, and modules loaded when they are first used.
+"""Frozen dataclasses whose methods are shared, and modules that load when they are first used, for a quick start.
 
-Half of the time to start was spent on compiling methods: `dataclasses` compiles six functions for each frozen class
-with slots, and creates the class twice. Here it finds the fields alone; of the methods only `__init__` is compiled, and
-the others are the same closures for all classes over a getter of the fields, which is written in C. What is made is a
-dataclass for `fields`, `replace`, `asdict` and patterns.
+`dataclasses` compiles six functions for each frozen class with slots, and creates the class twice: half of the time to
+start. Here it only finds the fields. `__init__` is compiled, and the other methods are closures that all classes share,
+over a getter of the fields that is written in C. The result is a dataclass for `fields`, `replace`, `asdict` and
+patterns.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def frozen(*, eq: bool = True, kw_only: bool = False) -> Callable[[type[_T]], ty
 def frozen(
     cls: type[_T] | None = None, /, *, eq: bool = True, kw_only: bool = False
 ) -> type[_T] | Callable[[type[_T]], type[_T]]:
-    """As `dataclass(frozen=True, slots=True, eq=eq, kw_only=kw_only)`; instances are equal where their classes and
-    all fields that are compared are.
+    """Make a class as `dataclass(frozen=True, slots=True, eq=eq, kw_only=kw_only)` does.
 
-    A method that the class has already is kept. Fields without a default come first, as for dataclasses. A class that
-    inherits from one of these is one of these, too: `dataclass` refuses to mix.
+    Instances are equal if their classes and all compared fields are equal. A method that the class defines is kept.
+    Fields without a default come first, as for dataclasses. A subclass of such a class must be made here, too:
+    `dataclass` refuses to mix.
     """
 
     def made(given: type[_T]) -> type[_T]:
@@ -46,8 +46,8 @@ def _frozen(given: type[_T], *, eq: bool, kw_only: bool) -> type[_T]:
     has_hash = own.get("__hash__") is not None
     has_eq, has_repr = "__eq__" in own, "__repr__" in own
     if given.__doc__ is None:
-        given.__doc__ = given.__name__  # a signature would be looked for, at some length
-    # What it returns is another class, with slots.
+        given.__doc__ = given.__name__  # without a docstring, `dataclass` computes a signature, which is slow
+    # The function returns another class, which has slots.
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(given)
     all_fields = fields(made)
     made.__init__ = _init(made, all_fields)
@@ -68,7 +68,7 @@ def _frozen(given: type[_T], *, eq: bool, kw_only: bool) -> type[_T]:
 
 
 def _init(made: Any, all_fields: tuple[Field[Any], ...]) -> Any:
-    """The constructor: it sets the slots themselves, which are not closed to assignments."""
+    """The constructor: it sets the slots directly, which are open to assignments."""
     names: dict[str, Any] = {"_MISSING": MISSING}
     parameters, keywords, body = list[str](), list[str](), list[str]()
     for each in all_fields:
@@ -102,7 +102,7 @@ def _init(made: Any, all_fields: tuple[Field[Any], ...]) -> Any:
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """All these fields of an instance."""
+    """A function that returns all these fields of an instance."""
     if len(names) > 1:
         return attrgetter(*names)
     if not names:
@@ -150,8 +150,10 @@ def _setstate(self: Any, state: list[Any]) -> None:
 
 
 class LazyModule:
-    """A module that is loaded when something of it is first used. Which one it is stands beside it as an import for the
-    type checker, so that who imports whom is known."""
+    """A module that is loaded when one of its attributes is first used.
+
+    Next to it, the type checker sees an ordinary import, which also shows the dependency.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,7 +1,7 @@
-"""A plugin for mypy: to it `dipc.Reals["m"]` is a list of floats, `dipc.Ints["m"]` one of ints.
+"""A plugin for mypy, which makes `dipc.Reals["m"]` a list of floats and `dipc.Ints["m"]` a list of ints.
 
-In its configuration: `plugins = dipc.mypy`. Without it these are `Literal["m"]` to mypy, the only brackets in which it
-takes a text for a text: files pass as long as they do no arithmetic with the elements themselves.
+Its configuration is `plugins = dipc.mypy`. Without the plugin, mypy reads these types as `Literal["m"]`, the only
+brackets in which it accepts a string. Files then pass as long as they do no arithmetic with the elements themselves.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from mypy.plugin import AnalyzeTypeContext, Plugin
 from mypy.typeanal import TypeAnalyser
 from mypy.types import Type
 
-#: What the elements of the lists are.
+#: The types of the elements of the lists.
 _ELEMENTS = {"Reals": "float", "Ints": "int"}
 
 
 class MechanismTypes(Plugin):
-    """What the words for lists of inputs are to Python."""
+    """The Python types of lists of inputs."""
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        """For everything that mypy knows as Literal, these words among it; None for other names."""
+        """The hook for every type that mypy reads as Literal, which includes lists of inputs; None for other names."""
         return _list if fullname == "typing.Literal" else None
 
 
 def _list(context: AnalyzeTypeContext) -> Type:
-    """The type of the list, by the name that it is written with; a Literal is what it is without the plugin."""
+    """The type of the list whose name is written; a Literal keeps its own type."""
     api = context.api
     element = _ELEMENTS.get(context.type.name.rpartition(".")[2])
     if element is not None:
@@ -35,6 +35,6 @@ def _list(context: AnalyzeTypeContext) -> Type:
 
 
 def plugin(version: str) -> type[Plugin]:
-    """Where mypy begins."""
+    """Return the plugin class, as mypy requires."""
     del version
     return MechanismTypes

@@ -1,5 +1,7 @@
-"""What the page in the browser asks of dipc, as JSON: a question is answered by the verdict with the text that the
-command prints, then the page of `--html`; what is wrong with a program is asked while it is typed.
+"""The interface of the web page: it asks questions and receives answers, as JSON.
+
+The answer to a question is the verdict with the text that the command prints, then the page of `--html`. While a
+program is typed, the page asks for its mistakes.
 """
 
 from __future__ import annotations
@@ -30,15 +32,15 @@ class File:
     text: str
 
     def write(self) -> None:
-        """Put it there, below the directory at hand."""
+        """Write the text below the current directory."""
         path = Path(self.name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.text, encoding="utf-8")
 
 
 @frozen
-class PlaygroundRequest:
-    """A request of the page: `command` with its options, about a program and, if there is one, a table."""
+class Question:
+    """A command line: `command` with its options, a program and, if there is one, a table."""
 
     command: str
     program: File
@@ -46,8 +48,8 @@ class PlaygroundRequest:
     options: tuple[str, ...]
 
     @classmethod
-    def from_json(cls, text: str) -> PlaygroundRequest:
-        """Return the request that the page wrote as JSON."""
+    def from_json(cls, text: str) -> Question:
+        """Parse the question that the page sends."""
         given = json.loads(text)
         table = given["table"]
         return cls(
@@ -64,29 +66,26 @@ class PlaygroundRequest:
         return (self.program.name, *tables, *self.options)
 
     def write(self) -> None:
-        """Put the files where the words say."""
+        """Write the program and the table to the files that the command line names."""
         self.program.write()
         if self.table is not None:
             self.table.write()
 
 
-#: Takes what the page is told, as JSON: {"kind": "progress", "done", "total"}; {"kind": "answer", "code", "text",
-#: "errors"} once; {"kind": "page", "html"} after it, where there is one.
+#: The receiver of messages to the page, as JSON: {"kind": "progress", "done", "total"}; {"kind": "answer", "code",
+#: "text", "errors"} once; {"kind": "page", "html"} after it, where there is one.
 Tell = Callable[[str], object]
 
 
 def answer(asked: str, tell: Tell) -> None:
-    """Answer the request `asked`, a PlaygroundRequest as JSON, in the current directory.
-
-    No input of a user makes it raise.
-    """
-    question = PlaygroundRequest.from_json(asked)
+    """Answer `asked`, a Question in JSON, in the current directory. Errors of the user do not raise exceptions."""
+    question = Question.from_json(asked)
     question.write()
     out, errors = StringIO(), StringIO()
     delivered = False
 
     def answered(outcome: Outcome, command: Sequence[str]) -> None:
-        """The answer comes before its page: curves take longer than what they show."""
+        """Send the answer before its page, as drawing curves takes longer than deciding."""
         nonlocal delivered
         delivered = True
         code = outcome.standing.value
@@ -96,7 +95,7 @@ def answer(asked: str, tell: Tell) -> None:
     def run_command() -> int:
         PAGE.set(answered)
         PROGRESS.set(lambda done, total: _tell(tell, kind="progress", done=done, total=total))
-        # What is kept for the proofs of a page takes longer than most checks.
+        # Keeping the proofs for a page takes longer than most checks.
         page = () if question.command == "check" else ("--html", "page.html")
         return run([question.command, *question.words, *page])
 
@@ -114,8 +113,11 @@ _NAME = "<program>"
 
 
 def mistakes(text: str, definitions: Sequence[str] = (), eps: str | None = None) -> str:
-    """JSON: a list of {"from", "to", "code", "message", "notes"}, offsets as JavaScript counts them. What is wrong with
-    `definitions` or `eps` alone is no mistake of the program, and left out."""
+    """The mistakes of a program as JSON: a list of {"from", "to", "code", "message", "notes"}.
+
+    Offsets count as in JavaScript. Mistakes in `definitions` or `eps` alone are left out, as they are not mistakes of
+    the program.
+    """
     diagnostics: Sequence[Diagnostic] = ()
     try:
         load_source(SourceText(_NAME, text), parse_definitions(definitions), eps)
@@ -132,7 +134,7 @@ def _is_here(diagnostic: Diagnostic) -> bool:
 def _placed(diagnostic: Diagnostic, lines: Sequence[str]) -> dict[str, object]:
     assert diagnostic.excerpt is not None
     start, end = _offsets(diagnostic.excerpt, lines)
-    # Beneath the caret often stands a part of the message.
+    # The text beneath the caret is often a part of the message.
     message = (
         diagnostic.message if diagnostic.label in diagnostic.message else f"{diagnostic.message}: {diagnostic.label}"
     )
@@ -140,7 +142,7 @@ def _placed(diagnostic: Diagnostic, lines: Sequence[str]) -> dict[str, object]:
 
 
 def _offsets(excerpt: Excerpt, lines: Sequence[str]) -> tuple[int, int]:
-    """Where the excerpt begins and ends; never beyond the line."""
+    """The offsets at which the excerpt begins and ends, both within its line."""
     line = lines[excerpt.line - 1]
     before = sum(_units(each) + 1 for each in lines[: excerpt.line - 1])
     column = min(excerpt.column - 1, len(line))
@@ -148,5 +150,5 @@ def _offsets(excerpt: Excerpt, lines: Sequence[str]) -> tuple[int, int]:
 
 
 def _units(text: str) -> int:
-    """The length in UTF-16, which JavaScript counts."""
+    """The length in UTF-16 units, which JavaScript counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -19,7 +19,7 @@ from dipc.certificate.obligations import ObligationWriter, closed_form, closed_v
 from dipc.decide.obligation import Counterexample, Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import least_shift
-from dipc.questions.privacy.adjacency import Distance, Pairs, Within, texts
+from dipc.questions.privacy.adjacency import Distance, Pairs, Neighborhood, texts
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.densities import OF_CELLS, RealOutputs
 from dipc.questions.privacy.every_number import EveryNumber
@@ -62,7 +62,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
             return sealed(with_answers(_for_every_number(question, report, tool)))
         assert report.numbers is not None, "it is about every number"
         assert report.numbers.at is not None, "it is refuted at one"
-        return certify_privacy(question.at(report.numbers.at), replace(report, numbers=None), tool)
+        return certify_privacy(question.question(report.numbers.at), replace(report, numbers=None), tool)
     if question.runs > 1:
         raise Uncertified("several runs have none: write them as one program")
     claim, pairs = report.claim, question.pairs
@@ -84,7 +84,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if not isinstance(pairs, Pairs):
         pairs = _refuting(question, report)
     if not question.finite_outputs or report.proof is not None:
-        within = isinstance(question.adjacency, Within) and question.adjacency.distance is not Distance.HAMMING
+        within = isinstance(question.adjacency, Neighborhood) and question.adjacency.distance is not Distance.HAMMING
         if question.program.core.has_real_inputs and report.verdict is PrivacyVerdict.PRIVATE and within:
             # What is so for all inputs is so for these; by hamming these move no farther than they are apart.
             return sealed(_aligned(question, report, tool))
@@ -104,7 +104,7 @@ def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -
 
     Raises Uncertified if delta does not cover it.
     """
-    if isinstance(question.adjacency, Within):
+    if isinstance(question.adjacency, Neighborhood):
         text = sealed(_aligned(question, report, tool))
         with suppress(Rejected):
             if check_text(text).complete:
@@ -304,7 +304,7 @@ class _Writer(Generic[T]):
         return {
             **headed(Question.PAIRS, self._question.program, tool, self._report.verdict),
             "claim": _claim_data(self._claim, self._obligations.closed(self._claim.delta.value)),
-            "adjacent": str(adjacency) if isinstance(adjacency, Within) else None,
+            "adjacent": str(adjacency) if isinstance(adjacency, Neighborhood) else None,
             "outputs": outputs,
             "excess": [],
             "sets": [],

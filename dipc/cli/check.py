@@ -43,29 +43,37 @@ Examples:
   dipc check sparse.dip table.csv -D m=3 --beta "2*m*exp(-alpha*eps/8)/7"
   dipc check sparse.dip --inputs "q = -1..1"
   dipc check sparse.dip --inputs all
+  dipc check noisy.py::answer --inputs all
   dipc check mechanisms/ -j auto
   dipc check laplace.dip table.csv --gamma 2 --format json -o result.json
 
 \b
+A program is a file PROG.dip, or the Python function NAME of FILE.py.
+
+\b
 TABLE.csv has a column for each input and output, and a row for each input.
-Optional columns alpha, beta and gamma win over the options; dd is the
-distance to disagreement (a rational or inf).
-A program with an `ideal` block needs no table: the answers at the --inputs,
-and dd, are computed.
-Of a directory every program that makes a claim is checked, with the table
-beside it of the same name or the --inputs; -j is how many at a time.
+It may have columns alpha, beta and gamma, which override the options, and
+dd, the distance to disagreement: how far the inputs must move until the
+exact answer changes (a rational number or inf).
+A program with an `ideal` block needs no table: dipc computes the answers at
+the --inputs, and dd.
+
+\b
+For a directory, dipc checks every program in it that makes a claim, with the
+table of the same name next to it, or at the --inputs. -j N checks N programs
+at a time.
 
 \b
 Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided (or, with
 --strict, vacuous), 70 internal error.
 """
 
-#: Significant digits of the ends of failing intervals in the JSON output, unless told otherwise.
+#: Significant digits of the ends of failing intervals in the JSON output, by default.
 JSON_DIGITS = 15
 
 
 class _Check(click.Command):
-    """`--strict` alone means `--strict=all`, whatever comes next."""
+    """The command, in which `--strict` alone means `--strict=all`, whichever argument follows."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, ["--strict=all" if argument == "--strict" else argument for argument in args])
@@ -75,32 +83,32 @@ class _Check(click.Command):
 @question_options()
 @for_all_option
 @claim_options(gamma=" free: any.")
-@digits_option("Give the failing eps to N digits, with the worst eps and its shortfall; 15 in JSON.")
+@digits_option("Show the failing eps to N digits, with the worst eps and its shortfall; 15 by default in JSON.")
 @click.option(
     "--classes/--no-classes",
     "classes",
     default=None,
-    help="Decide inputs with equal obligations once; by default where --inputs are thousands.",
+    help="Decide inputs with equal obligations once; the default for thousands of --inputs.",
 )
 @click.option(
     "--closed-form",
     metavar="ROW",
     type=click.IntRange(min=1),
-    help="Write out the probability of a row; JSON has all.",
+    help="Show the probability of row number ROW in closed form; JSON shows all rows.",
 )
 @click.option(
     "--strict",
     metavar="[=all|rows]",
     type=click.Choice(["all", "rows"]),
-    help="Exit 3 where every row holds vacuously; with rows, where any does.",
+    help="Exit with 3 if all rows hold vacuously; with =rows, if any row does.",
 )
 @answer_options("text", "json", plot="Draw Pr and 1 - beta over eps (needs matplotlib).")
-@click.option("--time", "times", is_flag=True, help="Say how long it took.")
+@click.option("--time", "times", is_flag=True, help="Show the time that each stage took.")
 def check(**given: Any) -> ExitCode:
     """Prove or refute that a program is accurate on a table of its intended answers.
 
-    Each row is decided exactly, for every eps: proved, or refuted by an eps at which it fails, or left undecided with
-    the reason.
+    dipc decides each row exactly, for every eps. A row is proved, or refuted by an eps at which it fails. Otherwise it
+    is undecided, and dipc gives the reason.
     """
     begun = perf_counter()
     check_target(given["target"])
@@ -111,7 +119,7 @@ def check(**given: Any) -> ExitCode:
     progress = work.progress
     with progress:
         program = work.program()
-    # A cache or a cluster that cannot be used is refused before a long table is read.
+    # A cache or a cluster that cannot be used is refused here, before a long table is read.
     options = asked.options
     if options.digits is None and output.form == "json":
         options = replace(options, digits=JSON_DIGITS)
@@ -173,15 +181,21 @@ Exit codes: 0 known (or accurate), 1 inaccurate, 2 bad input, 3 undecided,
 
 @click.command(epilog=_ERROR_EPILOG)
 @question_options(
-    click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="One input, without --inputs.")
+    click.option(
+        "--input",
+        "input_texts",
+        metavar="NAME=VALUE,…",
+        multiple=True,
+        help="A value for an input, in place of --inputs.",
+    )
 )
 @error_options
-@click.option("--at", metavar="EPS", help="Show it as a number at this eps; 1 by default.")
+@click.option("--at", metavar="EPS", help="Show the error as a number at this eps; 1 by default.")
 @click.option("--alpha", metavar="VALUE|dd", help="The alpha that the claim mentions.")
-@click.option("--eps", metavar="INTERVALS", help='The eps to ask about; all, "(0, inf)", by default.')
+@click.option("--eps", metavar="INTERVALS", help='The values of eps; "(0, inf)", which is all, by default.')
 @answer_options("text", "json", plot="Draw the expected error over eps (needs matplotlib).")
 def error(**given: Any) -> ExitCode:
-    """Show how far off a program's answers are to be expected, in closed form, or decide a claim about that."""
+    """Find the expected error of a program's answers in closed form, or decide a claim about it."""
     output, asked = opened(given)
     point = None if given["at"] is None else positive_option("--at", given["at"])
     work = Work(asked, quiet=output.quiet)
@@ -206,7 +220,7 @@ def accuracy_outcome(
     *,
     times: bool = False,
 ) -> Outcome:
-    """The answer about rows, or about classes of all inputs."""
+    """The answer about the rows of a table, or about classes of all inputs."""
     if source.table is not None:
         return rows.outcome(source, engine, report, asked, closed_form, times)
     row = None if closed_form is None else report.rows[closed_form - 1]
@@ -216,12 +230,12 @@ def accuracy_outcome(
 
 
 def _is_refused(report: Report, strict: str | None) -> bool:
-    """Whether so many rows hold vacuously as `--strict` does not accept."""
+    """True if more rows hold vacuously than `strict` accepts."""
     counts = report.counts
     return strict is not None and counts.vacuous >= (1 if strict == "rows" else counts.rows)
 
 
-#: The options, with what they are called here, that are about a single program.
+#: The options that are for a single program only, with their names in the code.
 _ALONE = {
     "TABLE.csv": "table_path",
     "--certificate": "proof",
@@ -236,15 +250,17 @@ _ALONE = {
 
 
 def _check_directory(given: Mapping[str, Any]) -> ExitCode:
-    """Every program below a directory that makes a claim. The exit code is that of the worst: a program that cannot be
-    asked about before an inaccurate one, and that before an undecided one."""
+    """Check every program below a directory that makes a claim, and return the worst exit code.
+
+    Bad input is worse than an inaccurate program, which is worse than an undecided one.
+    """
     directory = given["program_path"]
     for option, name in _ALONE.items():
         if given[name] is not None:
             message = f"`{option}` is about one program, not a directory"
             note = f"leave it out, or give a program of `{directory}`"
             raise DiagnosticError(Diagnostic("E0812", message, notes=(note,)))
-    output, asked = Output.of(given), asked_of(given)
+    output, asked = Output.from_options(given), asked_of(given)
     output.check()
     claims = later.suite.claims_below(directory, parse_definitions(asked.definitions), asked.options)
     result = claims_tested(f"checking the programs of {directory}", claims, output, asked.options.jobs)

@@ -55,10 +55,13 @@ Examples:
 
 \b
 The least factor is the supremum of (1 - Pr)/beta over all rows and all eps.
-It is exact: every digit shown is one of the number. It is enclosed where only
-bounds of probabilities are known.
-With ranges in -D each member of the family has its own table: {m} in the
-path stands for the value of m, or --inputs asks the program's ideal.
+Every digit shown is a digit of the exact number. Where only bounds of
+probabilities are known, two numbers enclose the factor.
+
+\b
+With ranges in -D, each member of the family has its own table, and {m} in the
+path is replaced by the value of m. With --inputs, the ideal block of each
+program gives the answers.
 
 \b
 Exit codes: 0 found, 2 bad input, 3 undecided (past a limit, or only
@@ -84,7 +87,7 @@ enclosed), 70 internal error.
 def tighten(**given: Any) -> ExitCode:
     """Find the least factor f such that the claim holds with f*beta at every row, and the best 1/κ with integer κ.
 
-    The result is exact: a certified enclosure to as many digits as asked for, with the row and the eps that need it.
+    The result is a certified enclosure with the given number of digits, and the row and the eps that need this factor.
     """
     output, asked = opened(given)
     family = parse_family(asked.definitions)
@@ -114,7 +117,7 @@ def _outcome(members: list[Member], asked: UserQuestion, *, ranged: bool) -> Out
 
 
 def _member(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
-    """What is found for one member; a mistake says, in a family, which member it is about."""
+    """Tighten the program of one member; in a family, an error names the member."""
     try:
         return Member(constants, _tightest(asked, work, constants))
     except DiagnosticError as error:
@@ -143,15 +146,20 @@ Examples:
   dipc tune numeric.dip --vary "s in (0, 1)" --vary "r in (0, 1)" --beta 1/10
 
 \b
-The constants that vary split a budget, as rates s*eps and (1 - s)*eps/2. The
-best make the least t = alpha*eps for which the claim holds the least; with
---alpha A the least eps, with --for gamma the least gamma*eps. With --adjacent
-t is multiplied by the least constant K for which the program is private, so
-that values are compared at equal privacy; else privacy is nominal.
-All numbers are exact; only what is proposed is guessed. That no other values
-are better by more than --tolerance is proved, but where a rate is less than a
-fiftieth of the greatest in the range; if that takes too many cells, by how
-much they may be, and else it is the best of those tried.
+The constants that vary split a budget, for example as rates s*eps and
+(1 - s)*eps/2. The objective is one number, which the best constants minimize:
+  by default        the least t = alpha*eps for which the claim holds
+  with --alpha A    the least eps for which the claim holds
+  with --for gamma  the least gamma*eps for which the claim holds
+  with --adjacent   this number times K, the least constant for which the
+                    program is K*eps-private: values compare at equal privacy
+
+\b
+The objective is computed exactly for each value of the constants. dipc
+guesses the best values, and then proves that no others are better by more
+than --tolerance. The proof leaves out values with a rate below a fiftieth of
+the greatest one in the range. If it needs too many cells, the answer says how
+much better other values may be, or that it is the best of those tried.
 There is no certificate.
 
 \b
@@ -162,17 +170,33 @@ Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
 
 @click.command(epilog=_TUNE_EPILOG)
 @question_options(
-    click.option("--vary", "vary", metavar="RANGE", multiple=True, help='A constant and its range: "s in (0, 1)".'),
-    click.option("--for", "wanted", type=click.Choice(["alpha", "gamma", "eps"]), help="What to make the least."),
+    click.option(
+        "--vary", "vary", metavar="RANGE", multiple=True, help='A constant to vary, and its range: "s in (0, 1)".'
+    ),
+    click.option(
+        "--for",
+        "wanted",
+        type=click.Choice(["alpha", "gamma", "eps"]),
+        help="The number to minimize; alpha by default.",
+    ),
 )
 @claim_options()
-@click.option("--adjacent", metavar="ADJACENCY", help="Compare at equal privacy for these inputs, such as linf:1.")
+@click.option(
+    "--adjacent", metavar="ADJACENCY", help="Compare values at equal privacy for this adjacency, such as linf:1."
+)
 @digits_option("Significant digits of the answer; 7 by default.")
-@click.option("--denominator", type=click.IntRange(2, 10**5), default=1000, help="The largest; 1000 by default.")
-@click.option("--tolerance", metavar="SHARE", default="1%", help="How near to the best is proved; 1% by default.")
+@click.option(
+    "--denominator",
+    type=click.IntRange(2, 10**5),
+    default=1000,
+    help="The largest denominator of the constants; 1000 by default.",
+)
+@click.option(
+    "--tolerance", metavar="SHARE", default="1%", help="The proved distance from the best objective; 1% by default."
+)
 @answer_options("text", "json", "csv", plot="Draw the objective at the values tried (needs matplotlib).", shared=False)
 def tune(**given: Any) -> ExitCode:
-    """Find the constants that make a program best: the split of a budget for which the claim needs the least."""
+    """Find the constants that make a program best: the split of a budget that gives the greatest accuracy."""
     output, asked = opened(given)
     work = Work(asked, quiet=output.quiet)
     with work.progress as progress:
@@ -196,14 +220,19 @@ Examples:
   dipc interval clamped.dip --inputs "q in 0..100" --side lower --eps 1
 
 \b
-The least g such that the exact answer is within g of what is released, with
-at least that probability, for every input and every eps asked about: what
-`dipc solve --for gamma --beta 1/20` says for 95%. An interval with a lower
-end alone says that the exact answer is at least the release less g; one with
-an upper end, that it is at most the release plus g. With several outputs all
-of them are in their intervals at once, and finite outputs are right.
-Without --alpha, and none in the claim, it is about every input. There is no
-certificate: `dipc check` with this gamma has one.
+dipc finds the least g such that the exact answer is within g of the released
+one, with at least the given probability, for every input and every eps. For
+95%, this is the answer of `dipc solve --for gamma --beta 1/20`.
+
+\b
+A lower interval has no upper end: the exact answer is at least the released
+one minus g. An upper interval has no lower end: the exact answer is at most
+the released one plus g. With several outputs, all are in their intervals at
+once, and finite outputs are right.
+
+\b
+Without --alpha here or in the claim, every input counts. There is no
+certificate: `dipc check` with this gamma writes one.
 
 \b
 Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
@@ -217,7 +246,7 @@ Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
     click.option(
         "--side",
         type=click.Choice(["both", "lower", "upper"]),
-        help="Which ends the interval has; all three kinds by default.",
+        help="The ends that the interval has; all three kinds by default.",
     ),
 )
 @alpha_option
@@ -225,7 +254,7 @@ Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
 @digits_option("Significant digits; 10 by default.")
 @answer_options("text", "json")
 def interval(**given: Any) -> ExitCode:
-    """Find intervals round what is released that have the exact answer in them with some probability."""
+    """Find intervals around a released answer that contain the exact answer with a given probability."""
     output, asked = opened(given)
     work = Work(asked, quiet=output.quiet)
     with work.progress as progress:
@@ -253,19 +282,21 @@ Examples:
   dipc solve sparse.dip --inputs all --for alpha --beta 1/10
 
 \b
-What is asked for holds at every row, and for every eps of --eps:
-  eps    the exact set of eps at which the claim holds, and its least
-  gamma  the exact tolerance: the least gamma, certified from both sides
+The claim holds at every row, and for every eps of --eps, with the answer to
+--for:
+  eps    all eps at which the claim holds, exactly, and the least of them
+  alpha  the least alpha such that all rows with dd > alpha hold; for all real
+         inputs it is t/eps, with the least t
   beta   the largest 1 - Pr of all rows, as closed forms in eps
+  gamma  the least gamma, proved to hold, and smaller ones refuted
   error  the largest expected error of all rows, as closed forms in eps
-  s      a constant: where its values, for which the claim holds, begin or end,
-         between two of which the claim is proved for one and refuted for one;
-         with --adjacent, --budget and --delta the claim is about privacy
-  "T in 1..100"  the values of a constant for which the claim holds, of
-         these, each decided by itself; "T in 0..2 by 1/4", "T in {1, 3}"
-  alpha  the least alpha such that all rows with dd > alpha hold; for every
-         real input t/eps, with the least t
-Every digit shown is one of the number.
+  s      a constant of the program: the least or the greatest value for which
+         the claim holds, between two values, one proved and one refuted;
+         with --adjacent, --budget and --delta the claim is one of privacy
+  "T in 1..100"  the values of the constant T in this range for which the
+         claim holds, each decided separately; also "T in 0..2 by 1/4" and
+         "T in {1, 3}"
+Every digit shown is a digit of the exact number.
 
 \b
 Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
@@ -275,23 +306,25 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 
 @click.command(epilog=_SOLVE_EPILOG)
 @question_options(
-    click.option("--for", "wanted", metavar="eps|alpha|beta|gamma|error|NAME|RANGE", help="What is asked for.")
+    click.option(
+        "--for", "wanted", metavar="eps|alpha|beta|gamma|error|NAME|RANGE", help="The number to find; see below."
+    )
 )
 @for_all_option
 @claim_options(gamma=" free: any.", eps="1/2 or ")
 @error_options
 @click.option(
-    "--adjacent", metavar="ADJACENCY", help="For a constant: solve for privacy with this adjacency, such as linf:1."
+    "--adjacent", metavar="ADJACENCY", help="For a constant: claim privacy with this adjacency, such as linf:1."
 )
-@click.option("--budget", metavar="K*eps", help="The budget of that claim; eps by default.")
-@click.option("--delta", metavar="EXPR", help="The delta of that claim; 0 by default.")
+@click.option("--budget", metavar="K*eps", help="The budget of the privacy claim; eps by default.")
+@click.option("--delta", metavar="EXPR", help="The delta of the privacy claim; 0 by default.")
 @digits_option(f"Significant digits; {DIGITS} by default.")
 @answer_options("text", "json")
 def solve(**given: Any) -> ExitCode:
     """Find the least eps, alpha, beta or gamma with which a claim holds at every row of a table.
 
-    The answer is exact, or enclosed by two numbers at one of which the claim is proved, and refuted at the other; that
-    there is none is proved as well.
+    The answer is exact, or lies between two numbers: the claim is proved at one and refuted at the other. If there is
+    no such number, dipc proves that, too.
     """
     (output, asked), wanted = opened(given), given["wanted"]
     if wanted is None:

@@ -18,35 +18,44 @@ import dipc
 from dipc.cli.terminal import ExitCode, guarded, leave, open_standard_streams, write
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, DipcWarning, did_you_mean
 
-#: The commands in the order of the help, each with the module that has it, imported when it is run, and the line that
-#: the help shows.
+#: The commands in the order of the help: the module of each, imported when the command runs, and its line of help.
 COMMANDS = {
     "check": ("check", "Prove or refute accuracy on a table."),
     "privacy": ("privacy", "Prove or refute differential privacy."),
-    "import": ("suite", "Read a program of DiPC's input format."),
-    "test": ("suite", "Test claims with expected verdicts."),
-    "new": ("suite", "Write a first mechanism, its claim and a test."),
-    "table": ("programs", "Write the table of the exact answers."),
     "verify": ("tools", "Check a certificate, naming what it trusts."),
-    "tighten": ("inverse", "Find the least factor of beta that holds."),
-    "tune": ("inverse", "Find the constants that make a program best."),
     "solve": ("inverse", "Find the least eps, alpha, beta or gamma."),
-    "interval": ("inverse", "Find intervals round what is released."),
-    "error": ("check", "Show how far off answers are expected to be."),
+    "tune": ("inverse", "Find the constants that make a program best."),
+    "tighten": ("inverse", "Find the least factor of beta that holds."),
+    "interval": ("inverse", "Find intervals around a released answer."),
+    "error": ("check", "Find the expected error of the answers."),
     "prob": ("programs", "Show all outputs with their probabilities."),
     "dtmc": ("programs", "Show the Markov chain of a program."),
+    "table": ("programs", "Write the table of the exact answers."),
     "run": ("runs", "Run a program with exact noise."),
     "simulate": ("runs", "Run a program many times, and compare."),
     "conform": ("runs", "Compare a real implementation's outputs."),
     "audit": ("runs", "Bound a real implementation's loss."),
-    "explain": ("programs", "Show what a diagnostic means."),
+    "test": ("suite", "Test claims with expected verdicts."),
+    "new": ("suite", "Write a first mechanism, its claim and a test."),
     "examples": ("programs", "Write a mechanism of the literature."),
+    "import": ("suite", "Read a program of DiPC's input format."),
     "fmt": ("programs", "Print a program in canonical form."),
-    "lsp": ("tools", "Serve editors: mistakes, hover, completion."),
-    "schema": ("tools", "Print the JSON Schema of an answer."),
-    "completion": ("tools", "Complete commands in bash, zsh or fish."),
+    "explain": ("programs", "Show the meaning of a diagnostic."),
     "serve": ("tools", "Open the playground in a browser."),
+    "lsp": ("tools", "Serve editors: mistakes, hover, completion."),
+    "completion": ("tools", "Complete commands in bash, zsh or fish."),
+    "schema": ("tools", "Print the JSON Schema of an answer."),
     "bench": ("tools", "Compare with the paper (from a checkout)."),
+}
+
+#: The sections of the help, each with its first command: a section has all commands before the next one.
+SECTIONS = {
+    "check": "Judge a claim",
+    "solve": "Find the best numbers",
+    "prob": "Look at a program",
+    "run": "Run and test",
+    "new": "Write programs",
+    "explain": "More",
 }
 
 
@@ -65,8 +74,11 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        names, firsts = list(COMMANDS), list(SECTIONS)
+        for first, following in zip(firsts, [*firsts[1:], None], strict=True):
+            section = names[names.index(first) : None if following is None else names.index(following)]
+            with formatter.section(SECTIONS[first]):
+                formatter.write_dl([(name.ljust(max(map(len, names))), COMMANDS[name][1]) for name in section])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -85,6 +97,7 @@ _EPILOG = """
 \b
 Examples:
   dipc check sparse.dip table.csv            prove or refute a claim on a table
+  dipc check noisy.py::answer --inputs all   the same for a Python function
   dipc prob sparse.dip --input "q=(-1,0,1)"  all outputs with their probabilities
 
 \b
@@ -100,13 +113,14 @@ Exit codes: 0 accurate (or done), 1 inaccurate, 2 bad input, 3 undecided,
 )
 @click.version_option(dipc.__version__, message="dipc %(version)s")
 def cli() -> None:
-    """Decide, exactly and for all eps at once, whether a differentially private mechanism gives the right answer
-    often enough.
-    """
+    """Decide exactly whether a differentially private mechanism is accurate or private, for all eps at once."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line, `dipc` itself left out; never raises for what a user can cause."""
+    """Run one command line, without the word `dipc`, and return its exit code.
+
+    Errors of the user become messages, and never exceptions.
+    """
 
     def command() -> int:
         with cli.make_context("dipc", list(arguments)) as context:
@@ -130,12 +144,12 @@ def _show_warning(
     write(sys.stderr, f"warning: {message}\n")
 
 
-#: In the environment of a shell that asks what may follow on its command line.
+#: The environment variable with which a shell requests completions.
 COMPLETE = "_DIPC_COMPLETE"
 
 
 def collect_rarely() -> None:
-    """Garbage is looked for rarely: in chains of millions of objects there is none, and that takes half of the time."""
+    """Make garbage collection rare: it takes half of the time on chains with millions of objects and no garbage."""
     gc.set_threshold(1_000_000, 50, 50)
 
 
@@ -143,13 +157,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
     if (instruction := os.environ.get(COMPLETE)) is not None:
         sys.exit(import_module("dipc.cli.tools").complete(instruction))
-    # Exact numbers may be long; those of claims are bounded where they are read, the others by the limits.
+    # Exact numbers may be long. The numbers of claims are bounded where they are read, all others by the limits.
     sys.set_int_max_str_digits(0)
     collect_rarely()
     open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without a letter shows `?`, not a traceback
+            stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows `?` for it
     if "_DIPC_COMPLETE" in os.environ:
         cli.main(prog_name="dipc")
     leave(run(sys.argv[1:] if arguments is None else arguments))

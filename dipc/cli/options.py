@@ -1,6 +1,4 @@
-"""Options and arguments that several commands share, their values (limits, families of constants, inputs and outputs),
-and the objects that they fill.
-"""
+"""Options and arguments that several commands share: their definitions, and the objects that their values become."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ _T = TypeVar("_T")
 
 
 def parse_definitions(definitions: Iterable[str]) -> dict[str, Fraction]:
-    """The constants of `-D name=value`, exact. Raises DiagnosticError for anything that is not such a definition."""
+    """Parse the exact constants of `-D name=value`. Raises DiagnosticError for other texts."""
     note = "write an exact number such as 4, -1, 1/3 or 0.25"
     return read_definitions(definitions, lambda given, tree: given.number(tree), note)
 
@@ -45,9 +43,10 @@ def parse_definitions(definitions: Iterable[str]) -> dict[str, Fraction]:
 def read_definitions(
     definitions: Iterable[str], read: Callable[[NumberReader, Values], _T], note: str
 ) -> dict[str, _T]:
-    """What `read` makes of each value of `-D name=value`; it raises BadValue, and `note` says what to write then.
+    """Parse each `-D name=value` and apply `read` to its value.
 
-    Raises DiagnosticError with all mistakes.
+    `read` raises BadValue for a value that it does not accept; `note` then says what to write. Raises DiagnosticError
+    with all mistakes.
     """
     result: dict[str, _T] = {}
     mistakes: list[Diagnostic] = []
@@ -75,7 +74,7 @@ def read_definitions(
 
 
 def _new_name(item: Item, known: Container[str]) -> str:
-    """The constant that is defined. Raises BadValue for an element, and for one that is known."""
+    """The name of the constant that `item` defines. Raises BadValue for an element, and for a name in `known`."""
     target = item.target
     if isinstance(target, Element):
         raise BadValue(target.span, "a constant cannot have several elements", "write for example -D m=4")
@@ -85,18 +84,24 @@ def _new_name(item: Item, known: Container[str]) -> str:
 
 
 def positive_option(option: str, text: str) -> Fraction:
-    """The exact value of an option that takes a rational > 0. Raises DiagnosticError for anything else."""
+    """Parse the exact value of an option that must be positive. Raises DiagnosticError for other texts."""
     return _exact_option(option, text, "is not positive", lambda value: value > 0)
 
 
-#: How far outputs may be off those that `--output` names.
+#: The option for the allowed distance of outputs from those of `--output`.
 gamma_of_outputs_option = click.option(
-    "--gamma", "gamma_text", metavar="VALUE", help="How far real and int outputs may be off --output; 0 by default."
+    "--gamma",
+    "gamma_text",
+    metavar="VALUE",
+    help="The allowed distance of real and int outputs from --output; 0 by default.",
 )
 
 
 def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
-    """The value of that option, beside the `outputs`. Raises DiagnosticError where it is negative, or none is named."""
+    """Parse the value of `--gamma` next to `--output`; 0 by default.
+
+    Raises DiagnosticError where it is negative, or there are no `outputs`.
+    """
     if text is None:
         return Fraction(0)
     if not outputs:
@@ -106,7 +111,7 @@ def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
 
 
 def share_option(option: str, text: str) -> Fraction:
-    """The exact value of an option between 0 and 1, also in percent. Raises DiagnosticError for anything else."""
+    """Parse the exact value of an option between 0 and 1, also in percent. Raises DiagnosticError for other texts."""
     unit, whole = ("%", 100) if text.strip().endswith("%") else ("", 1)
     reason = "does not lie between 0 and 1"
     return _exact_option(option, text, reason, lambda value: 0 < value < whole, unit) / whole
@@ -129,7 +134,7 @@ def _quoted(text: str) -> str:
 
 
 def parse_limits(texts: Iterable[str]) -> Limits:
-    """The default limits with those given in their place. Raises DiagnosticError for unknown names and bad numbers."""
+    """The default limits, with the given ones replaced. Raises DiagnosticError for unknown names and bad numbers."""
     limits = Limits()
     mistakes = []
     for text in texts:
@@ -158,16 +163,16 @@ def _mistake(text: str, message: str, *notes: str) -> Diagnostic:
 
 Constants = Mapping[str, Fraction]
 
-#: More members than this are not looked at one by one.
+#: The greatest number of members of a family.
 MOST_MEMBERS = 10_000
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z_0-9]*)\}")
 
 
 def parse_family(definitions: Iterable[str]) -> dict[str, tuple[Fraction, ...]]:
-    """The values of each constant of `-D m=4`, `-D m=1..10` or `-D "c={1, 2, 1/2}"`, in the order given.
+    """Parse the values of each constant of `-D m=4`, `-D m=1..10` or `-D "c={1, 2, 1/2}"`, in the order given.
 
-    Raises DiagnosticError for what is none of these, and for more than MOST_MEMBERS members.
+    Raises DiagnosticError for other texts, and for more than MOST_MEMBERS members.
     """
     note = "write a number, a range of integers or a list: -D m=4, -D m=1..10 or -D c={1,2}"
     family = read_definitions(definitions, _values, note)
@@ -188,7 +193,7 @@ def _values(reader: NumberReader, tree: Values) -> tuple[Fraction, ...]:
 
 
 def members(family: Mapping[str, tuple[Fraction, ...]]) -> Iterator[dict[str, Fraction]]:
-    """The constants of each member; the last constant runs fastest."""
+    """The constants of each member of the family; the last constant varies fastest."""
     for values in product(*family.values()):
         yield dict(zip(family, values, strict=True))
 
@@ -196,7 +201,7 @@ def members(family: Mapping[str, tuple[Fraction, ...]]) -> Iterator[dict[str, Fr
 def table_path(pattern: Path, constants: Constants) -> Path:
     """The path with `{name}` replaced by the value of the constant; a fraction p/q is written p_q.
 
-    Raises DiagnosticError for a name that is no constant.
+    Raises DiagnosticError for a name that is not a constant.
     """
 
     def value(match: re.Match[str]) -> str:
@@ -213,15 +218,18 @@ def table_path(pattern: Path, constants: Constants) -> Path:
 
 
 def member_text(constants: Constants) -> str:
-    """`m = 3, c = 1`."""
+    """The constants as text, for example `m = 3, c = 1`."""
     return ", ".join(f"{name} = {value}" for name, value in constants.items())
 
 
-# --- what is left open -----------------------------------------------------------------------------
+# --- the open constant -----------------------------------------------------------------------------
 
 
 def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[str, ...], str | None]:
-    """The definitions without `NAME=all`, and what is left open; DiagnosticError for more than one constant."""
+    """Split the constant that is left open, by `option` or by `NAME=all`, from the other definitions.
+
+    Raises DiagnosticError for more than one open constant.
+    """
     kept: list[str] = []
     result: dict[str, str] = {}
     if option is not None:
@@ -251,10 +259,10 @@ _CODE = "E0806"
 
 
 def parse_input(texts: Sequence[str], program: CoreProgram, *, reals: bool = True) -> dict[str, Value]:
-    """The value of every input of `program`, by name, in declaration order; without `reals` the real and int ones are
-    not asked for.
+    """Parse the value of every input of `program`, by name, in declaration order.
 
-    Raises DiagnosticError with all mistakes: unknown, missing and repeated inputs, values outside their domain.
+    Without `reals`, the real and int inputs may be missing. Raises DiagnosticError with all mistakes: unknown, missing
+    and repeated inputs, values outside their domain.
     """
     slots = program.input_slots
     asked = [slot for slot in slots if reals or not slot.is_symbolic]
@@ -262,7 +270,7 @@ def parse_input(texts: Sequence[str], program: CoreProgram, *, reals: bool = Tru
 
 
 def parse_output(texts: Sequence[str], program: CoreProgram) -> dict[str, Value]:
-    """The values of some outputs of `program`, as in `parse_input`."""
+    """Parse the values of some outputs of `program`, as in `parse_input`."""
     return _assignments("output", texts, program, program.output_slots, [])
 
 
@@ -293,7 +301,7 @@ def _missing(option: str, texts: Sequence[str], missing: Sequence[Slot]) -> Iter
 
 
 def _example(slot: Slot) -> str:
-    """Some value of the slot's type."""
+    """A value of the slot's type, for messages."""
     match slot.type:
         case BoolType():
             return "false"
@@ -311,7 +319,7 @@ _TAKEN = {field.name for field in fields(Options)}
 
 
 def asked_of(given: Mapping[str, Any]) -> UserQuestion:
-    """The question that the values of a command's options put. Raises DiagnosticError for those that mean nothing."""
+    """The question that a command's options ask. Raises DiagnosticError for options without a meaning."""
     definitions, for_all = for_all_of(given.get("definitions", ()), given.get("for_all"))
     limits = given.get("limits", ())
     taken = {name: value for name, value in given.items() if name in _TAKEN}
@@ -321,16 +329,19 @@ def asked_of(given: Mapping[str, Any]) -> UserQuestion:
 
 
 def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, UserQuestion]:
-    """Where the answer goes, and what is asked of a program and its table. Raises DiagnosticError for options that mean
-    nothing, a program in the place of the table, and a file that would be lost, also one of those that are `read`."""
-    output, asked = Output.of(given), asked_of(given)
+    """The destination of the answer, and the question about a program and its table.
+
+    Raises DiagnosticError for options without a meaning, for a program in the place of the table, and where the answer
+    would overwrite a file that is read, such as one of `read`.
+    """
+    output, asked = Output.from_options(given), asked_of(given)
     check_table(asked.table)
     output.check(asked.program_path, asked.table, *read)
     return output, asked
 
 
 class Work:
-    """The work on a question: what is said meanwhile, and what is opened, which is closed when the command ends."""
+    """The work on a question: its progress line, and its open resources, which close when the command ends."""
 
     def __init__(self, asked: UserQuestion, *, quiet: bool = False) -> None:
         self._asked = asked
@@ -338,19 +349,19 @@ class Work:
         self.stack = click.get_current_context().with_resource(ExitStack())
 
     def program(self, constants: Mapping[str, Fraction] | None = None, eps: GivenEps = None) -> Program:
-        """The program with these constants, those of -D by default, to be asked about `eps`. Raises DiagnosticError."""
+        """The program with these `constants`, by default those of -D, at `eps`. Raises DiagnosticError."""
         result = parse_definitions(self._asked.definitions) if constants is None else constants
         options = self._asked.options
         source = source_at(self._asked.program_path)
         return as_program(load_source(source, result, options.eps if eps is None else eps), options.limits)
 
     def engine(self, program: Program) -> Engine:
-        """The engine that decides. Raises DiagnosticError (E13xx)."""
+        """The engine that decides obligations. Raises DiagnosticError (E13xx)."""
         return self._asked.options.engine(self.stack, program)
 
 
 def claims_tested(what: str, claims: Sequence[Any], output: Output, jobs: int | str = 1) -> list[Any]:
-    """What comes out of the claims, in order; `what` says meanwhile what is done."""
+    """Test the claims and return their results in order; `what` names the work in the progress line."""
     result = []
     with ProgressBar(what, silent=output.quiet) as progress:
         for one in later.suite.run_claims(claims, jobs=jobs, cache=output.cache):
@@ -360,7 +371,7 @@ def claims_tested(what: str, claims: Sequence[Any], output: Output, jobs: int | 
 
 
 def together(*options: _Option | None) -> _Option:
-    """Several options as one decorator, in the order in which the help lists them; None is no option."""
+    """One decorator for several options, in the order in which the help lists them; None is skipped."""
 
     def decorate(command: Any) -> Any:
         for option in reversed(options):
@@ -370,8 +381,8 @@ def together(*options: _Option | None) -> _Option:
     return decorate
 
 
-#: A program, or a mechanism of a Python file, `FILE.py::NAME`.
-program_argument = click.argument("program_path", metavar="PROG.dip", type=Path)
+#: A program, or a mechanism of a Python file.
+program_argument = click.argument("program_path", metavar="PROG.dip|FILE.py::NAME", type=Path)
 
 define_option = click.option(
     "-D",
@@ -386,22 +397,23 @@ inputs_option = click.option(
     "inputs",
     metavar="SPEC",
     multiple=True,
-    help='The inputs: "q = -1..1", "x in {0, 1/2}", or a CSV file of inputs; may be repeated.',
+    help='The inputs: all, "q = -1..1", "x in {0, 1/2}", or a CSV file of inputs; may be repeated.',
 )
 
-#: One input, and the eps, of commands that run a program; what is asked of a program and its table.
+#: The input and the eps of commands that run a program.
 input_option = click.option(
     "--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input."
 )
-run_at_option = click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps to run it at.")
+run_at_option = click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps of the run.")
 
 for_all_option = click.option(
     "--for-all",
     metavar="NAME",
-    help='With --inputs all: prove it for every value of a constant, or from "NAME >= 3" on, as -D NAME=all does.',
+    help='With --inputs all: prove the claim for every value of the constant NAME, or for "NAME >= 3". -D NAME=all '
+    "does the same.",
 )
 
-#: That of commands whose first line says it all.
+#: The option for commands whose first line has the whole answer.
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print the first line only, and no progress.")
 
 output_option = click.option(
@@ -409,7 +421,7 @@ output_option = click.option(
     "target",
     metavar="FILE",
     type=Path,
-    help="Write the result to FILE instead of stdout, all of it or nothing.",
+    help="Write the result to FILE instead of stdout. A failure leaves FILE unchanged.",
 )
 
 certificate_option = click.option(
@@ -423,91 +435,104 @@ html_option = click.option(
     help="Also write the report to FILE as a self-contained web page.",
 )
 
-#: Claims about expected errors.
+#: The options of claims about expected errors.
 error_options = together(
-    click.option("--error", metavar="EXPR", help="Claim that the expected error is at most this, for every eps."),
-    click.option("--moment", type=click.IntRange(1, 2), default=1, help="The mean of the error, or of its square."),
-    click.option("--output", metavar="NAME", help="The output, a number, whose error is meant."),
+    click.option("--error", metavar="EXPR", help="Claim that the expected error is at most EXPR, for every eps."),
+    click.option(
+        "--moment",
+        type=click.IntRange(1, 2),
+        default=1,
+        help="1 for the mean of the error, 2 for the mean of its square; 1 by default.",
+    ),
+    click.option("--output", metavar="NAME", help="The numeric output whose error the claim bounds."),
 )
 
-#: Who does the work, given to the command as `jobs`, `cache` and `dask`.
+#: The options for parallel and cached work, given to the command as `jobs`, `cache` and `dask`.
 scale_options = together(
-    click.option("-j", "--jobs", metavar="N", default="1", help="Work in N processes; auto for all processors."),
-    click.option("--cache", metavar="FILE", type=Path, help="Keep what is decided in FILE, and continue from there."),
-    click.option("--dask", metavar="ADDRESS", help="Work on the Dask cluster with this scheduler."),
+    click.option("-j", "--jobs", metavar="N", default="1", help="Use N processes; auto for one on each processor."),
+    click.option("--cache", metavar="FILE", type=Path, help="Store decisions in FILE, and reuse those stored there."),
+    click.option("--dask", metavar="ADDRESS", help="Use the Dask cluster whose scheduler has this address."),
 )
 
 
 def digits_option(text: str) -> Callable[[_F], _F]:
-    """The option --digits, with its help."""
+    """The option --digits with the help `text`."""
     return click.option("--digits", metavar="N", type=click.IntRange(1, 1000), help=text)
 
 
-def format_option(*forms: str, text: str = "text by default.") -> Callable[[_F], _F]:
-    """The option --format, of which the first form is the default."""
+def format_option(*forms: str, text: str = "The form of the answer; text by default.") -> Callable[[_F], _F]:
+    """The option --format; the first of `forms` is the default."""
     return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help=text)
 
 
 def plot_option(text: str) -> Callable[[_F], _F]:
-    """The option --plot, with its help."""
+    """The option --plot with the help `text`."""
     return click.option("--plot", metavar="FILE.svg|png", type=Path, help=text)
 
 
 def limit_option(
     text: str = f"Raise or lower a limit; NAME is {', '.join([*LIMIT_NAMES][:-1])} or {[*LIMIT_NAMES][-1]}.",
 ) -> Callable[[_F], _F]:
-    """The option --limit, any number of times, with this help."""
+    """The option --limit, which may be repeated, with the help `text`."""
     return click.option("--limit", "limits", metavar="NAME=N", multiple=True, help=text)
 
 
 def alpha_option(command: _F) -> _F:
-    """The option --alpha."""
-    text = "The distance to disagreement asked for; dd is each input's own."
+    """Add the option --alpha."""
+    text = "Claim accuracy only for inputs with a distance to disagreement above alpha; dd: each input's own distance."
     return click.option("--alpha", metavar="VALUE|dd", help=text)(command)
 
 
 def eps_option(more: str = "") -> Callable[[_F], _F]:
-    """The option --eps; `more`, one more form of it, goes before the intervals."""
+    """The option --eps; the help shows `more`, an example of another form, before the intervals."""
     return click.option(
         "--eps",
         metavar="VALUE|INTERVALS" if more else "INTERVALS",
-        help=f'The eps to ask about, such as {more}"(0, 1/2]"; all, "(0, inf)", by default.',
+        help=f'The values of eps, such as {more}"(0, 1/2]"; "(0, inf)", which is all, by default.',
     )
 
 
 def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
-    """The options --beta, --alpha, --gamma and --eps; `gamma` is added to the help of the third, and `eps`, one more
-    form of the fourth, goes before the intervals."""
+    """The options --beta, --alpha, --gamma and --eps.
+
+    `gamma` is appended to the help of --gamma. `eps` is an example of another form of --eps.
+    """
     return together(
         click.option(
             "--beta",
             metavar="EXPR",
-            help="The failure probability: in eps, alpha, gamma, the constants, exp, log, sqrt, erfc, min, max, abs.",
+            help="The greatest allowed probability of a wrong answer. EXPR may use eps, alpha, gamma, the constants, "
+            "exp, log, sqrt, erfc, min, max and abs.",
         ),
         alpha_option,
-        click.option("--gamma", metavar="VALUE", help=f"How far real and int outputs may be off; 0 by default.{gamma}"),
+        click.option(
+            "--gamma", metavar="VALUE", help=f"The allowed error of real and int outputs; 0 by default.{gamma}"
+        ),
         eps_option(eps),
     )
 
 
 def question_options(*more: _Option, define: _Option = define_option) -> _Option:
-    """The program and the table that a question is about, or its inputs, and its constants."""
+    """The arguments and options for the program, its table or inputs, and its constants."""
     table = click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
     return together(program_argument, table, *more, inputs_option, define)
 
 
 def answer_options(*forms: str, plot: str | None = None, shared: bool = True) -> _Option:
-    """In which of the `forms` an answer is written, and where; what else is made of it, with a `plot` for which this
-    is the help; when to give up; and, if the work can be `shared` out, who does it."""
+    """The options for the form of an answer, its destination, its limits, and what else is made of it.
+
+    `plot` is the help of --plot; without it there is no such option. With `shared`, the options for parallel work
+    belong to them.
+    """
     drawn = None if plot is None else plot_option(plot)
     written = (format_option(*forms), output_option, certificate_option, html_option, drawn)
     return together(*written, limit_option(), scale_options if shared else None, quiet_option)
 
 
-#: The same of commands that run a program.
+#: The options of commands that run a program.
 run_options = together(
     define_option,
-    limit_option("How far the exact engine goes, as for `dipc check`; may be repeated."),
+    limit_option("Raise or lower a limit of the exact engine, as for `dipc check`; may be repeated."),
     format_option("text", "json"),
     output_option,
 )

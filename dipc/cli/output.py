@@ -1,4 +1,7 @@
-"""Answers go to stdout or, whole or not at all, to a file; what else is made of them goes to files of its own."""
+"""Writing answers to stdout or to a file, and web pages, plots and certificates to files of their own.
+
+A file is written whole or not at all.
+"""
 
 from __future__ import annotations
 
@@ -46,25 +49,26 @@ _LATER = {
 }
 
 
-class _Later:
-    """What commands load when they need it, by their names here: most runs need none of it, and some of it needs
-    libraries that are not always installed."""
+class _LazyModules:
+    """The modules that commands import when they first need them, by their names in the commands.
+
+    Most runs need none of them, and some need libraries that are not always installed.
+    """
 
     def __getattr__(self, name: str) -> Any:
-        """The module, imported when it is first used."""
         return import_module(_LATER[name])
 
 
-later = _Later()
+later = _LazyModules()
 
 
-#: What takes an answer that was written, with the words of the command that asks it, where a page in a browser asks.
+#: The receiver of answers in a web page: it takes an answer, and the words of the command line that asks for it.
 PAGE: ContextVar[Callable[[Outcome, Sequence[str]], None] | None] = ContextVar("page", default=None)
 
 
 @frozen(kw_only=True)
 class Output:
-    """Where an answer goes, and in which form: the options of every command that gives one."""
+    """The destination and form of an answer: the options of every command that gives one."""
 
     form: str = "text"
     target: Path | None = None
@@ -76,13 +80,15 @@ class Output:
     cache: Path | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Output:
-        """That of the values of a command's options."""
+    def from_options(cls, given: Mapping[str, Any]) -> Output:
+        """Build the output from the values of a command's options."""
         return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})
 
     def check(self, *read: Path | None) -> None:
-        """Refuse, before any work is done, files that cannot be written, or would be lost: two results in one, or one
-        in the place of what is `read`. Raises DiagnosticError."""
+        """Refuse files that cannot be written or would be lost, before any work is done.
+
+        Two results must not share one file, and no result may overwrite a file of `read`. Raises DiagnosticError.
+        """
         others = {"--certificate": self.proof, "--plot": self.plot, "--html": self.html, "--junit": self.junit}
         check_target(self.target)
         for option, path in others.items():
@@ -93,13 +99,14 @@ class Output:
 
     @property
     def look(self) -> Look:
-        """How a text on stdout looks, or in a file."""
+        """The look of a text on stdout or in a file."""
         return look_of(sys.stdout) if self.target is None else Look()
 
     def deliver(self, outcome: Outcome, command: Callable[[], Sequence[str]] = tuple) -> ExitCode:
-        """Write the answer to the question that the words of `command` ask, and all that is made of it; its exit code.
+        """Write the answer and everything that is made of it, and return the exit code.
 
-        Raises DiagnosticError where something cannot be written, or there is no certificate.
+        `command` gives the words of the command line that asks the question. Raises DiagnosticError where a file cannot
+        be written, or there is no certificate.
         """
         if outcome.interrupted is not None:
             write(sys.stderr, outcome.interrupted + render(outcome, look_of(sys.stderr)))
@@ -110,7 +117,7 @@ class Output:
             self._write(outcome)
             page(outcome, command())
             return ExitCode(outcome.standing.value)
-        # First what may fail: a verdict that was printed is not taken back.
+        # Steps that may fail come first, as a printed verdict cannot be withdrawn.
         if self.html is not None:
             write_text(self.html, later.html.page(outcome, command(), TOOL))
             self._say(f"page written to {self.html}")
@@ -159,12 +166,12 @@ class Output:
             write(sys.stderr, f"{text}\n")
 
 
-#: Who answers, as pages and certificates name it.
+#: The name of the program in pages and certificates.
 TOOL = f"dipc {VERSION}"
 
 
 def check_target(path: Path | None, option: str = "-o") -> None:
-    """Refuse, before any work is done, a path that a result cannot be written to."""
+    """Refuse a path to which no result can be written, before any work is done."""
     if path is None:
         if option == "-o" and isinstance(sys.stdout, ClosedOutput):
             raise _refused("the standard output is closed", "give the path of a file to `-o`")
@@ -205,8 +212,10 @@ def check_table(path: Path | None) -> None:
 
 
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
-    """Refuse two options that name one file, as only the last result would remain, and an option that names a file that
-    is read: the program or the table would be lost."""
+    """Refuse two options that name one file, and an option that names a file of `read`.
+
+    Only the last result would remain, or the program or the table would be lost.
+    """
     sources = {_file(path) for path in read} - {None}
     seen: dict[Path, str] = {}
     for option, path in written.items():
@@ -224,17 +233,17 @@ def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> No
 
 
 def _file(path: Path | None) -> Path | None:
-    """The regular file that is at this path or may come to be there; None for a device, or what is no path."""
+    """The regular file that exists or may be created at `path`; None for a device, and for an invalid path."""
     try:
         if path is not None and not path.exists():
-            path = Path(str(path).partition("::")[0])  # of a mechanism in a Python file, that file
+            path = Path(str(path).partition("::")[0])  # the path of a mechanism FILE.py::NAME is FILE.py
         return None if path is None or (path.exists() and not path.is_file()) else _resolved(path)
     except (OSError, ValueError):  # too long for a path, or with a NUL character
         return None
 
 
 def _resolved(path: Path) -> Path:
-    """The path without links; one that leads round in a circle is left as it is."""
+    """The path with its links resolved; a link that leads back to itself stays."""
     return Path(os.path.realpath(path))
 
 
@@ -243,9 +252,10 @@ def _refused(message: str, note: str) -> DiagnosticError:
 
 
 def write_result(path: Path | None, writer: Writer) -> None:
-    """Let `writer` write the result to stdout, or to the file `path`, which then changes at once and as a whole.
+    """Let `writer` write the result to stdout, or to the file `path`.
 
-    What is not a regular file (a device, a pipe) is written to as it is.
+    The file changes at once and as a whole. A path that is not a regular file (a device, a pipe) is written to
+    directly.
     """
     if path is None:
         try:
@@ -269,7 +279,7 @@ def write_result(path: Path | None, writer: Writer) -> None:
 
 @contextlib.contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
-    """A stream whose content becomes the file `path` if the block ends well; otherwise nothing remains of it."""
+    """A stream whose content becomes the file `path` if the block succeeds, and is discarded otherwise."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".part")
     temporary = Path(name)
     try:
@@ -284,7 +294,7 @@ def _replacing(path: Path) -> Iterator[TextIO]:
 
 
 def _umask() -> int:
-    # The only way to read the mask is to set it.
+    # The mask can be read only by setting it.
     mask = os.umask(0)
     os.umask(mask)
     return mask

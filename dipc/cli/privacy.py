@@ -76,18 +76,22 @@ error.
     "adjacent",
     metavar="DISTANCE|PAIRS.csv",
     required=True,
-    help="linf:1 (every input moves by at most 1), l1:1 (the sum of the moves is), hamming:1 (one input differs), or a "
-    "CSV file of pairs with a column for each input and one for each input primed.",
+    help="Which inputs are adjacent. linf:1: every input moves by at most 1. l1:1: the moves add up to at most 1. "
+    "hamming:1: one input differs. PAIRS.csv: a file with one pair a row, in columns q and q' for each input q.",
 )
 @inputs_option
 @click.option("--budget", metavar="K*eps", help="The privacy budget; eps by default.")
 @click.option("--delta", metavar="EXPR", help="The delta, a number or an expression in eps; 0 by default.")
-@click.option("--eps", "eps", metavar="INTERVALS", help='The eps to ask about, such as "(0, 1/2]"; all by default.')
+@click.option("--eps", "eps", metavar="INTERVALS", help='The values of eps, such as "(0, 1/2]"; all by default.')
 @click.option("--constant", is_flag=True, help="Find the least K such that the program is K*eps-private.")
-@click.option("--max-loss", is_flag=True, help="Find the largest log(p/p') --at an eps.")
+@click.option("--max-loss", is_flag=True, help="Find the largest privacy loss log(p/p') --at an eps.")
 @click.option("--delta-of", metavar="K*eps", help="Find the least delta for this budget, for every eps.")
 @click.option("--budget-of", metavar="DELTA", help="Find the least budget for this delta --at an eps.")
-@click.option("--profile", is_flag=True, help="Find the least deltas of all budgets --at an eps, and the losses' law.")
+@click.option(
+    "--profile",
+    is_flag=True,
+    help="Find the least delta of each budget --at an eps, and the privacy loss distribution.",
+)
 @click.option("--renyi", metavar="A|A..B", help="Find the largest Renyi divergence of these orders --at an eps.")
 @click.option("--rho", is_flag=True, help="Find the least rho of zero-concentrated differential privacy.")
 @click.option(
@@ -96,11 +100,20 @@ error.
     metavar="K",
     type=click.IntRange(1),
     default=1,
-    help="Ask about K independent runs together. Write runs that depend on earlier ones as one program.",
+    help="Judge K independent runs together. Runs that depend on earlier ones must be one program.",
 )
-@click.option("--at", "at_text", metavar="EPS", help="The eps of --max-loss and --renyi, or one more for --delta-of.")
-@click.option("--estimate", is_flag=True, help="With --max-loss: also estimate the loss at that pair from runs.")
-@click.option("-n", "runs", metavar="N", type=click.IntRange(1), help="Runs of --estimate; 100000 by default.")
+@click.option(
+    "--at",
+    "at_text",
+    metavar="EPS",
+    help="The eps at which a number is found; with --delta-of, an eps to show in addition.",
+)
+@click.option(
+    "--estimate", is_flag=True, help="With --max-loss: also estimate the loss at the worst pair from random runs."
+)
+@click.option(
+    "-n", "runs", metavar="N", type=click.IntRange(1), help="The number of runs of --estimate; 100000 by default."
+)
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="The seed of these runs; 0 by default.")
 @for_all_option
 @define_option
@@ -109,12 +122,14 @@ error.
 def privacy(**given: Any) -> ExitCode:
     """Prove or refute that a program is differentially private, for every eps.
 
-    For all adjacent inputs u, u', in both orders, and every set S of outputs Pr[P(u) in S] is at most
-    e^budget*Pr[P(u') in S] + delta: proved, or refuted by a pair, an output and an eps, or left undecided with the
-    reason. With ranges in -D, as m=2..5, --max-loss and --constant answer for each program of the family.
+    The claim is that Pr[P(u) in S] is at most e^budget*Pr[P(u') in S] + delta, for all adjacent inputs u, u', in both
+    orders, and every set S of outputs. It is proved, or refuted by a pair, an output and an eps. Otherwise it is
+    undecided, and dipc gives the reason.
+
+    With ranges in -D, such as m=2..5, --max-loss and --constant answer for each program of the family.
     """
-    output, asked = Output.of(given), asked_of(given)
-    mode = _Mode.of(given)
+    output, asked = Output.from_options(given), asked_of(given)
+    mode = _Mode.from_options(given)
     adjacent = given["adjacent"]
     output.check(asked.program_path, Path(adjacent) if adjacent.strip().endswith(".csv") else None)
     _check_for_all(asked, mode.option, {"--html": output.html, "--plot": output.plot, "--delta": given["delta"]})
@@ -131,15 +146,17 @@ def privacy(**given: Any) -> ExitCode:
     if ranged:
         return output.deliver(answers.family([(constants, one, known) for constants, _, one, known in answered]))
     ((_, question, one, known),) = answered
-    statement = replace(_statement(asked, question), theorems=_beside(question, one, mode))
+    statement = replace(_statement(asked, question), theorems=_composition_theorems(question, one, mode))
     outcome = answers.outcome(question, one, statement, known)
     return output.deliver(outcome, partial(asked.command, "privacy", "--adjacent", adjacent, *mode.words()))
 
 
 @frozen
 class _Mode:
-    """What is asked for in place of a verdict, by its `option` (None: a verdict), with what that option says besides,
-    and the `runs` and the `seed` of an estimate, None where none is asked for."""
+    """The number to find in place of a verdict, with the values of its options.
+
+    `option` names the number; None for a verdict. `runs` and `seed` are those of an estimate; None where there is none.
+    """
 
     option: str | None
     at: Fraction | None = None
@@ -151,8 +168,11 @@ class _Mode:
     together: int = 1
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> _Mode:
-        """The question of the values of the options. Raises DiagnosticError for two, and for what has no part in it."""
+    def from_options(cls, given: Mapping[str, Any]) -> _Mode:
+        """Read the mode from the options.
+
+        Raises DiagnosticError for two modes, and for options that do not belong to the mode.
+        """
         asked = {name: given[_PARAMETERS[name]] for name in _MODES}
         others = {name: given[_PARAMETERS[name]] for name in _PARAMETERS if name not in asked}
         option = _only({name: bool(value) for name, value in asked.items()}, others)
@@ -172,7 +192,7 @@ class _Mode:
         return cls(option, eps, at_text, value, given["estimate"], runs, seed, together)
 
     def words(self) -> tuple[str, ...]:
-        """The options that ask it."""
+        """The options on the command line that give this mode."""
         given_texts = {"--at": self.at_text, "-n": self.runs, "--seed": self.seed}
         words = [] if self.option is None else [self.option]
         words += [] if self.value is None else [str(self.value)]
@@ -181,10 +201,10 @@ class _Mode:
         return (*words, *(word for name, text in given_texts.items() if text is not None for word in (name, str(text))))
 
 
-#: What may be asked for in place of a verdict.
+#: The options for a number in place of a verdict.
 _MODES = ("--constant", "--max-loss", "--delta-of", "--budget-of", "--profile", "--renyi", "--rho")
 
-#: Those that are asked --at an eps, with an example.
+#: The options that need --at, each with an example.
 _AT_AN_EPS = {
     "--max-loss": "--max-loss",
     "--renyi": "--renyi 2",
@@ -192,12 +212,12 @@ _AT_AN_EPS = {
     "--profile": "--profile",
 }
 
-#: Orders of Rényi divergences.
+#: The orders of Rényi divergences.
 _LEAST_ORDER, _GREATEST_ORDER = 2, 64
 
 
 def _orders(text: str) -> range:
-    """The orders that a text such as `2` or `2..16` means. Raises DiagnosticError."""
+    """Parse orders such as `2` or `2..16`. Raises DiagnosticError."""
     first, _, last = text.strip().partition("..")
     ends = [int(end) if end.isascii() and end.isdigit() and len(end) < 4 else 0 for end in (first, last or first)]
     if not _LEAST_ORDER <= ends[0] <= ends[1] <= _GREATEST_ORDER:
@@ -206,7 +226,7 @@ def _orders(text: str) -> range:
     return range(ends[0], ends[1] + 1)
 
 
-#: What options are called here.
+#: The names of options in the code.
 _PARAMETERS = {
     "--constant": "constant",
     "--max-loss": "max_loss",
@@ -227,9 +247,9 @@ _PARAMETERS = {
 def _answer(
     asked: UserQuestion, adjacent: str, mode: _Mode, work: Work, constants: Mapping[str, Fraction]
 ) -> tuple[PrivacyQuestion | every_number.EveryNumber, PrivacyAnswer, Any]:
-    """The question about the program with these constants, what it comes to, and the estimate of a loss."""
+    """The question about the program with these constants, its answer, and the estimate of a loss."""
     options, eps = asked.options, mode.at
-    # --delta-of answers for every eps: its --at is one more eps to show, and the program is not read at it.
+    # --delta-of answers for every eps: its --at is an additional eps to show, and the program is not read at it.
     program = work.program(constants, options.eps if options.eps is not None or mode.option == "--delta-of" else eps)
     engine = work.engine(program)
     work.progress.stage(f"looking at the pairs of {program.name}")
@@ -279,10 +299,10 @@ def _statement(asked: UserQuestion, question: PrivacyQuestion | every_number.Eve
     return statement if asked.options.digits is None else replace(statement, digits=asked.options.digits)
 
 
-def _beside(
+def _composition_theorems(
     question: PrivacyQuestion | every_number.EveryNumber, answer: PrivacyAnswer, mode: _Mode
 ) -> tuple[profiles.Theorems, Fraction] | None:
-    """What theorems about composition say beside a delta at an eps."""
+    """The theorems about composition to show next to a delta at an eps, with the budget there."""
     if mode.at is None or not isinstance(question, PrivacyQuestion) or not isinstance(answer, LeastDelta):
         return None
     theorems = profiles.theorems_of(question, mode.at)
@@ -301,8 +321,10 @@ def _estimated(program: Program, loss: Loss, mode: _Mode) -> Any:
 
 
 def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> str | None:
-    """What is asked for in place of a verdict. Raises DiagnosticError for two questions at once, and for options that
-    the question does not take or lacks."""
+    """The option that names a number to find; None for a verdict.
+
+    Raises DiagnosticError for two such options, and for options that the chosen one excludes or lacks.
+    """
     modes = [option for option, wanted in asked.items() if wanted]
     if len(modes) > 1:
         note = "ask one question at a time"
@@ -331,7 +353,7 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
 
 
 def _check_for_all(asked: UserQuestion, mode: str | None, others: Mapping[str, str | Path | None]) -> None:
-    """That what is asked for every value of a constant can be. Raises DiagnosticError."""
+    """Raise DiagnosticError where the question cannot be asked for every value of a constant."""
     if asked.options.open_constant(asked.options.inputs) is None:
         return
     if mode not in (None, "--constant"):

@@ -1,4 +1,4 @@
-"""What is shown of programs: `dipc prob`, `dtmc`, `table`, `fmt`, `examples` and `explain`."""
+"""Commands that show programs: `dipc prob`, `dtmc`, `table`, `fmt`, `examples` and `explain`."""
 
 from __future__ import annotations
 
@@ -110,8 +110,11 @@ Examples:
 @output_option
 @quiet_option
 def dtmc(**given: Any) -> ExitCode:
-    """Show a program's Markov chain: what each state knows of the noises drawn so far, and the exact probability of
-    each step, given what is known."""
+    """Show a program's Markov chain.
+
+    Each state has what is known about the noises drawn so far. Each step has its exact probability, given this
+    knowledge.
+    """
     output, asked = opened(given)
     eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
     program = Work(asked, quiet=output.quiet).program(eps=eps)
@@ -154,7 +157,7 @@ Examples:
 def table(**given: Any) -> ExitCode:
     """Write the table of the exact answers: inputs, outputs and the distance to disagreement dd.
 
-    The answers are those of the program's `ideal` block. Inputs that are not named range over their whole domain.
+    The answers come from the program's `ideal` block. Inputs without a value in --inputs range over their whole domain.
     """
     asked, output = asked_of(given), Output(form="csv", target=given["target"], quiet=given["quiet"])
     output.check(asked.program_path)
@@ -172,7 +175,7 @@ def table(**given: Any) -> ExitCode:
 @click.option("--check", "only_check", is_flag=True, help="Print nothing; exit 1 if the file is not in this form.")
 @output_option
 def fmt(program_path: Path, only_check: bool, target: Path | None) -> ExitCode:
-    """Print a program in canonical form, with its comments, and one blank line where there are some."""
+    """Print a program in canonical form. Comments stay, and several blank lines become one."""
     check_target(target)
     source = source_at(program_path)
     validate_source(source)
@@ -198,7 +201,7 @@ Examples:
 @click.argument("name", required=False)
 @output_option
 def examples(name: str | None, target: Path | None) -> ExitCode:
-    """Write one of the mechanisms that come with dipc, or list them all with what they say of themselves."""
+    """Write one of the mechanisms that come with dipc, or list all of them with a description."""
     check_target(target)
     if name is None:
         page = render_parts(
@@ -213,7 +216,7 @@ def examples(name: str | None, target: Path | None) -> ExitCode:
 
 
 def _headline(program: str) -> str:
-    """The first sentence of the comment at its beginning."""
+    """The first sentence of the comment at the beginning of `program`."""
     comment = takewhile(lambda line: line.startswith("#"), program.lstrip().splitlines())
     return " ".join(line.lstrip("# ") for line in comment).partition(". ")[0].removesuffix(".")
 
@@ -226,7 +229,7 @@ def _unknown(name: str, known: tuple[str, ...]) -> Diagnostic:
 @click.command()
 @click.argument("code", metavar="[CODE]", required=False)
 def explain(code: str | None) -> ExitCode:
-    """Show an example that provokes a diagnostic, such as E0602, and what is said then; without a code, list all."""
+    """Show an example that provokes a diagnostic, such as E0602, with its message; without a code, list all."""
     if code is None:
         parts: list[Part] = [Line(f"{known}  {explanation(known).about}") for known in codes()]
     else:

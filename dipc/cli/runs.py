@@ -1,4 +1,4 @@
-"""`dipc run`, `dipc simulate` and `dipc conform`: what comes out of runs, and that against the exact probabilities."""
+"""`dipc run`, `simulate`, `conform` and `audit`: outputs of runs, compared with the exact probabilities."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ Exit codes: 0 done, 2 bad input, 3 a limit was reached, 70 internal error.
 @click.option("--seed", metavar="S", type=click.IntRange(min=0), help="For tests: equal seeds give equal outputs.")
 @run_options
 def run(**given: Any) -> ExitCode:
-    """Run a program with exact noise: what comes out has the very law that its proofs are about.
+    """Run a program with exact noise: its outputs have exactly the law that the proofs describe.
 
-    Random bits are the operating system's. Comparisons are decided on the ideal real numbers, whose digits are drawn on
-    demand, choices by as many bits as they take: no floating-point number is involved.
+    Random bits come from the operating system. Comparisons are decided on the ideal real numbers, whose digits are
+    drawn on demand. Choices draw as many bits as they need. No floating-point number is involved.
     """
     (output, asked), samples = opened(given), given["samples"]
     if samples is not None:
@@ -120,7 +120,7 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
     "outputs",
     metavar="NAME=VALUE,…",
     multiple=True,
-    help="Compare how often these outputs come out, instead of all finite outputs; may be repeated.",
+    help="Compare the share of these outputs, instead of all finite outputs; may be repeated.",
 )
 @gamma_of_outputs_option
 @click.option(
@@ -134,16 +134,15 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
     "--loop-limit",
     type=click.IntRange(min=1),
     metavar="ROUNDS",
-    help="Give up when a run goes through a `while` more often; 100000 by default.",
+    help="Stop when a run repeats a `while` more often; 100000 by default.",
 )
 @run_options
 @quiet_option
 def simulate(**given: Any) -> ExitCode:
-    """Run a program many times at one input and one eps, and compare how often each output comes out with its exact
-    probability.
+    """Run a program many times at one input and eps, and compare the outputs with their exact probabilities.
 
-    The interpreter shares nothing with the exact engine: it is a second opinion. Every exact probability has to lie in
-    the Clopper-Pearson interval around its estimate, and what is impossible must not come out at all. If the exact
+    The interpreter shares no code with the exact engine, so it is a second opinion. Every exact probability has to lie
+    in the Clopper-Pearson interval around its estimate, and an impossible output must not occur. If the exact
     probabilities are right, a mismatch has probability 1 - confidence at most.
     """
     output, asked = opened(given)
@@ -158,7 +157,7 @@ def simulate(**given: Any) -> ExitCode:
     events = [parse_output([text], core) for text in given["outputs"]]
     work = Work(asked, quiet=output.quiet)
     try:
-        # First, because it finds loops that never end and values out of range on paths that no run may take.
+        # This comes first: it finds endless loops and values out of range, even on paths that no run takes.
         with ProgressBar(f"computing the exact probabilities of {core.name}", silent=output.quiet):
             expected = _expected(work, constants, eps, values, events, gamma)
     except KeyboardInterrupt:
@@ -186,7 +185,7 @@ def _expected(
     events: Sequence[Mapping[str, Value]],
     gamma: Fraction,
 ) -> Any:
-    """The exact probabilities, or why they are not known."""
+    """The exact probabilities, or the reason why they are not known."""
     compare = later.compare
     try:
         program = work.program(constants, eps)
@@ -217,17 +216,19 @@ probability unknown, 70 internal error.
 @program_argument
 @input_option
 @run_at_option
-@click.option("--counts", metavar="FILE.csv", type=Path, help="How often each output was observed.")
-@click.option("--samples", metavar="FILE.csv", type=Path, help="The outputs that were observed, one by one.")
-@click.option("--grid", "grid_text", metavar="VALUE", help="What real outputs were rounded down to multiples of.")
+@click.option(
+    "--counts", metavar="FILE.csv", type=Path, help="A file with the number of times that each output was observed."
+)
+@click.option("--samples", metavar="FILE.csv", type=Path, help="A file with the observed outputs, one a line.")
+@click.option("--grid", "grid_text", metavar="VALUE", help="The number of which rounded real outputs are multiples.")
 @run_options
 @quiet_option
 def conform(**given: Any) -> ExitCode:
     """Compare observed outputs of a real implementation with the exact distribution of a program.
 
-    Every exact probability has to lie in the Clopper-Pearson interval around the share observed, and what is impossible
-    must not have come out. If the implementation has this distribution, a deviation is reported with probability
-    1e-6 at most.
+    Every exact probability has to lie in the Clopper-Pearson interval around the observed share, and an impossible
+    output must not occur. If the implementation has this distribution, a deviation is reported with probability 1e-6 at
+    most.
     """
     counts, samples = given["counts"], given["samples"]
     output, asked = opened(given, counts, samples)
@@ -254,9 +255,9 @@ Examples:
 Each CSV file has a line for each output, in independent runs at that input.
 
 \b
-Exit codes: 0 no more is lost than by the program, 1 more is, with the
-confidence asked for, 2 bad input, 3 some exact probability unknown, 70
-internal error.
+Exit codes: 0 the bound is within the loss of the program, 1 the
+implementation loses more, with the given confidence, 2 bad input, 3 some
+exact probability unknown, 70 internal error.
 """
 
 
@@ -277,8 +278,9 @@ internal error.
 def audit(**given: Any) -> ExitCode:
     """Bound the privacy loss of a real implementation from below, by observed outputs at two inputs.
 
-    The set of outputs is the one that the exact law of the program says shows most, so that nothing has to be searched
-    for: the bound is a quotient of two Clopper-Pearson bounds, beside the exact loss of the program.
+    The exact law of the program gives the set of outputs that shows the greatest loss, so no set has to be searched.
+    The bound is a quotient of two Clopper-Pearson bounds for this set. dipc shows it next to the exact loss of the
+    program.
     """
     samples = given["samples"]
     output, asked = opened(given, *[path for _, path in samples])

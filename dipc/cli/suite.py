@@ -1,4 +1,4 @@
-"""`dipc test` and `dipc import`: claims with the verdicts that they should have, of this language and of DiPC's."""
+"""`dipc test`, `new` and `import`: claims with their expected verdicts."""
 
 from __future__ import annotations
 
@@ -56,13 +56,11 @@ input, 3 a claim is unexpectedly undecided, 70 internal error.
 @format_option("text", "json", "github", text="text by default; github: annotations of the places in the sources.")
 @output_option
 @click.option("-j", "--jobs", metavar="N", default="1", help="Test N claims at a time; auto for all processors.")
-@click.option("--cache", metavar="FILE", type=Path, help="Keep what is decided in FILE, and continue from there.")
+@click.option("--cache", metavar="FILE", type=Path, help="Store decisions in FILE, and reuse those stored there.")
 @quiet_option
 def test(**given: Any) -> ExitCode:
-    """Test that claims have the verdicts they should have: those of the files, and of all files *.dipc.toml in the
-    directories given.
-    """
-    output = Output.of(given)
+    """Test that claims have their expected verdicts: those of the files, and of all *.dipc.toml below directories."""
+    output = Output.from_options(given)
     files = list(later.suite.claims_files(given["paths"]))
     output.check(*files)
     claims = [claim for file in files for claim in later.suite.read_claims(file)]
@@ -133,7 +131,12 @@ adjacent = "linf:1"
 
 @click.command(epilog=_NEW_EPILOG)
 @click.argument("name", metavar="NAME")
-@click.option("--language", type=click.Choice(["python", "dip"]), default="python", help="python by default.")
+@click.option(
+    "--language",
+    type=click.Choice(["python", "dip"]),
+    default="python",
+    help="The language of the mechanism; python by default.",
+)
 def new(name: str, language: str) -> ExitCode:
     """Write a first mechanism with its claim, and a test that proves it, into this directory."""
     if not (re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) and not iskeyword(name)) or name in RESERVED | {
@@ -173,7 +176,7 @@ Exit codes: 0 written, 2 bad input; of a directory those of dipc test.
 """
 
 
-#: What is tested of a directory, beside its programs.
+#: The file of claims that `-o` writes next to the programs.
 _CLAIMS = "imported.dipc.toml"
 
 
@@ -182,17 +185,19 @@ _CLAIMS = "imported.dipc.toml"
 @click.option("--pairs", "pairs", metavar="FILE", type=Path, help="Write the pairs of adjacent inputs to FILE.")
 @click.option("--at", "at_text", metavar="EPS", help="Fix eps: rates that are not multiples of eps need it.")
 @click.option("--budget", metavar="K*eps", help="The privacy budget of the files of a directory; eps by default.")
-@click.option("--delta", metavar="EXPR", help="Their delta; 0 by default.")
+@click.option("--delta", metavar="EXPR", help="The delta of the files of a directory; 0 by default.")
 @output_option
 def import_(
     path: Path, pairs: Path | None, at_text: str | None, budget: str | None, delta: str | None, target: Path | None
 ) -> ExitCode:
-    """Print a program of DiPC's input format as one of this language, or test that all files *.txt of a directory are
-    private for their pairs; -o keeps the programs, their pairs and the claims in a directory.
+    """Print a program of DiPC's input format as a program of this language, or test a directory of them.
 
-    Clamped discrete noise (TDLap) becomes a choice for each value of its center. Rates that are no multiple of eps,
-    such as 1/eps, and weights that are none for every eps, such as (1-eps)/2, need --at: the program is then that of
-    this eps only, and its claim block says so.
+    For a directory, dipc tests that each file *.txt is private for its pairs. With -o it keeps the programs, their
+    pairs and the claims in a directory.
+
+    Clamped discrete noise (TDLap) becomes a choice for each value of its center. Some rates are not multiples of eps,
+    such as 1/eps; some weights are not weights for every eps, such as (1-eps)/2. They need --at: the program then has a
+    meaning at this eps only, and its claim block says so.
     """
     point = None if at_text is None else positive_option("--at", at_text)
     if path.is_dir():
@@ -220,7 +225,7 @@ def _import_one(path: Path, point: Fraction | None, target: Path | None, pairs: 
 
 
 def _batch(path: Path, point: Fraction | None, claimed: dict[str, str | None], target: Path | None) -> ExitCode:
-    """All files of a directory, imported and tested; what cannot be imported is said, and the others are tested."""
+    """Import and test all files of a directory; report those that cannot be imported, and test the others."""
     files = sorted(path.glob("*.txt"))
     if not files:
         note = "DiPC's inputs end with .txt"

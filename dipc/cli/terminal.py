@@ -1,6 +1,6 @@
-"""What the command line knows of the terminal it writes to, and what it says there to people who wait.
+"""The terminal of the command line: its colors, its progress line, and the exit codes of exceptions.
 
-Exceptions become exit codes here: bad input is explained, a defect is owned up to.
+Bad input is explained; a defect is reported as one.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from dipc.text.diagnostic import DefectError, Diagnostic, DiagnosticError, listi
 
 
 class ClosedOutput(io.TextIOBase):
-    """Stands for a standard output that was closed before the process began: nothing can be written to it."""
+    """The substitute for a standard output that was closed before the process began: every write fails."""
 
     encoding = "utf-8"
 
     def write(self, _text: str) -> int:
-        """Raises OSError."""
+        """Raise OSError."""
         raise OSError(errno.EBADF, "it is closed")
 
 
 def open_standard_streams() -> None:
-    """Give every standard stream that is closed a place, which no file that is opened later can take.
+    """Open every closed standard stream, so that no file opened later takes its number.
 
-    What is written to a closed stderr is lost; a closed stdout refuses it.
+    Text for a closed stderr is lost; a closed stdout refuses it.
     """
     for number in (0, 1, 2):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the least number that is free, so this one
+            os.open(os.devnull, os.O_RDWR)  # the new file gets the least free number, which is this one
     if sys.stdout is None:
         sys.stdout = ClosedOutput()
     if sys.stderr is None:
@@ -54,20 +54,20 @@ def open_standard_streams() -> None:
 
 
 def wants_color(stream: TextIO) -> bool:
-    """Whether a person at a color terminal reads `stream` and did not forbid color (https://no-color.org)."""
+    """True if `stream` is a color terminal whose user did not forbid color (https://no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def look_of(stream: TextIO) -> Look:
-    """How a page for `stream` should look; 80 columns where no terminal says otherwise."""
+    """The look of a text on `stream`: color, and the width, 80 columns where no terminal has another one."""
     return Look(width=shutil.get_terminal_size(fallback=(80, 24)).columns, color=wants_color(stream))
 
 
 def write(stream: TextIO, text: str) -> None:
     """Write and flush `text`, in ASCII where the stream's encoding cannot hold it.
 
-    What stderr does not take is lost. Raises DiagnosticError where stdout takes no result, BrokenPipeError where nobody
-    reads it any more.
+    A failure of stderr is ignored. Raises DiagnosticError where stdout accepts no result, BrokenPipeError where its
+    reader is gone.
     """
     try:
         text.encode(stream.encoding or "utf-8")
@@ -86,13 +86,13 @@ def write(stream: TextIO, text: str) -> None:
 
 
 def refused_result(where: str, error: OSError) -> Diagnostic:
-    """A result that could not be written: what was written of it is none."""
+    """The diagnostic for a result that could not be written: any part of it that was written is invalid."""
     notes = ("no verdict was given: ignore whatever was written before this",)
     return Diagnostic("E0804", f"{where} cannot be written: {error.strerror or error}", notes=notes)
 
 
 def write_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    """Show `diagnostics`, if there are some, on stderr."""
+    """Show `diagnostics`, if there are any, on stderr."""
     if not diagnostics:
         return
     text = render(diagnostics, color=wants_color(sys.stderr))
@@ -100,37 +100,37 @@ def write_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def drop(stream: TextIO) -> None:
-    """Point a standard stream at nothing, so that the interpreter's last flush of it does not fail."""
+    """Redirect a standard stream to the null device, so that the interpreter's last flush does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, stream.fileno())
-    except (OSError, ValueError):  # one that is no file has no last flush that could fail
+    except (OSError, ValueError):  # a stream without a file has no last flush
         pass
     finally:
         os.close(nowhere)
 
 
-# --- what is said to people who wait ---------------------------------------------------------------
+# --- progress --------------------------------------------------------------------------------------
 
 
-#: Seconds before anything is shown, and between two updates: quick commands show nothing.
+#: Seconds before the line appears, and between two updates. Quick commands show no line.
 _PATIENCE = 1.0
 _INTERVAL = 0.2
 
-#: Back to the beginning of the line, which is empty then.
+#: The text that returns to the beginning of the line and clears it.
 _CLEAR = "\r\x1b[2K"
 
 
-#: What is told how far the work is where no person at a terminal waits, but a page in a browser.
+#: The receiver of progress in a web page, where no terminal shows it.
 PROGRESS: ContextVar[Callable[[int, int | None], None] | None] = ContextVar("progress", default=None)
 
 
 class ProgressBar:
-    """One line that says what is done, how far it is, and for how long it has been at it. Call it with the number of
-    cases done and of all cases (None: unknown). Silent unless stderr is a terminal; gone when the block ends.
+    """A line that shows the current stage, the number of cases done, and the time it has taken.
 
-    The line is renewed by an alarm, so that it moves whatever the computation is in. A KeyboardInterrupt that leaves
-    the block says how far it was.
+    Call the object with the number of cases done and of all cases (None: unknown). It is silent unless stderr is a
+    terminal, and disappears when the block ends. An alarm renews the line, so that it changes during any computation. A
+    KeyboardInterrupt that leaves the block says how far the work was.
     """
 
     def __init__(self, what: str, *, silent: bool = False) -> None:
@@ -161,7 +161,7 @@ class ProgressBar:
             error.args = (self.status(),)
 
     def stage(self, what: str) -> None:
-        """From now on something else is done."""
+        """Start the progress stage `what`."""
         self._what, self._count = what, None
 
     def __call__(self, done: int, total: int | None) -> None:
@@ -173,7 +173,7 @@ class ProgressBar:
             self._show()
 
     def status(self) -> str:
-        """`checking sparse, 5 of 27 done`."""
+        """The stage and the count as text, for example `checking sparse, 5 of 27 done`."""
         if self._count is None:
             return self._what
         done, total = self._count
@@ -192,12 +192,12 @@ class ProgressBar:
         try:
             sys.stderr.write(text)
             sys.stderr.flush()
-        except (OSError, RuntimeError):  # nobody looks any more, or an alarm came while something else was written
+        except (OSError, RuntimeError):  # the terminal is gone, or an alarm came during another write
             self._silent = True
 
 
 def _alarm_is_free() -> bool:
-    """Whether this process may use the alarm: not in a thread, nor where another has it, nor where there is none."""
+    """True if this process may use the alarm: in the main thread, on a system that has one, and no handler is set."""
     return (
         hasattr(signal, "setitimer")
         and threading.current_thread() is threading.main_thread()
@@ -206,7 +206,7 @@ def _alarm_is_free() -> bool:
 
 
 class ExitCode(IntEnum):
-    """The meaning of each exit code of every command."""
+    """The meaning of each exit code, the same for every command."""
 
     ACCURATE = 0
     INACCURATE = 1
@@ -222,7 +222,7 @@ TRACEBACK_VARIABLE = "DIPC_TRACEBACK"
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Run `command`; whatever it raises becomes a message on stderr and an exit code."""
+    """Run `command` and turn its exceptions into messages on stderr and an exit code."""
     try:
         return command()
     except DefectError as error:
@@ -264,7 +264,7 @@ def guarded(command: Callable[[], int]) -> int:
 
 
 def _environment(error: OSError) -> Diagnostic:
-    """A failure of the operating system that no command foresaw."""
+    """The diagnostic for a failure of the operating system that no command expected."""
     place = f"`{error.filename}`: " if error.filename else ""
     message = f"{place}{error.strerror or error}"
     return Diagnostic("E0810", message, notes=("no verdict was given",))
@@ -290,7 +290,7 @@ def _internal(summary: str, *notes: str) -> ExitCode:
 
 
 def usage_diagnostic(error: click.UsageError) -> Diagnostic:
-    """A usage error found by click, in the style of every other diagnostic."""
+    """The diagnostic for a usage error that click found."""
     path = error.ctx.command_path if error.ctx is not None else "dipc"
     notes = [f"`{path} --help` shows the usage"]
     match error:
@@ -308,7 +308,7 @@ def usage_diagnostic(error: click.UsageError) -> Diagnostic:
 
 
 def _options_like(error: click.NoSuchOption) -> list[str]:
-    """The option that was meant: of this command, or of others."""
+    """Options with similar names, of this command or of others."""
     if error.ctx is None:
         return []
     cli = error.ctx.find_root().command
@@ -340,13 +340,13 @@ def _missing(error: click.MissingParameter) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Click's sentence in the form of a diagnostic's message."""
+    """Click's sentence in the style of a diagnostic's message."""
     text = text.rstrip(".").replace("'", "`")
     return text[:1].lower() + text[1:]
 
 
 def leave(code: int) -> NoReturn:
-    """End the process, quietly even if nobody reads its output any more."""
+    """End the process with exit code `code`, without an error where the reader of its output is gone."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -356,6 +356,6 @@ def leave(code: int) -> NoReturn:
         write_diagnostics([refused_result("the standard output", error)])
         drop(sys.stdout)
         code = ExitCode.BAD_INPUT
-    except ValueError:  # whoever wrote to it has closed it: `dipc lsp` at the end of a session
+    except ValueError:  # it is closed already, as by `dipc lsp` at the end of a session
         sys.stdout = ClosedOutput()
     sys.exit(int(code))

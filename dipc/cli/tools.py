@@ -69,7 +69,7 @@ memory; 70 internal error.
 
 
 def _expected_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    """Add the options that say which claim is expected."""
+    """Add the options for the expected claim."""
     for option, words in reversed(EXPECTED_OPTIONS):
         command = click.option(option, metavar="TEXT", help=f"{words[0].upper()}{words[1:]}.")(command)
     return command
@@ -100,8 +100,10 @@ def verify(
     quiet: bool,
     **claim: Any,
 ) -> ExitCode:
-    """Check a certificate of `dipc check` or `dipc privacy`: its program is executed anew and every step derived again,
-    or the first wrong one is named."""
+    """Check a certificate of `dipc check` or `dipc privacy`.
+
+    The checker executes the program anew and derives every step again, or names the first wrong one.
+    """
     constants = parse_definitions(definitions)
     if constants and program_path is None:
         note = "give the program, too: `--program PROG.dip`"
@@ -116,13 +118,13 @@ def verify(
     try:
         with ProgressBar(f"checking {certificate_path}", silent=quiet), TemporaryDirectory() as kept:
             if program_path is not None and SEPARATOR in str(program_path):
-                # The checker reads programs of the language alone: a mechanism is handed to it as one.
+                # The checker reads only programs of the language, so a mechanism is translated first.
                 source, program_path = source_at(program_path), Path(kept, "program.dip")
                 validate_source(source, constants)
                 text = source.in_language.text
                 program_path.write_text(text, encoding="utf-8")
             if coq_path is not None:
-                # The text that is checked is the one whose inequalities are written.
+                # The inequalities are those of the text that is checked.
                 text = read_certificate(certificate_path)
                 certificate = text if text.lstrip()[:1] == "{" else certificate
             accepted = checked(
@@ -151,7 +153,7 @@ def verify(
         raise DiagnosticError(Diagnostic("E0904", message, notes=(note,))) from None
     lines = accepted.headline() if quiet else list(accepted.lines())
     if theorems is not None and coq_path is not None:
-        # A file that cannot be written is no success: nothing is printed before.
+        # Nothing is printed before the file is written, as a failure to write is not a success.
         write_text(coq_path, theorems.text)
         lines[0] += f"; {coq_path}: {theorems.summary}"
     write(sys.stdout, "\n".join(lines) + "\n")
@@ -166,8 +168,7 @@ Editors start it: it speaks the Language Server Protocol on standard input and o
 
 @click.command(epilog=_LSP_EPILOG)
 def lsp() -> ExitCode:
-    """Tell an editor what is wrong with a program as it is written, what its names mean and where they are declared,
-    and put it into canonical form. It needs pygls."""
+    """Serve an editor: report mistakes, show the meaning and place of names, and format programs. Needs pygls."""
     try:
         server = later.server
     except ModuleNotFoundError as missing:
@@ -182,15 +183,15 @@ def lsp() -> ExitCode:
     return ExitCode.ACCURATE
 
 
-#: Nobody else can connect here.
+#: The address to which only this machine can connect.
 HOST = "127.0.0.1"
 
-#: The port unless told otherwise: a link to the page is the same on every day.
+#: The default port; links to the page stay valid, as it does not vary.
 PORT = 8437
 
 _PACKAGE = "dipc_playground"
 
-#: The page may load its own files, and ask nobody else for anything.
+#: The content security policy: the page loads only its own files.
 _POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
     "style-src 'self' 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -208,9 +209,9 @@ Examples:
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, help=f"{PORT} by default; 0 is any free one.")
 @click.option("--open/--no-open", "opens", default=True, help="Open a browser; the default.")
 def serve(port: int, opens: bool) -> ExitCode:
-    """Open the playground: programs and claims in a browser, checked as they are typed.
+    """Open the playground: programs and claims in a browser, checked as you type.
 
-    The page runs dipc itself; this command only hands out its files, to this machine alone. It needs the distribution
+    The page runs dipc itself; this command only serves its files, and only to this machine. It needs the distribution
     dipc-playground.
     """
     site = _site()
@@ -239,7 +240,10 @@ def _site() -> Path:
 
 
 def server(site: Path, port: int) -> ThreadingHTTPServer:
-    """Hands out the files of `site`; 0 is any free port. Raises DiagnosticError where the port cannot be had."""
+    """A server for the files of `site` on `port`; 0 is any free port.
+
+    Raises DiagnosticError for a port that is in use.
+    """
     try:
         return ThreadingHTTPServer((HOST, port), partial(_Files, directory=str(site)))
     except OSError as error:
@@ -249,7 +253,7 @@ def server(site: Path, port: int) -> ThreadingHTTPServer:
 
 
 class _Files(SimpleHTTPRequestHandler):
-    """The files of the page, to whoever asks for them by the name of this machine."""
+    """The handler for requests of the page's files, which must name this machine."""
 
     extensions_map = {  # noqa: RUF012 - as in the class that it extends
         **SimpleHTTPRequestHandler.extensions_map,
@@ -268,7 +272,7 @@ class _Files(SimpleHTTPRequestHandler):
     def parse_request(self) -> bool:
         if not super().parse_request():
             return False
-        # A page of somebody else's, whose name leads here, is no page of this machine.
+        # A foreign page whose host name resolves to this machine must not read its files.
         name = self.headers.get("Host", "").rpartition(":")[0]
         if name not in {HOST, "localhost"}:
             self.send_error(421)
@@ -276,7 +280,7 @@ class _Files(SimpleHTTPRequestHandler):
         return True
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature is the standard library's
-        """Nobody reads it."""
+        """Discard the message."""
 
 
 @click.command(
@@ -332,11 +336,11 @@ def schema(name: str | None) -> ExitCode:
     return ExitCode.ACCURATE
 
 
-# --- What shells ask: completion, and the manual page -----------------------------------------------------------------
+# --- Completion in shells, and the manual page ------------------------------------------------------------------------
 
 
 def script(shell: str) -> str:
-    """The script with which a shell asks what may follow on a command line: bash, zsh or fish."""
+    """The completion script of `shell`: bash, zsh or fish."""
     known = get_completion_class(shell)
     assert known is not None
     completion = known(cli, {}, "dipc", COMPLETE)
@@ -344,13 +348,13 @@ def script(shell: str) -> str:
 
 
 def complete(instruction: str) -> int:
-    """Tell a shell what may follow, or how it asks; the exit code."""
+    """Print completions, or the script, for a shell's request, and return the exit code."""
     for name in COMMANDS:
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         for param in command.params:
             if param.type.name == "Path":
-                param.type = click.Path()  # the names of files
+                param.type = click.Path()  # complete the names of files
     return shell_complete(cli, {}, "dipc", COMPLETE, instruction)
 
 
@@ -358,7 +362,7 @@ def complete(instruction: str) -> int:
 
 
 def page() -> str:
-    """The page in the macros of man(7)."""
+    """The manual page, in the macros of man(7)."""
     return "\n".join(_lines()) + "\n"
 
 
@@ -382,7 +386,7 @@ def _lines() -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """The text with nothing in it that would be a request."""
+    """The text with every macro request and special character escaped."""
     line = " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-")
     line = "".join(letter if letter.isascii() else rf"\[u{ord(letter):04X}]" for letter in line)
     return rf"\&{line}" if line.startswith((".", "'")) else line

@@ -11,16 +11,16 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 import dipc
-from dipc.editors.symbols import Mistake, RequestCancelled, Symbols, Worker, completions, mistakes, probabilities
+from dipc.editors.symbols import Mistake, Symbols, Worker, WorkStopped, completions, mistakes, probabilities
 from dipc.text.diagnostic import DiagnosticError, SourceText, Span
 from dipc.text.printer import formatted
 
-#: Seconds that typing pauses before the program is looked at, and that a hover waits for closed forms.
+#: The pause in typing, in seconds, after which the program is checked, and the time that a hover waits.
 _PAUSE, _PATIENCE = 0.15, 2.0
 
 
 class Server(LanguageServer):
-    """With one process for mistakes, which the next keystroke ends, and one for closed forms."""
+    """The server, with one process that finds mistakes, stopped by the next keystroke, and one for closed forms."""
 
     def __init__(self) -> None:
         super().__init__("dipc", dipc.__version__)
@@ -28,7 +28,7 @@ class Server(LanguageServer):
         self.measuring = Worker()
 
     async def look_at(self, document: TextDocument) -> None:
-        """Publish what is wrong with a document, unless it changes meanwhile."""
+        """Publish the mistakes of a document, unless it changes in the meantime."""
         version, text = document.version, document.source
         if self.checking.is_busy:
             self.checking.stop()
@@ -37,7 +37,7 @@ class Server(LanguageServer):
             return
         try:
             known = await asyncio.to_thread(partial(self.checking.ask, mistakes, text))
-        except RequestCancelled:
+        except WorkStopped:
             return
         if document.version == version:
             diagnostics = [self._diagnostic(document, each) for each in known]
@@ -55,16 +55,16 @@ class Server(LanguageServer):
         )
 
     async def closed_forms(self, text: str) -> str | None:
-        """What `probabilities` says, where it is soon known."""
+        """The closed forms of `probabilities`, if they are found in time."""
         asked = asyncio.to_thread(partial(self.measuring.ask, probabilities, text))
         try:
             return await asyncio.wait_for(asked, _PATIENCE)
-        except (TimeoutError, RequestCancelled):
+        except (TimeoutError, WorkStopped):
             self.measuring.stop()
             return None
 
     def range_of(self, document: TextDocument, span: Span) -> types.Range:
-        """The place of a part of the text."""
+        """The place of `span` in the client's coordinates."""
         ends = [_position(document.lines, position) for position in (span.start, span.end)]
         return document.position_codec.range_to_client_units(document.lines, types.Range(*ends))
 
@@ -78,7 +78,7 @@ def _position(lines: Sequence[str], offset: int) -> types.Position:
 
 
 def made() -> Server:
-    """A server that nobody has connected to."""
+    """A server without a client."""
     server = Server()
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
@@ -97,8 +97,8 @@ def made() -> Server:
     async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
         document = ls.workspace.get_text_document(params.text_document.uri)
         text = document.source
-        symbols = Symbols.of(text)
-        symbol = symbols and symbols.at(document.offset_at_position(params.position))
+        symbols = Symbols.read(text)
+        symbol = symbols and symbols.symbol_at(document.offset_at_position(params.position))
         if not symbol:
             return None
         lines = ["```dipwhile", symbol.declaration, *symbol.laws, "```"]
@@ -109,8 +109,8 @@ def made() -> Server:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(ls: Server, params: types.DefinitionParams) -> types.Location | None:
         document = ls.workspace.get_text_document(params.text_document.uri)
-        symbols = Symbols.of(document.source)
-        symbol = symbols and symbols.at(document.offset_at_position(params.position))
+        symbols = Symbols.read(document.source)
+        symbol = symbols and symbols.symbol_at(document.offset_at_position(params.position))
         return types.Location(document.uri, ls.range_of(document, symbol.place)) if symbol else None
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
@@ -120,7 +120,7 @@ def made() -> Server:
         try:
             new = formatted(SourceText("program", text))
         except DiagnosticError:
-            return None  # what is wrong is shown already
+            return None  # the mistakes are shown already
         return [] if new == text else [types.TextEdit(ls.range_of(document, Span(0, len(text))), new)]
 
     @server.feature(types.TEXT_DOCUMENT_COMPLETION)

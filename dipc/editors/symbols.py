@@ -1,6 +1,6 @@
-"""What an editor shows of a program: its names, where each is declared, what it is, and what is drawn into it.
+"""The names of a program for an editor: their declarations, their meanings, and the noises that they hold.
 
-What is found out about a whole program may take long: plain values in and out, for a process to do it.
+Questions about a whole program may take long, so a separate process answers them.
 """
 
 from __future__ import annotations
@@ -41,8 +41,11 @@ from dipc.text.parser import parse
 
 @frozen
 class Symbol:
-    """A declared name. `place` is the name where it is declared, `scope` the part of the text that knows it (None: all
-    of it), `declaration` how it is declared, and `laws` are the statements that draw its values."""
+    """A declared name.
+
+    `place` is the name in its declaration, `scope` the part of the text that knows it (None: all of it). `declaration`
+    is the text that declares it, and `laws` are the statements that draw its values.
+    """
 
     name: str
     place: Span
@@ -53,22 +56,22 @@ class Symbol:
 
 @frozen
 class Symbols:
-    """All of one text."""
+    """All symbols of one text."""
 
     text: str
     declared: tuple[Symbol, ...]
 
     @staticmethod
-    def of(text: str) -> Symbols | None:
-        """None where the text is no program."""
+    def read(text: str) -> Symbols | None:
+        """The symbols of a program; None for a text that is not a program."""
         try:
             program = parse(SourceText("program", text))
         except DiagnosticError:
             return None
         return Symbols(text, tuple(_declared(text, program)))
 
-    def at(self, offset: int) -> Symbol | None:
-        """What the name at this place of the text means: the innermost declaration that is known there."""
+    def symbol_at(self, offset: int) -> Symbol | None:
+        """The symbol of the name at `offset`: the innermost declaration known there."""
         span = name_at(self.text, offset)
         if span is None:
             return None
@@ -80,7 +83,7 @@ class Symbols:
 
 
 def name_at(text: str, offset: int) -> Span | None:
-    """The name that is at or ends at this place, outside comments."""
+    """The name around or before `offset`, outside comments."""
     line = text.rfind("\n", 0, offset) + 1
     if "#" in text[line:offset]:
         return None
@@ -91,7 +94,7 @@ def name_at(text: str, offset: int) -> Span | None:
 
 
 def completions(text: str, offset: int) -> Sequence[str]:
-    """What may be meant where something is being typed: the names in the text, and the words of the language."""
+    """The names in the text and the words of the language that may complete the word at `offset`."""
     line = text.rfind("\n", 0, offset) + 1
     if "#" in text[line:offset]:
         return ()
@@ -166,7 +169,7 @@ def _laws(text: str, name: str, body: Sequence[Statement]) -> Iterator[str]:
 
 
 def _last(text: str, name: str, start: int, end: int) -> Span:
-    """The last place of a name in a part of the text where it is known to be."""
+    """The last place of `name` between `start` and `end`, where it occurs."""
     *_, matched = re.finditer(rf"\b{re.escape(name)}\b", text[start:end])
     return Span(start + matched.start(), start + matched.end())
 
@@ -176,19 +179,19 @@ def _inside(span: Span, scope: Span) -> bool:
 
 
 def _slice(text: str, span: Span) -> str:
-    """On one line."""
+    """The text of `span` on one line."""
     return " ".join(text[span.start : span.end].split())
 
 
 _R = TypeVar("_R")
 
 
-class RequestCancelled(Exception):
-    """Raised if a request was cancelled, or the process that worked on it has ended."""
+class WorkStopped(Exception):
+    """The question was stopped, or the process that worked on it has ended."""
 
 
 def serve(connection: Connection) -> None:
-    """Answer until nobody asks any more."""
+    """Answer questions until the connection closes."""
     while True:
         try:
             function, text = connection.recv()
@@ -198,7 +201,7 @@ def serve(connection: Connection) -> None:
 
 
 class Worker:
-    """Answers questions about texts, each a function of a module and its one argument."""
+    """A process that answers questions about texts, each a function of a module with one argument."""
 
     def __init__(self) -> None:
         self._context = get_context("spawn")
@@ -208,7 +211,7 @@ class Worker:
         self._ending = threading.Lock()
 
     def ask(self, function: Callable[[str], _R], text: str) -> _R:
-        """Return function(text), computed in the process; raise RequestCancelled if `stop` is called before that."""
+        """The answer of `function` for `text`. Raises WorkStopped where `stop` came first."""
         with self._turn:
             with self._ending:
                 connection = self._started()
@@ -217,11 +220,11 @@ class Worker:
                 answer: _R = connection.recv()
             except (EOFError, OSError) as gone:
                 self.stop()
-                raise RequestCancelled from gone
+                raise WorkStopped from gone
             return answer
 
     def stop(self) -> None:
-        """Give up what is being worked on; the next question has a new process."""
+        """Stop the current question; the next one starts a new process."""
         with self._ending:
             if self._process is not None and self._connection is not None:
                 self._process.kill()
@@ -231,7 +234,7 @@ class Worker:
 
     @property
     def is_busy(self) -> bool:
-        """Whether somebody waits for an answer."""
+        """True if a caller waits for an answer."""
         return self._turn.locked()
 
     def _started(self) -> Connection:
@@ -249,13 +252,13 @@ class Worker:
 
 _NAME = "program"
 
-#: Of more answers than these the others are counted.
+#: The greatest number of answers that are shown; the others are counted.
 _MOST_ANSWERS = 8
 
 
 @frozen
 class Mistake:
-    """Where it is, from 0 and in characters, and what it is: the message, and how to mend it."""
+    """A mistake with its place, counted from 0 in characters, and a message that says how to correct it."""
 
     line: int
     start: int
@@ -266,7 +269,7 @@ class Mistake:
 
 
 def mistakes(text: str) -> Sequence[Mistake]:
-    """What is wrong with a program, as `dipc check` says it."""
+    """The mistakes of a program, as `dipc check` reports them."""
     try:
         load_source(SourceText(_NAME, text), {}, None)
     except DiagnosticError as error:
@@ -285,13 +288,15 @@ def _mistake(diagnostic: Diagnostic) -> Mistake:
 
 
 def _sentence(diagnostic: Diagnostic) -> str:
-    # Beneath the caret often stands a part of the message.
+    # The text beneath the caret is often a part of the message.
     return diagnostic.message if diagnostic.label in diagnostic.message else f"{diagnostic.message}: {diagnostic.label}"
 
 
 def probabilities(text: str) -> str | None:
-    """The probability of each answer, in closed form, at the one input that the claim is about; None where there is not
-    one, or no output is finite."""
+    """The probability of each answer, in closed form, at the one input of the claim.
+
+    None where the claim has several inputs or none, or no output is finite.
+    """
     try:
         program = load_source(SourceText(_NAME, text), {}, None).with_limits(Limits(steps=10**8, states=10_000))
         inputs = parse_inputs(program.core.claimed_inputs or "", program) if program.inputs else None

@@ -9,12 +9,12 @@ from dipc.frozen import frozen
 from dipc.text.parser import FUNCTIONS, grammar_text
 from dipc.text.syntax_errors import DISTRIBUTIONS
 
-#: Words by the names of their terminals; every other word is a keyword.
+#: The kinds of words, by the names of their terminals; every other word is a keyword.
 _TYPES = {"BOOL", "INT", "REAL"}
 _CONSTANTS = {"EPS", "TRUE", "FALSE", "EPSILON"}
 _OPERATORS = {"AND", "OR", "NOT"}
 
-#: Words that are names to the grammar, and special in their places.
+#: Words that the grammar reads as names, and that have a special meaning in some places.
 _PLACED = ("metric", "inputs")
 
 _TERMINAL = re.compile(r'^([A-Z]+)(?:\.\d+)?: ((?:"[^"]+"(?: \| )?)+|/.*/)$', re.MULTILINE)
@@ -22,7 +22,10 @@ _TERMINAL = re.compile(r'^([A-Z]+)(?:\.\d+)?: ((?:"[^"]+"(?: \| )?)+|/.*/)$', re
 
 @frozen
 class Words:
-    """`name` and `number` are regular expressions, as the grammar has them; the others are texts, the longest first."""
+    """The words of the language by kind, each kind with the longest words first.
+
+    `name` is a regular expression, as the grammar has it.
+    """
 
     keywords: tuple[str, ...]
     types: tuple[str, ...]
@@ -37,7 +40,7 @@ class Words:
 
 @cache
 def words() -> Words:
-    """Those of the grammar that is installed."""
+    """The words of the installed grammar."""
     groups: dict[str, list[str]] = {group: [] for group in ("keywords", "types", "distributions", "constants")}
     operators: list[str] = []
     signs: list[str] = []

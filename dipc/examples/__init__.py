@@ -29,8 +29,11 @@ def text(name: str) -> str:
 
 @cache
 def _files() -> Mapping[str, Path]:
-    """The files by their names. A wheel carries them inside this package; a checkout has them in `benchmarks/`, beside
-    those of `libraries/`, which say what a function of a library promises and are no mechanisms of the literature."""
+    """The files by their names.
+
+    A wheel carries them inside this package; a checkout has them in `benchmarks/`. Those of `libraries/` are left out:
+    they state the promise of a library's function, and are not mechanisms of the literature.
+    """
     inside = Path(__file__).resolve().parent
     checkout = inside.parents[1] / "benchmarks"
     paths = list(inside.rglob("*.dip"))

@@ -1,6 +1,6 @@
-"""The codes of diagnostics with an example of each: a command, the files that it reads, and what it says then.
+"""The codes of diagnostics with an example of each: a command, the files that it reads, and its message.
 
-The examples are those of the golden outputs in tests/golden; tests/explain keeps them the same.
+The examples are those of the golden outputs in tests/golden; tests/explain compares them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError, did_you_mean
 
 @frozen
 class Explanation:
-    """A code, and what it is about: an example, or, where `command` is None, `when` it comes up."""
+    """A code and its subject, with an example; where `command` is None, `when` says in which case the code occurs."""
 
     code: str
     about: str
@@ -27,7 +27,7 @@ class Explanation:
     when: str = ""
 
 
-#: What the codes with these two digits behind the letter, E for errors and W for warnings, are about.
+#: The subjects of codes by the two digits after the letter, which is E for errors and W for warnings.
 _FAMILIES = {
     "01": "the syntax of programs",
     "02": "names and types",
@@ -51,7 +51,7 @@ _FAMILIES = {
 }
 
 
-#: When the codes come up that no short command provokes.
+#: The cases in which codes occur that no short command provokes.
 _WHEN = {
     "E0104": "a program has more names, statements or nested blocks than any sensible one",
     "E0107": "a text is too long to be read as a program or an expression",
@@ -103,5 +103,5 @@ def explanation(code: str) -> Explanation:
 
 @cache
 def codes() -> Mapping[str, Any]:
-    """All codes in order, with their examples as they are kept, None for those without."""
+    """All codes in order, each with its stored example, or None."""
     return json.loads((files("dipc.explain") / "examples.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]

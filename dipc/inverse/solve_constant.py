@@ -296,7 +296,7 @@ def _holds_as(decided: _Decided, wanted: bool, value: Fraction) -> bool:
 def _is_monotone(program: Program, name: str, options: Options) -> bool:
     """Whether the first lemma applies to the constant."""
     try:
-        if GaussianMechanism.of(program) is None:
+        if GaussianMechanism.from_program(program) is None:
             return False
     except Undecided:
         return False

@@ -1,4 +1,4 @@
-"""What was found about the privacy of a program."""
+"""Outcomes of questions about privacy: verdicts, losses, divergences and constants, as fields and lines of text."""
 
 from __future__ import annotations
 
@@ -51,9 +51,11 @@ _TONES = {
 
 @frozen
 class PrivacyStatement:
-    """What was asked, in the user's own words: the file of the program, its constants, those given on the command line,
-    and the values of a constant that is left open; what theorems about several runs say of a budget; the significant
-    `digits` that an enclosure must have to count as an answer."""
+    """The question as a report's heading shows it: the program's file, its constants, and those of the command line.
+
+    `numbers` are the values of an open constant. `theorems` are composition theorems with the budget to which they
+    apply. `digits` are the significant digits that an enclosure needs to count as an answer.
+    """
 
     path: str
     program: str
@@ -65,7 +67,7 @@ class PrivacyStatement:
     digits: int = DIGITS
 
     def about(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
-        """The fields that say what every question about privacy is about."""
+        """The fields that describe every question about privacy."""
         yield "program", program_text(f"{self.program} ({self.path})", self.constants)
         yield "inputs", inputs
         if self.numbers is not None:
@@ -75,8 +77,10 @@ class PrivacyStatement:
             yield "runs", f"{self.runs} independent ones on the same pair, all of their outputs together"
 
     def replay(self, values: Mapping[str, str | None], eps: Fraction, outputs: Sequence[str]) -> Iterable[str]:
-        """Commands that compute the law at an input again, and run the program there; `outputs` are the words that say
-        which outputs are meant."""
+        """Commands that compute the law at an input again, and run the program there.
+
+        `outputs` are the options that select outputs.
+        """
         given = ",".join(f"{name}={value}" for name, value in values.items())
         words = [self.path, *[word for text in self.definitions for word in ("-D", text)], "--input", given]
         for command in ("prob", "simulate"):
@@ -90,14 +94,14 @@ _STANDINGS = {
 }
 
 
-#: What a question about privacy comes to.
+#: The answer to a question about privacy.
 PrivacyAnswer: TypeAlias = (
     "PrivacyReport | Constant | Loss | LeastDelta | profiles.BudgetAt | profiles.Profile | Renyi | Divergences | Rho"
 )
 
 
 def _enclosures(answer: PrivacyAnswer) -> Iterator[tuple[Fraction, Fraction] | None]:
-    """The numbers that `answer` encloses, None for infinity; nothing for verdicts."""
+    """The enclosures in `answer`, None for infinity; nothing for verdicts."""
     match answer:
         case Constant():
             if answer.proved is not None and answer.refuted_below is not None:
@@ -113,7 +117,7 @@ def _enclosures(answer: PrivacyAnswer) -> Iterator[tuple[Fraction, Fraction] | N
 
 
 def _is_wide(value: tuple[Fraction, Fraction] | None, digits: int) -> bool:
-    """Whether an enclosure has fewer significant digits, or for a number near 0 fewer than twice as many decimals."""
+    """True if `value` has fewer significant digits than `digits`, and fewer than 2·`digits` exact decimals."""
     if value is None:
         return False
     low, high = value
@@ -122,7 +126,7 @@ def _is_wide(value: tuple[Fraction, Fraction] | None, digits: int) -> bool:
 
 
 def _is_open(answer: PrivacyAnswer, digits: int) -> bool:
-    """Whether a number is asked for and `answer` encloses it less narrowly than to this many digits."""
+    """True if a number in `answer` is enclosed with fewer digits than `digits`, or is not known."""
     if isinstance(answer, Constant) and not answer.exact and (answer.proved is None or answer.refuted_below is None):
         return True
     if isinstance(answer, LeastDelta) and answer.at is not None and _is_wide(answer.at[1], digits):
@@ -131,7 +135,7 @@ def _is_open(answer: PrivacyAnswer, digits: int) -> bool:
 
 
 def privacy_line(answer: PrivacyAnswer, digits: int = DIGITS) -> str:
-    """The result in one sentence; a number that is enclosed less narrowly than to `digits` digits is undecided."""
+    """The result in one sentence; a number with fewer digits than `digits` is undecided."""
     line = _known_line(answer, digits)
     return f"UNDECIDED: {line}" if not isinstance(answer, Constant) and _is_open(answer, digits) else line
 
@@ -181,11 +185,11 @@ def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
 
 
 def _decimal(value: Fraction, side: int) -> str:
-    """A decimal at most (`side` 0) or at least (1) as great as `value`, with as many digits as are shown."""
+    """A decimal with the displayed digits, rounded down for `side` 0 and up for `side` 1."""
     return exact_text(outward(value, value, DIGITS)[side])
 
 
-#: An enclosure that has fewer significant digits is shown by its ends.
+#: An enclosure with fewer significant digits is shown by its ends.
 _FEW_DIGITS = 3
 
 
@@ -264,7 +268,7 @@ def outcome(
     statement: PrivacyStatement,
     estimate: LossEstimate | None = None,
 ) -> Outcome:
-    """The answer about one program; `estimate` is that of a loss."""
+    """The outcome for one program; `estimate` is that of a loss."""
     return Outcome(
         program=statement.program,
         line=privacy_line(answer, statement.digits) + ("" if statement.runs == 1 else f", of {statement.runs} runs"),
@@ -280,7 +284,7 @@ def outcome(
 
 
 def family(answers: Sequence[tuple[Mapping[str, Fraction], PrivacyAnswer, LossEstimate | None]]) -> Outcome:
-    """The answers about the programs of a family, each with its constants: a line for each, and as bad as the worst."""
+    """The outcome for the programs of a family: a line for each, and the status of the worst."""
     pairs = [
         (assignment_text({name: str(value) for name, value in constants.items()}), _member_line(answer, estimate))
         for constants, answer, estimate in answers
@@ -336,7 +340,7 @@ _METHODS = {
 
 
 def _estimated(estimate: LossEstimate) -> Iterable[tuple[str, str]]:
-    """The estimate and its intervals, below the exact loss."""
+    """The fields of the estimate and its intervals, which follow the exact loss."""
     yield "estimate", f"{estimate.value:.6g} from {estimate.hits.runs} runs at each input, seed {estimate.seed}"
     for name, (low, high) in estimate.intervals.items():
         yield _METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}"
@@ -408,7 +412,7 @@ def _pair_fields(
     outputs: Sequence[Mapping[str, str | None]],
     balls: Sequence[str],
 ) -> list[tuple[str, str]]:
-    """The fields that say where something is."""
+    """The fields of a pair of inputs and of outputs."""
     return [*_pair(one, two), ("output" if len(outputs) == 1 else "outputs", _outputs(outputs, balls))]
 
 
@@ -426,7 +430,7 @@ def _orders(divergences: Iterable[Renyi]) -> Iterator[tuple[Tone | None, tuple[s
 
 
 def _theorems(theorems: profiles.Theorems, delta: Fraction) -> Iterator[tuple[str, str]]:
-    """The budgets that composition is known to have."""
+    """The fields of the budgets that composition theorems give."""
     yield "basic", f"{exactly(theorems.basic)}, with delta 0: {theorems.runs} times the loss of one run"
     yield "advanced", f"{theorems.advanced(delta):.10g}, {_ADVANCED}"
 
@@ -509,13 +513,15 @@ def _counterexample(counterexample: PrivacyCounterexample, statement: PrivacySta
         yield Verbatim(f"  {line}" for line in statement.replay(values, counterexample.eps, outputs))
 
 
-#: The half-line of outputs up to a number, or from one on, in the commands: what is within so much of its middle.
+#: Half the length of the interval that stands for a half-line of outputs in the commands.
 _FAR = Fraction(10**6)
 
 
 def _meant(counterexample: PrivacyCounterexample) -> Sequence[str] | None:
-    """The options of `dipc prob` and `dipc simulate` for the outputs of a counterexample: empty for finite outputs,
-    which both commands list; None where no options express them."""
+    """The options of `dipc prob` and `dipc simulate` that select the outputs of a counterexample.
+
+    They are empty for finite outputs, which both commands list; None where no options express the outputs.
+    """
     if len(counterexample.outputs) > 1:
         return ()
     (output,) = counterexample.outputs
@@ -532,7 +538,7 @@ def _meant(counterexample: PrivacyCounterexample) -> Sequence[str] | None:
 
 
 def _ends(text: str) -> tuple[Fraction, Fraction]:
-    """Those of `(-inf, 1/2]`, with a number for the infinite one."""
+    """The ends of an interval such as `(-inf, 1/2]`, with a finite number in place of an infinite one."""
     low, high = text.strip("()[]").split(", ")
     if low == "-inf":
         return Fraction(high) - 2 * _FAR, Fraction(high)

@@ -17,7 +17,7 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from dipc.cli.main import main, run
-from dipc.editors.symbols import RequestCancelled, Worker, mistakes
+from dipc.editors.symbols import Worker, WorkStopped, mistakes
 from dipc.text.diagnostic import SourceText
 from dipc.text.printer import formatted
 from tests.patience import SECONDS, until
@@ -133,7 +133,7 @@ def test_what_nobody_waits_for_is_ended() -> None:
     def ask() -> None:
         try:
             worker.ask(endless, "")
-        except RequestCancelled:
+        except WorkStopped:
             seen.append("stopped")
 
     asking = Thread(target=ask)

@@ -21,7 +21,7 @@ shown <- choose { head : 1/(1 + exp(-eps)), tail : exp(-eps)/(1 + exp(-eps)) }
 
 def meaning(text: str, before: str, name: str) -> Symbol:
     """Of a name behind a part of the text."""
-    found = Symbols.of(text)
+    found = Symbols.read(text)
     assert found is not None
     at = text.index(name, text.index(before) + len(before))
     symbol = found.at(at)
@@ -52,11 +52,11 @@ def test_constants_domains_values_and_loop_variables() -> None:
 
 
 def test_what_is_no_name_means_nothing() -> None:
-    found = Symbols.of(SPARSE)
+    found = Symbols.read(SPARSE)
     assert found is not None
     assert found.at(SPARSE.index("# Sparse") + 3) is None
     assert found.at(SPARSE.index("<- Lap") + 1) is None
-    assert Symbols.of("program p; output") is None
+    assert Symbols.read("program p; output") is None
 
 
 def test_completion_knows_the_names_and_the_words() -> None:

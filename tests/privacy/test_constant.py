@@ -11,7 +11,7 @@ import pytest
 import dipc
 from dipc.algebra.exppoly import ExpPoly
 from dipc.decide.engine import Engine
-from dipc.questions.privacy.adjacency import Distance, Within
+from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.questions.privacy.alignment import Emptiness, aligned_exits, costliest, pivot_cost
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
@@ -65,13 +65,13 @@ def test_a_pivot_is_one_noise_that_answers_for_all_others() -> None:
     """No constant shift would do: the largest of the others may be any of them."""
     program = dipc.load(mechanisms.ABOVE_ALL)
     every = aligned_exits(program)
-    costs = [costliest(each, Within(Distance.LINF, Fraction(1)), program).cost for each in every]
+    costs = [costliest(each, Neighborhood(Distance.LINF, Fraction(1)), program).cost for each in every]
     assert max(cost for cost in costs if cost is not None) == 1
     is_empty = Emptiness(program, every[0])
-    assert pivot_cost(every, 3, Within(Distance.LINF, Fraction(1)), is_empty) == Fraction(1, 2)
+    assert pivot_cost(every, 3, Neighborhood(Distance.LINF, Fraction(1)), is_empty) == Fraction(1, 2)
     # It answers for exits that exclude each other by the other noises alone, and that nothing leads out of.
-    assert pivot_cost([*every, every[0]], 3, Within(Distance.LINF, Fraction(1)), is_empty) is None
-    assert pivot_cost(every[1:], 3, Within(Distance.LINF, Fraction(1)), is_empty) is None
+    assert pivot_cost([*every, every[0]], 3, Neighborhood(Distance.LINF, Fraction(1)), is_empty) is None
+    assert pivot_cost(every[1:], 3, Neighborhood(Distance.LINF, Fraction(1)), is_empty) is None
 
 
 def test_exits_are_united_only_where_they_are_one() -> None:

@@ -313,10 +313,10 @@ def test_no_law_exceeds_what_is_proved(seed: int, tmp_path: Path) -> None:
     refuting = question(text, adjacent, limits=FEW)
     for number in range(asked.least, 4 if seed < 4 or "more" in text else 7):
         alone = cost.alone(number)
-        bound = cost.at(number) if alone is None else min(alone, cost.at(number))
+        bound = cost.value_at(number) if alone is None else min(alone, cost.value_at(number))
         constants = [sampled_constant(text, number, adjacent, choose, tmp_path / "pairs.csv")]
         if number < 4:
-            constants.append(refuting.at(number).constant(None).refuted_below)
+            constants.append(refuting.question(number).constant(None).refuted_below)
         for constant in constants:
             assert constant is not None
             assert constant <= bound, number
@@ -335,11 +335,11 @@ def test_turns_and_comparisons(seed: int, tmp_path: Path) -> None:
         return
     # Three cells for each of several inputs take long one by one.
     for number in (1, 2) if " and " in text else (1, 2, 3):
-        own = asked.at(number).constant(None)
+        own = asked.question(number).constant(None)
         known = [sampled_constant(text, number, adjacent, choose, tmp_path / "pairs.csv"), own.refuted_below]
-        assert all(one is not None and one <= cost.at(number) for one in known), text
+        assert all(one is not None and one <= cost.value_at(number) for one in known), text
         if cost.proof != OF_SHIFTS:
-            assert own.proved == own.refuted_below == cost.at(number), text
+            assert own.proved == own.refuted_below == cost.value_at(number), text
 
 
 @pytest.mark.parametrize("name", LOOPS)
@@ -358,18 +358,18 @@ def test_no_law_is_below_what_is_refuted_onwards(seed: int) -> None:
     text = (guarded if seed % 2 else loop)(choose).replace("eps/(m + 1)", "eps/m")
     asked = question(text)
     cost, _ = asked.cost
-    constants = {number: asked.at(number).constant(None) for number in range(asked.least, asked.least + first)}
+    constants = {number: asked.question(number).constant(None) for number in range(asked.least, asked.least + first)}
     if any(each.refuted_below is None for each in constants.values()):
         return
     last = max(constants)
     below, refuting = asked.refuted_from(constants), question(text, limits=FEW)
     for number in range(last, last + later) if below else ():
-        found = refuting.at(number).constant(None)
+        found = refuting.question(number).constant(None)
         least = max((each.ratio.value_at(number) for each in below if each.is_about(number)), default=Fraction(0))
         assert found.refuted_below is None or found.refuted_below >= least
     if cost is not None:
         for number in range(last, last + 40):
-            assert all(each.ratio.value_at(number) <= cost.at(number) for each in below if each.is_about(number))
+            assert all(each.ratio.value_at(number) <= cost.value_at(number) for each in below if each.is_about(number))
 
 
 def test_a_choice_that_becomes_unlikely_is_no_cheap_way() -> None:
@@ -389,7 +389,7 @@ def test_a_choice_that_becomes_unlikely_is_no_cheap_way() -> None:
         output = {f"out[{at}]": "1" for at in range(1, number + 1)}
         first, second = (program.closed_probability(point, output).value for point in inputs)
         candidate = Candidate(*inputs, output, {}, first, second)
-        bound = lower_bound(OneLoop.of(LoopText.from_program(dipc.load(text), "m")), candidate, number, 1)
+        bound = lower_bound(OneLoop.read(LoopText.from_program(dipc.load(text), "m")), candidate, number, 1)
         assert exponent_of(first) == exponent_of(second) == -number
         assert bound is None or all(bound.value_at(later) <= 0 for later in range(number, number + 5))
 
@@ -506,8 +506,8 @@ def test_extrema_and_one_noise_more(seed: int, tmp_path: Path) -> None:
     if cost is None or cost.proof != OF_EXTREMUM:
         return
     for number in (2, 3):
-        bound = cost.at(number)
-        found = asked.at(number).constant(None)
+        bound = cost.value_at(number)
+        found = asked.question(number).constant(None)
         assert found.refuted_below is not None
         assert found.refuted_below <= bound
         if " gap " not in text:

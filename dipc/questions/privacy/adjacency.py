@@ -1,4 +1,4 @@
-"""Adjacent inputs: at most a distance apart, or listed in a file, and the pairs of them that a question is about."""
+"""Adjacent inputs, at most a distance apart or listed in a file, and the pairs of inputs that a question covers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOTES = (
 
 
 class Distance(Enum):
-    """How far two inputs are apart: the greatest move, the sum of the moves, the number of inputs that differ."""
+    """The distance of two inputs: the greatest move, the sum of the moves, or the number of inputs that differ."""
 
     LINF = "linf"
     L1 = "l1"
@@ -38,8 +38,11 @@ class Distance(Enum):
 
 
 @frozen
-class Within:
-    """Different inputs at most `radius` apart; the radius is positive, and an integer for HAMMING."""
+class Neighborhood:
+    """The adjacency of different inputs at most `radius` apart.
+
+    The radius is positive, and an integer for HAMMING.
+    """
 
     distance: Distance
     radius: Fraction
@@ -48,19 +51,22 @@ class Within:
         return f"{self.distance.value}:{self.radius}"
 
     def steps(self, value: Value, choices: Sequence[Value]) -> list[tuple[int, Fraction | int]]:
-        """The places of the choices that one input may move to, with what that leaves less of the radius for others."""
+        """The places of `choices` within reach of `value`, each with the part of the radius that the move spends."""
         moves = [self._move(value, other) for other in choices]
         spent = 0 if self.distance is Distance.LINF else 1
         return [(place, _plain(spent * move)) for place, move in enumerate(moves) if move <= self.radius]
 
     def relates(self, point: Sequence[Value], other: Sequence[Value]) -> bool:
-        """Whether two different inputs are adjacent."""
+        """True if two different inputs are adjacent."""
         moves = [self._move(one, two) for one, two in zip(point, other, strict=True)]
         apart = max(moves, default=Fraction(0)) if self.distance is Distance.LINF else sum(moves, Fraction(0))
         return 0 < apart <= self.radius
 
     def left_by(self, point: Sequence[Value], other: Sequence[Value]) -> Fraction | None:
-        """The distance that is left to other inputs where these move so; None where it is less than that."""
+        """The part of the radius left for other inputs after the move from `point` to `other`.
+
+        None where the move exceeds the radius.
+        """
         moves = [self._move(one, two) for one, two in zip(point, other, strict=True)]
         if self.distance is Distance.LINF:
             return self.radius if all(move <= self.radius for move in moves) else None
@@ -85,16 +91,18 @@ class Listed:
         return str(self.path)
 
 
-Adjacency = Within | Listed
+Adjacency = Neighborhood | Listed
 
 
 def _plain(number: Fraction) -> Fraction | int:
-    """The number, as an int where it is one: ints are added faster."""
     return int(number) if number.denominator == 1 else number
 
 
 def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
-    """Raises DiagnosticError for what is none, and for a distance that the program's inputs do not have."""
+    """Parse a distance such as `linf:1`, or the path of a CSV file.
+
+    Raises DiagnosticError for other texts, and for a distance that is not defined for the inputs of `program`.
+    """
     if text.strip().endswith(".csv"):
         return Listed(Path(text.strip()))
     match = _FORM.fullmatch(text)
@@ -122,7 +130,7 @@ def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
             "between them"
         )
         raise _mistake(text, 0, len(text), "E1406", message, "use hamming:1, which works for any domain")
-    return Within(distance, radius)
+    return Neighborhood(distance, radius)
 
 
 def _is_numeric(slot: Slot) -> bool:
@@ -144,7 +152,7 @@ Input = tuple[Value, ...]
 
 
 def every_input(core: CoreProgram) -> str:
-    """All inputs in words: of which types they are, where none is finite."""
+    """All inputs in words, with their types where no input is finite."""
     types = [slot.type for slot in core.input_slots]
     if not core.has_open_inputs:
         return "all inputs"
@@ -154,9 +162,10 @@ def every_input(core: CoreProgram) -> str:
 
 @frozen
 class Pairs:
-    """Ordered pairs of adjacent inputs, by their places in `inputs`: with each pair its reverse; at least one.
+    """Ordered pairs of adjacent inputs, at least one, by their places in `inputs`.
 
-    `about` says which they are, and `proof`, of some that stand for all, why.
+    The reverse of each pair is a pair, too. `about` says in words which pairs they are. Where some pairs decide the
+    question for all, `proof` says why.
     """
 
     inputs: tuple[Input, ...]
@@ -165,8 +174,10 @@ class Pairs:
     proof: str | None = None
 
     @staticmethod
-    def of(pairs: Collection[tuple[Input, Input]], about: str = "all real inputs", proof: str | None = None) -> Pairs:
-        """These pairs, some of all real inputs if nothing else is said."""
+    def from_inputs(
+        pairs: Collection[tuple[Input, Input]], about: str = "all real inputs", proof: str | None = None
+    ) -> Pairs:
+        """Build pairs from inputs; by default `about` says that they decide the question for all real inputs."""
         points = tuple(dict.fromkeys(point for pair in pairs for point in pair))
         place = {point: position for position, point in enumerate(points)}
         return Pairs(points, tuple((place[one], place[two]) for one, two in pairs), about, proof)
@@ -175,27 +186,29 @@ class Pairs:
         return len(self.ordered)
 
     def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
-        """The values of both inputs of a pair by name."""
+        """The values by name of the first and of the second input of `pair`."""
         return texts(program, self.inputs[pair[0]]), texts(program, self.inputs[pair[1]])
 
 
 @frozen
 class EveryPair:
-    """All adjacent inputs that the program's types allow: infinitely many, or finitely many that are `too_many` to be
-    enumerated."""
+    """All adjacent inputs that the program's types allow.
 
-    adjacency: Within
+    They are infinitely many, or finitely many that are `too_many` to enumerate.
+    """
+
+    adjacency: Neighborhood
     too_many: LimitReached | None = None
 
 
 def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None, limits: Limits) -> Pairs | EveryPair:
-    """The pairs among the `inputs`, as `parse_inputs` reads them, or those of the file.
+    """The adjacent pairs among the `inputs`, as `parse_inputs` reads them, or the pairs of the file.
 
-    Where every input is finite, `all` and None are one question: all of these pairs are enumerated, or, where they are
-    past the limit, every pair is meant without being enumerated.
+    Where every input is finite, `all` and None mean the same: all pairs of the domains. Beyond the limit for
+    enumeration the result is EveryPair.
 
-    Raises DiagnosticError where there are infinitely many to be enumerated, or none, or for a file that cannot be read;
-    LimitReached where there are too many of those that are named.
+    Raises DiagnosticError where there is no pair, where infinitely many would have to be enumerated, and for a file
+    that cannot be read; LimitReached where too many inputs are named.
     """
     if isinstance(adjacency, Listed):
         if inputs is not None:
@@ -221,8 +234,8 @@ def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None,
         raise
 
 
-def _pairs_among(given: FiniteInputs | ListedInputs, adjacency: Within, limits: Limits) -> Pairs:
-    """The adjacent ones of these inputs. Raises DiagnosticError where there are none, LimitReached."""
+def _pairs_among(given: FiniteInputs | ListedInputs, adjacency: Neighborhood, limits: Limits) -> Pairs:
+    """The adjacent pairs among `given`. Raises DiagnosticError where there are none, and LimitReached."""
     match given:
         case FiniteInputs():
             if given.count > limits.rows:
@@ -246,16 +259,21 @@ def _pairs_among(given: FiniteInputs | ListedInputs, adjacency: Within, limits: 
     return Pairs(points, tuple(ordered), about)
 
 
-def _related(points: Sequence[Input], inputs: FiniteInputs, adjacency: Within, limits: Limits) -> list[tuple[int, int]]:
-    """The places of adjacent ones of the points, which are all combinations of the choices, the last one going round
-    first: a place is a number whose digits are those of the values. Raises LimitReached."""
+def _related(
+    points: Sequence[Input], inputs: FiniteInputs, adjacency: Neighborhood, limits: Limits
+) -> list[tuple[int, int]]:
+    """The places of each two adjacent `points`.
+
+    The points are all combinations of the choices, and the last choice varies fastest: the place of a point is a number
+    whose digits are the places of its values. Raises LimitReached.
+    """
     assert len(set(points)) == len(points), "no input is named twice"
     near = [[adjacency.steps(value, choices) for value in choices] for choices in inputs.choices]
     ordered: list[tuple[int, int]] = []
     places = iter(range(len(points)))
 
     def onwards(position: int, reached: list[tuple[int, Fraction | int]]) -> None:
-        """All points from the position on, of which the first values are within reach of others, by their places."""
+        """All points from the position on whose first values are within the radius of the point, by their places."""
         if position == len(near):
             place = next(places)
             ordered.extend([(place, other) for other, _ in reached if other != place])
@@ -276,7 +294,7 @@ def _related(points: Sequence[Input], inputs: FiniteInputs, adjacency: Within, l
 def _listed(program: Program, adjacency: Listed) -> Pairs:
     core = program.core
     slots = core.input_slots
-    # A table of a program that has each input twice, and no outputs.
+    # The file is read as the table of a program that has each input twice and no outputs.
     count = len(core.slots)
     primed = [replace(slot, index=count + position, name=f"{slot.name}'") for position, slot in enumerate(slots)]
     twice = _with_inputs(core, slots, primed)
@@ -294,7 +312,7 @@ def _listed(program: Program, adjacency: Listed) -> Pairs:
         pairs[two, one] = None
     if mistakes:
         raise DiagnosticError(*mistakes)
-    return Pairs.of(pairs, table.name)
+    return Pairs.from_inputs(pairs, table.name)
 
 
 def _with_inputs(core: CoreProgram, slots: Sequence[Slot], primed: Sequence[Slot]) -> CoreProgram:
@@ -303,7 +321,7 @@ def _with_inputs(core: CoreProgram, slots: Sequence[Slot], primed: Sequence[Slot
 
 
 def _row_place(adjacency: Listed, number: int) -> Excerpt | None:
-    """Where a row of the file begins."""
+    """The place in the file where row `number` begins."""
     source = CsvSource(adjacency.path)
     for position, _ in enumerate(source.records()):
         if position == number:
@@ -320,5 +338,5 @@ def _values(cells: Sequence[Cell]) -> Input:
 
 
 def texts(program: Program, point: Input) -> dict[str, str]:
-    """The values of an input by name, as a table has them."""
+    """The values of an input by name, written as in a table."""
     return {name: show_value(value) for name, value in zip(program.inputs, point, strict=True)}

@@ -1,29 +1,33 @@
 """Alignment: bounds of the privacy loss for every pair of adjacent real inputs at once, by shifts of the noises.
 
-**Exits** over centered noises and inputs are as few as can be united. They exclude each other, so that an output is as
-likely in a union of exits that draw noises of the same laws, after choices that are as likely, as in all of these
-together. The fewer inequalities bound an exit, the less has to be moved.
+**Exits** over centered noises and inputs are united where possible. They exclude each other. So if exits draw noises of
+the same laws, after choices with the same probabilities, the probability of an output in their union is the sum of its
+probabilities in the exits. The fewer inequalities bound an exit, the less has to be shifted.
 
-**One exit.** With X = N - mean the noises are centered, and an exit is reached where some slacks a·X + s(u) are not
-negative, the noises of one-sided laws among them. Moving from u to u + d changes the slacks by L·d. A constant shift t
-with a·t + L·d >= 0 for each slack, and equal real outputs, maps the exit at u into the same exit at u + d, injectively,
-with a density that is at most e^(Σ rate·|t|·eps) times smaller. Exits exclude each other, each gives one value of the
-finite outputs, and its weight does not depend on u; so the greatest of the costs of all exits is a bound for the
-program.
+**One exit.** With X = N - mean the noises are centered. An exit is reached where some slacks a·X + s(u) are not
+negative; the noises of one-sided laws are among the slacks. Moving from u to u + d changes the slacks by L·d.
 
-**A pivot** is one noise that moves by as much as the others decide, for all exits with one output at once. Where an
-output is split over exits that cannot be united (the gap to the largest of the others, which may be any of them), no
-constant shift need be cheap. Let x be one noise, y all others, and let E be exits that give the same finite outputs,
-after choices that are as likely. E_y is what such an exit says of y and the inputs alone. Let t(y, u, d) be affine for
-each two of them, and suppose that for each u and each move d of the ball, except for noises of probability 0,
+1. Let t be a constant shift with a·t + L·d >= 0 for each slack, and with equal real outputs.
+2. It maps the exit at u into the same exit at u + d, injectively.
+3. The density falls at most by the factor e^(Σ rate·|t|·eps).
+
+Exits exclude each other, each gives one value of the finite outputs, and its weight does not depend on u. So the
+greatest of the costs of all exits bounds the loss of the program.
+
+**A pivot** is a noise whose shift depends on the other noises; it serves all exits with one output at once. It is
+needed where an output is split over exits that cannot be united. An example is the gap to the largest of the others,
+which may be any of them: no constant shift is cheap. Let x be one noise and y all others. Let E be exits that give the
+same finite outputs, after choices with the same probabilities, and E_y the conditions of such an exit on y and the
+inputs alone. Let t(y, u, d) be affine for each pair of exits. Suppose that for each u and each move d of the ball,
+except for noises of probability 0,
 
 - no y is in E_y of two exits at u;
-- what is in E at u has its y in F_y at u + d for some F of the exits;
-- what is in E at u and has its y in F_y at u + d is in F at u + d with x + t for x, and has the same real outputs.
+- each point of E at u has its y in F_y at u + d for some exit F;
+- each point of E at u with its y in F_y at u + d is in F at u + d with x + t for x, and has the same real outputs.
 
-Then (x, y) -> (x + t, y) maps what gives an output at u into what gives it at u + d. It is injective and keeps volumes,
-because t does not depend on x and y alone says which t it is. So the loss is at most rate·eps times the largest |t|: a
-linear program for each two exits, with the move among its unknowns.
+Then (x, y) -> (x + t, y) maps the points that give an output at u into those that give it at u + d. It is injective and
+keeps volumes, because t does not depend on x and y alone determines t. So the loss is at most rate·eps times the
+largest |t|. This is a linear program for each pair of exits, with the move among its unknowns.
 """
 
 from __future__ import annotations
@@ -44,10 +48,10 @@ from dipc.linear.halfspace import Halfspace, absolute_value_bounds, convex_union
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
 from dipc.linear.shifts import MoveNorm, Shift, least_shift, worst_shift
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Within
+from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.text.core import IntType, Value
 
-#: Why there are no bounds.
+#: The reason where there are no bounds.
 COMPARED_WITHOUT_NOISE = "the program compares inputs without noise"
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -55,11 +59,11 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class AlignedExit:
-    """One exit: `slacks` are not negative and `reals` are the real and int outputs (by slot) there, both over the
-    centered noises (keys 0, 1, …), whose `rates` are given, and the inputs (keys from `first_input` on).
+    """One exit over centered noises (keys 0, 1, …) and inputs (keys from `first_input` on).
 
-    `whole` are the integer noises. `state` says which finite outputs it gives; exits with the same `likeness` give the
-    same ones, and draw noises of the same laws after choices that are as likely.
+    It is reached where the `slacks` are not negative. `reals` are its real and int outputs, by slot. `rates` are those
+    of the noises, and `whole` are the integer noises. The finite outputs are in `state`. Exits with the same `likeness`
+    give the same finite outputs, and draw noises of the same laws after choices with the same probabilities.
     """
 
     state: ExitState
@@ -71,8 +75,11 @@ class AlignedExit:
     likeness: Hashable
 
     def changes(self, onto: AlignedExit | None = None) -> tuple[list[Halfspace], list[Halfspace]]:
-        """What a shift into the exit `onto` (this one, if there is none) must satisfy, over the noises and, in place of
-        the inputs, their moves: not negative, and 0. The other exit `corresponds` to this one."""
+        """The conditions on a shift into the exit `onto`, or into this exit.
+
+        They are forms that are not negative, and forms that are 0, over the noises and, in place of the inputs, their
+        moves. The exit `onto` `corresponds` to this one.
+        """
         other = self if onto is None else onto
         slacks = [
             Halfspace(one.coefficients, two.constant - one.constant)
@@ -86,11 +93,11 @@ class AlignedExit:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether it depends on comparisons of the inputs without noise."""
+        """True if the exit depends on comparisons of the inputs without noise."""
         return any(item.coefficients[0][0] >= self.first_input for item in self.slacks)
 
-    def at(self, point: Mapping[int, Fraction]) -> AlignedExit | None:
-        """The exit at inputs, by their keys; None where a comparison without noise comes out otherwise there."""
+    def at_point(self, point: Mapping[int, Fraction]) -> AlignedExit | None:
+        """The exit with its inputs fixed at `point`, by key; None where they violate a comparison without noise."""
         slacks = []
         for item in self.slacks:
             value = item.with_values(point)
@@ -103,8 +110,10 @@ class AlignedExit:
         )
 
     def corresponds(self, other: AlignedExit) -> bool:
-        """Whether another exit gives the same finite outputs as likely after the choices, by the same inequalities and
-        real outputs except for their constants: a shift may lead from one into the other."""
+        """True if a shift may lead from this exit into the other.
+
+        Both have one likeness, and the same inequalities and real outputs except for their constants.
+        """
         return self.likeness == other.likeness and _shape(self) == _shape(other)
 
 
@@ -116,8 +125,10 @@ def _shape(aligned: AlignedExit) -> Hashable:
 def onto_others(
     ones: Sequence[AlignedExit], others: Sequence[AlignedExit]
 ) -> Iterator[tuple[AlignedExit, AlignedExit]]:
-    """Each exit with one that it corresponds to, the same if it is there, no two with the same. Raises OutsideFragment
-    where there are none left."""
+    """Each exit of `ones` with an exit of `others` that it corresponds to, no two with the same.
+
+    An exit that is in both is paired with itself. Raises OutsideFragment where no such exit is left.
+    """
     left = list(others)
     for one in ones:
         fitting = [other for other in left if one.corresponds(other)]
@@ -133,9 +144,11 @@ def onto_others(
 def aligned_exits(
     program: Program, finite: Mapping[int, Value] | None = None, *, guarded: bool = False
 ) -> tuple[AlignedExit, ...]:
-    """All exits of a program for values of its finite inputs, by slot, as few as can be united; real and int inputs are
-    left open. Raises Undecided where these do not say it all, as comparisons of the inputs without noise may, too,
-    unless exits may be `guarded` by them."""
+    """All exits of a program for the values `finite` of its finite inputs, by slot, united where possible.
+
+    Real and int inputs stay open. Raises Undecided where the exits do not describe the program completely. Unless
+    `guarded`, it is also raised where comparisons of the inputs without noise decide on an exit.
+    """
     core = program.core
     given = {} if finite is None else finite
     if not all(core.slots[slot].is_symbolic or slot in given for slot in core.inputs):
@@ -154,15 +167,14 @@ def aligned_exits(
 
 
 class Emptiness:
-    """Which inequalities of noises and inputs have no solution, except for noises that have probability 0 whatever the
-    inputs are.
+    """A test whether inequalities of noises and inputs have no solution, up to noises of probability 0 at every input.
 
-    A boundary is left out where a continuous noise is part of it: with all the others and the inputs given, it is one
-    value of this noise. `asked` counts the questions.
+    Boundaries of inequalities with a continuous noise are left out: given the other noises and the inputs, a boundary
+    is a single value of this noise. `asked` counts the tests.
     """
 
     def __init__(self, program: Program, like: AlignedExit) -> None:
-        """For noises and inputs by their keys in an exit; other keys are for real numbers."""
+        """Read noises and inputs by their keys in the exit `like`; other keys are real numbers."""
         slots = program.core.input_slots
         integers = {
             like.first_input + position for position, slot in enumerate(slots) if isinstance(slot.type, IntType)
@@ -173,7 +185,7 @@ class Emptiness:
         self._whole = like.whole | integers
 
     def __call__(self, system: Sequence[Halfspace]) -> bool:
-        """Raises LimitReached past as many questions as there may be cells, NotConfirmed."""
+        """Whether `system` has no solution. Raises LimitReached past the limit on cells, and NotConfirmed."""
         self.asked += 1
         if self.asked > self._limits.cells:
             raise LimitReached(
@@ -191,11 +203,10 @@ class Emptiness:
 
 
 def _as_few(alike: Sequence[AlignedExit], program: Program) -> Sequence[AlignedExit]:
-    """The exits with the same outputs that are left when two at a time are united for as long as that can be done, past
-    a limit all that there are.
+    """The exits that remain after exits with the same outputs are united in pairs for as long as possible.
 
-    They are about the same noises, by their order; exits that do not exclude each other as sets of these, because
-    choices come first, stay apart.
+    The exits are over the same noises, in the same order. Exits that overlap as sets of noises, because choices
+    separate them, stay apart. Past a limit all exits are returned unchanged.
     """
     if len(alike) < 2:
         return alike
@@ -262,8 +273,11 @@ def _aligned(program: Program, state: ExitState, weight: Closed | None) -> Align
 
 @frozen
 class Costly:
-    """The exit and the move with the greatest least cost; `shift` None if no shift does for it: the bound is infinite.
-    Multipliers are those of `changes`, with the move put in."""
+    """An exit with the move whose least cost is greatest.
+
+    `shift` and `cost` are None where no shift serves the move, so that the bound is infinite. The multipliers of the
+    shift are those of `changes`, with the move inserted.
+    """
 
     exit: AlignedExit
     move: Point
@@ -271,14 +285,14 @@ class Costly:
     shift: Shift | None
 
 
-def costliest(aligned: AlignedExit, within: Within, program: Program) -> Costly:
-    """The worst move of the ball for one exit. Raises Undecided."""
+def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> Costly:
+    """The move of the ball whose least cost is greatest for one exit. Raises Undecided."""
     places = range(len(program.core.inputs))
     if any(isinstance(slot.type, IntType) for slot in program.core.input_slots):
         return costliest_into(aligned, aligned, within, places, program)
     keys = [aligned.first_input + position for position in places]
     slacks, equations = aligned.changes()
-    # Integer noises do not meet real inputs: they stay where they are.
+    # Integer noises are never added to real inputs, so their shift is 0.
     rates = {key: rate for key, rate in aligned.rates.items() if key not in aligned.whole}
     still = dict.fromkeys(aligned.whole, _ZERO)
     slacks, equations = ([item.with_values(still) for item in halves] for halves in (slacks, equations))
@@ -286,18 +300,21 @@ def costliest(aligned: AlignedExit, within: Within, program: Program) -> Costly:
     return Costly(aligned, move, None if worst is None else worst.cost, worst)
 
 
-def ball_of(within: Within) -> MoveNorm:
-    """The moves of real inputs."""
+def ball_of(within: Neighborhood) -> MoveNorm:
+    """The norm in which moves of real inputs have at most the radius."""
     return MoveNorm.LINF if within.distance is Distance.LINF else MoveNorm.L1
 
 
 def costliest_into(
-    aligned: AlignedExit, onto: AlignedExit, within: Within | None, places: Sequence[int], program: Program
+    aligned: AlignedExit, onto: AlignedExit, within: Neighborhood | None, places: Sequence[int], program: Program
 ) -> Costly:
-    """The worst move, of the ball, of the real and int inputs at these places for shifts into an exit that `aligned`
-    corresponds to (itself, or one at other values of the finite inputs); None: they stay. For one move of the ints the
-    least cost is convex in that of the reals, so that vertices are enough. Shifts of integer noises are integers.
-    Raises Undecided."""
+    """The move whose least cost is greatest, for shifts from `aligned` into the exit `onto`.
+
+    The exit `onto` is `aligned` itself, or the same at other values of the finite inputs. The real and int inputs at
+    `places` make moves of the ball; with None for the distance they stay. For a fixed move of the int inputs the least
+    cost is convex in the move of the real ones, so vertices suffice. Shifts of integer noises are integers. Raises
+    Undecided.
+    """
     core = program.core
     keys = [aligned.first_input + position for position in places]
     types = [core.slots[core.inputs[position]].type for position in places]
@@ -314,8 +331,8 @@ def costliest_into(
     return worst
 
 
-def _moves(within: Within, keys: Sequence[int], integers: Sequence[int], limits: Limits) -> Iterator[Point]:
-    """Moves of the ball of which the least cost is greatest at one."""
+def _moves(within: Neighborhood, keys: Sequence[int], integers: Sequence[int], limits: Limits) -> Iterator[Point]:
+    """Moves of the ball that include one with the greatest least cost."""
     box = within.distance is Distance.LINF
     radius, reals = floor(within.radius), [key for key in keys if key not in integers]
     count = (2 * radius + 1) ** len(integers) * ((1 << len(reals)) if box else max(1, 2 * len(reals)))
@@ -333,7 +350,7 @@ def _moves(within: Within, keys: Sequence[int], integers: Sequence[int], limits:
 
 
 def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[Point]:
-    """The extreme moves of real inputs: of a box, or with a sum."""
+    """The extreme moves of real inputs, of a box or of a ball of the sum norm."""
     if not keys or not radius:
         yield {}
     elif box:
@@ -345,8 +362,10 @@ def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[P
 
 
 def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
-    """The least cost of a shift for this move, into the exit `onto` where finite inputs differ, whose `whole` parts are
-    integers; None if there is none. Raises Undecided."""
+    """The least cost of a shift for `move` whose integer parts are integers; None where there is none.
+
+    The shift leads into the exit `onto` where finite inputs differ. Raises Undecided.
+    """
     slacks, equations = ([item.with_values(move) for item in halves] for halves in aligned.changes(onto))
     if not aligned.whole:
         shift = least_shift(aligned.rates, slacks, equations)
@@ -362,9 +381,11 @@ def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: Aligne
     return least[0]
 
 
-def pivot_cost(exits: Sequence[AlignedExit], count: int, within: Within, is_empty: Emptiness) -> Fraction | None:
-    """The least bound of the loss, in multiples of eps, over all continuous noises as the pivot; None where none will
-    do. The exits have one likeness and `count` real inputs. Raises LimitReached, NotConfirmed."""
+def pivot_cost(exits: Sequence[AlignedExit], count: int, within: Neighborhood, is_empty: Emptiness) -> Fraction | None:
+    """The least bound of the loss in multiples of eps, over all continuous noises as pivot; None where no pivot serves.
+
+    The exits have one likeness and `count` real inputs. Raises LimitReached, NotConfirmed.
+    """
     first = exits[0].first_input + count
     balls = convex_moves(within, range(first, first + count))
     if balls is None:
@@ -382,7 +403,7 @@ def pivot_cost(exits: Sequence[AlignedExit], count: int, within: Within, is_empt
 
 @frozen
 class _Pivot:
-    """The noise `key`. The moves of the `count` inputs have keys of their own, after those of the inputs."""
+    """The noise `key` as pivot. The moves of the `count` inputs have the keys that follow those of the inputs."""
 
     key: int
     first_input: int
@@ -391,11 +412,11 @@ class _Pivot:
     def farthest(
         self, exits: Sequence[AlignedExit], within: Sequence[Halfspace], is_empty: Emptiness
     ) -> Fraction | None:
-        """The largest |t| for moves `within` these; None where one of the conditions is not met."""
+        """The largest |t| for moves in the given set; None where a condition of the pivot fails."""
         others = [[item for item in each.slacks if not item.coefficient(self.key)] for each in exits]
         if not all(is_empty([*one, *two]) for one, two in combinations(others, 2)):
             return None
-        moved = [[self._moved(item) for item in system] for system in others]
+        moved = [[self._after_move(item) for item in system] for system in others]
         largest = _ZERO
         for one in exits:
             here = [*one.slacks, *within]
@@ -411,7 +432,7 @@ class _Pivot:
         return largest
 
     def _farthest(self, one: AlignedExit, two: AlignedExit, system: Sequence[Halfspace]) -> Fraction | None:
-        """The largest |t| that leads from one exit to another on the system."""
+        """The largest |t| from exit `one` to exit `two` on `system`; None where a condition fails."""
         t = self._shift(one, two)
         if t is None:
             return None
@@ -430,8 +451,10 @@ class _Pivot:
         return max(values) if len(values) == len(ends) else None
 
     def _shift(self, one: AlignedExit, two: AlignedExit) -> Halfspace | None:
-        """The t for which a real output stays the same, or else, where the pivot is compared once, the slack left
-        there; None where there is no such t."""
+        """The t that keeps a real output, or that keeps the slack where the pivot is compared only once.
+
+        None where there is no such t.
+        """
         outputs = [[form for _, form in each.reals if form.coefficient(self.key)] for each in (one, two)]
         compared = [[item for item in each.slacks if item.coefficient(self.key)] for each in (one, two)]
         if all(outputs):
@@ -443,10 +466,10 @@ class _Pivot:
         c = there.coefficient(self.key)
         if not c or here.coefficient(self.key) != c:
             return None
-        difference = _plus(here, self._moved(there), -_ONE)
+        difference = _plus(here, self._after_move(there), -_ONE)
         return Halfspace(tuple([(key, slope / c) for key, slope in difference.coefficients]), difference.constant / c)
 
-    def _moved(self, item: Halfspace) -> Halfspace:
+    def _after_move(self, item: Halfspace) -> Halfspace:
         """The inequality at u + d."""
         inputs = range(self.first_input, self.first_input + self.count)
         moves = {key + self.count: c for key, c in item.coefficients if key in inputs}
@@ -454,20 +477,22 @@ class _Pivot:
 
     def _shifted(self, item: Halfspace, t: Halfspace) -> Halfspace:
         """The inequality at u + d, with x + t in place of x."""
-        return _plus(self._moved(item), t, item.coefficient(self.key))
+        return _plus(self._after_move(item), t, item.coefficient(self.key))
 
 
 def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
-    """The form of one plus a multiple of that of the other."""
+    """The form `one` + `factor`·`two`."""
     terms = dict(one.coefficients)
     for key, c in two.coefficients:
         terms[key] = terms.get(key, _ZERO) + factor * c
     return Halfspace(sorted_terms(terms), one.constant + factor * two.constant)
 
 
-def convex_moves(within: Within, moves: range) -> list[list[Halfspace]] | None:
-    """Convex sets of moves that together are all that lead to adjacent inputs; None for several moves by anything.
-    Those of L1 are said by numbers, after the moves, that are at least as large as each of these."""
+def convex_moves(within: Neighborhood, moves: range) -> list[list[Halfspace]] | None:
+    """Convex sets whose union is all moves to adjacent inputs; None for several inputs with unbounded moves.
+
+    For L1 each set has further unknowns, after the moves, that bound the moves' absolute values.
+    """
     signs, radius = (_ONE, -_ONE), within.radius
     match within.distance:
         case Distance.HAMMING if radius != 1:

@@ -1,4 +1,4 @@
-"""Whether a program is private, exactly, and what else may be asked about its adjacent inputs."""
+"""The privacy question about a program: exact verdicts, losses, divergences and least deltas at adjacent inputs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from dipc.program.program import Program, ProgramGiven, Progress, as_program, tw
 from dipc.questions.privacy.adjacency import (
     Adjacency,
     EveryPair,
+    Neighborhood,
     Pairs,
-    Within,
     every_input,
     parse_adjacency,
     read_pairs,
@@ -72,15 +72,17 @@ class GivenPrivacy(GivenWork, total=False):
 
 @takes(GivenPrivacy)
 def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPrivacy]) -> PrivacyReport:
-    """Decide Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta for all adjacent u, u', every set S of outputs and every
-    eps of the intervals.
+    """Decide whether `program` is (budget, delta)-private at all adjacent inputs, for every eps of the intervals.
 
-    `adjacent` is linf:1, l1:1, hamming:1 or the path of a CSV file of pairs; `inputs` is as for `check`, and None lets
-    finite inputs range over their domains. `budget` is k*eps (eps by default), `delta` an expression in eps (0 by
-    default). With `compose` it is about all outputs of this many independent runs. The other options are those of
-    `check`.
+    The claim is Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta for all adjacent inputs u, u' and every set S of
+    outputs.
 
-    Raises DiagnosticError for what cannot be read or makes no sense.
+    `adjacent` is linf:1, l1:1, hamming:1 or the path of a CSV file of pairs. The option `inputs` is as for
+    `dipc.check`; None lets finite inputs range over their domains. The option `budget` is k*eps (eps by default),
+    `delta` an expression in eps (0 by default). With `compose`, the claim is about all outputs of this many independent
+    runs. The other options are those of `dipc.check`.
+
+    Raises DiagnosticError for options that cannot be read or that do not fit the program.
     """
     options = Options(**given)
     program = as_program(program, options.limits, options.eps)
@@ -91,14 +93,18 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
         return question.decide(read_claim(program, options.budget, options.delta, options.eps))
 
 
-#: Pairs from which on it is looked first whether shifts of the noises answer for all of them at once.
+#: From this many pairs on, shifts of the noises are tried for all pairs together first.
 _MANY_PAIRS = 1_000
 
 _SEVERAL = "several runs with real outputs are not covered: write one program that releases all of them"
 
 
 class PrivacyQuestion:
-    """A program with its adjacent inputs, about which several things may be asked; laws are looked for once."""
+    """A program with its adjacent inputs: every privacy question about them is a method.
+
+    The output laws of the program are computed once, when a method first needs them, and every method uses the same
+    laws.
+    """
 
     def __init__(
         self,
@@ -110,10 +116,15 @@ class PrivacyQuestion:
         runs: int = 1,
         beside: Sequence[tuple[Program, int]] = (),
     ) -> None:
-        """With several `runs` it is about all outputs of this many independent ones, and of as many of each program
-        `beside` this one, at the same pairs. `progress` is called with how many inputs, or pairs, are done of all.
+        """Read the adjacency and the inputs.
+
+        The question is about all outputs of `runs` independent runs of `program`, together with those of each program
+        of `beside`, as often as its number says, all at the same pair of inputs. `progress` is called with the number
+        of inputs, or pairs, that are done, and the number of all.
+
         Raises DiagnosticError for an adjacency or inputs that cannot be read or do not fit the program, ValueError for
-        programs whose inputs have other names or types."""
+        programs whose inputs have other names or types.
+        """
         self.program = two_sided(program)
         self.parts = ((self.program, runs), *((two_sided(other), count) for other, count in beside))
         self.runs = sum(count for _, count in self.parts)
@@ -125,26 +136,26 @@ class PrivacyQuestion:
         about, count = every_input(program.core), None
         if isinstance(self.pairs, Pairs):
             about, count = self.pairs.about, len(self.pairs)
-        #: What each answer is about.
+        #: The first fields of each answer: program, adjacency, inputs, number of pairs.
         self.asked = ", ".join(names), str(self.adjacency), about, count
         self.subject = Subject(self.program, self.asked, engine, progress)
         self._given = adjacent, inputs
         self._table: TableLaws | None = None
 
-    # --- what is known --------------------------------------------------------------------------------
+    # --- the laws -------------------------------------------------------------------------------------
 
     @property
     def finite_outputs(self) -> bool:
-        """Whether no output is real or int."""
+        """True if no output is real or int."""
         return all(program.core.has_finite_outputs for program, _ in self.parts)
 
     @property
     def real_outputs(self) -> bool:
-        """Whether some output is real."""
+        """True if some output is real."""
         return any(program.core.has_real_outputs for program, _ in self.parts)
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
-        """Raise DiagnosticError where a program has another meaning, or none, at the eps that is asked about."""
+        """Raise DiagnosticError where a program has another meaning, or no meaning, at some value of `eps`."""
         for program, _ in self.parts:
             program.core.require_meaning(eps)
 
@@ -153,7 +164,7 @@ class PrivacyQuestion:
         return PrivacyQuestion(self.program, *self._given, self.engine, self.subject.progress)
 
     def laws(self) -> Laws:
-        """Return the laws at the pairs, for the kind of outputs of the program. Raises Undecided."""
+        """Return the output laws at the pairs, in the form that the types of the outputs need. Raises Undecided."""
         if self._normal is not None:
             return self._normal
         if isinstance(self._worst, Undecided):
@@ -163,11 +174,13 @@ class PrivacyQuestion:
     @cached_property
     def _normal(self) -> Laws | None:
         """The laws of a Gaussian mechanism; None for other programs. Raises Undecided."""
-        return None if self.finite_outputs or self.runs > 1 else gaussian.GaussianLaws.of(self.subject, self.pairs)
+        return (
+            None if self.finite_outputs or self.runs > 1 else gaussian.GaussianLaws.at_pairs(self.subject, self.pairs)
+        )
 
     @cached_property
     def _dense(self) -> Laws:
-        """The laws of real outputs at pairs. Raises Undecided where no pair is known to be the worst."""
+        """The laws of real outputs at a worst pair. Raises Undecided where no pair is known to be the worst."""
         if self.runs > 1:
             raise OutsideFragment(_SEVERAL)
         if isinstance(self._worst, OutsideFragment):
@@ -177,7 +190,10 @@ class PrivacyQuestion:
         return RealOutputs(self.subject, self._worst)
 
     def table(self, pairs: Pairs) -> TableLaws:
-        """The laws of finite or int outputs. Raises Undecided past a limit, and for outputs that cannot be listed."""
+        """Return the laws of finite or int outputs at `pairs`.
+
+        Raises Undecided past a limit, and for outputs that cannot be listed.
+        """
         if self._table is None or self._table.pairs is not pairs:
             tables, inputs, progress = [], pairs.inputs, self.subject.progress
             for program, runs in self.parts:
@@ -191,7 +207,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _worst(self) -> Pairs | Undecided:
-        """Pairs of which one is the worst of all, or why none is known to be."""
+        """Pairs that include a worst pair of all, or the reason why no such pairs are known."""
         if isinstance(self.pairs, Pairs):
             return self.pairs
         if len(self.parts) > 1:
@@ -203,16 +219,18 @@ class PrivacyQuestion:
 
     @cached_property
     def _shifts(self) -> ShiftLaws:
-        """The bounds of the loss at all pairs by shifts of the noises, and by some outputs."""
+        """Bounds of the loss at all pairs: upper ones by shifts of the noises, lower ones by single outputs."""
         unknown = self._worst.reason if isinstance(self._worst, Undecided) else None
         return ShiftLaws(self.subject, self.pairs, self.bounds, unknown)
 
     @cached_property
     def _at_once(self) -> ShiftLaws | None:
-        """What shifts of the noises say about many pairs at once, which is faster than looking at each; None where
-        pairs are few, or listed in a file, or nothing is said."""
+        """Bounds by shifts of the noises for many pairs together, which is faster than deciding pair by pair.
+
+        None where the pairs are few or listed in a file, or where shifts give no bounds.
+        """
         pairs, within = self.pairs, self.adjacency
-        if not isinstance(pairs, Pairs) or not isinstance(within, Within) or len(pairs) < _MANY_PAIRS:
+        if not isinstance(pairs, Pairs) or not isinstance(within, Neighborhood) or len(pairs) < _MANY_PAIRS:
             return None
         with suppress(Undecided):
             bounds = self._together(lambda program: bounds_by_shifts(program, within, self.engine, pairs))
@@ -220,7 +238,7 @@ class PrivacyQuestion:
         return None
 
     def bounds(self) -> LossBounds:
-        """Return upper and lower bounds of the loss where outputs or inputs are not listed."""
+        """Return upper and lower bounds of the loss, for outputs or inputs that cannot be listed."""
         match self.pairs:
             case EveryPair(adjacency):
                 return self._together(lambda program: bounds_for_every_pair(program, adjacency, self.engine))
@@ -231,10 +249,10 @@ class PrivacyQuestion:
     def _together(self, of: Callable[[Program], LossBounds]) -> LossBounds:
         return bounds_of_runs([(of(program), runs) for program, runs in self.parts])
 
-    # --- what is asked --------------------------------------------------------------------------------
+    # --- the questions --------------------------------------------------------------------------------
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
-        """Whether the claim holds. Raises DiagnosticError for eps at which a program has no meaning."""
+        """Decide whether `claim` holds. Raises DiagnosticError for an eps at which a program has no meaning."""
         self.require_meaning(claim.intervals)
         if claim.piecewise is not None:
             return self._piece_by_piece(claim, claim.piecewise)
@@ -242,7 +260,7 @@ class PrivacyQuestion:
         more = claim.with_more
         if more is None or report.verdict is PrivacyVerdict.PRIVATE:
             return report
-        # It fails with a number below delta: so it does with delta, if it fails with one above.
+        # The claim fails with a delta rounded down. It fails with its own delta, too, if it fails with one rounded up.
         above = self._decide(more)
         if above.verdict is PrivacyVerdict.PRIVATE:
             reason = f"the least delta could not be told apart from {claim.delta_text}, as it is only enclosed"
@@ -250,8 +268,11 @@ class PrivacyQuestion:
         return replace(above, claim=claim, obligations=report.obligations + above.obligations)
 
     def _piece_by_piece(self, claim: PrivacyClaim, delta: PiecewiseForm) -> PrivacyReport:
-        """The report where delta has several closed forms: each is decided on its own intervals, which may be greater
-        than those on which it is delta; what refutes it there refutes the claim only if delta leaves as little."""
+        """Decide `claim` where `delta` has several closed forms, each of them on its own intervals.
+
+        The intervals of a form may reach beyond those on which `delta` has this form. A counterexample there refutes
+        `claim` only if it exceeds what `delta` itself allows.
+        """
         result: PrivacyReport | None = None
         obligations = 0
         for piece in claim.pieces:
@@ -290,8 +311,10 @@ class PrivacyQuestion:
         )
 
     def _answers(self, claim: PrivacyClaim) -> Iterator[Answer]:
-        """The answer of each way to decide the claim, in the order of what they cost; where none decides it, the last
-        says why. Raises Undecided."""
+        """The answers of the methods that may decide `claim`, the cheapest method first.
+
+        Where no method decides the claim, the last answer gives the reason. Raises Undecided.
+        """
         if self._normal is not None:
             yield self._normal.decide(claim)
             return
@@ -305,7 +328,7 @@ class PrivacyQuestion:
             with suppress(Undecided) if self._tried is not None else ExitStack():
                 yield self._dense.decide(claim)
         elif self._is_listed or (not claim.is_pure and isinstance(self._worst, Pairs)):
-            # Int outputs: those far out are one answer, and all of these can be listed.
+            # The values of an int output far from its center are one answer, so that all answers can be listed.
             with suppress(Undecided):
                 yield self.laws().decide(claim)
         if self._tried is not None:
@@ -314,12 +337,12 @@ class PrivacyQuestion:
                 if isinstance(answer, PrivacyCounterexample):
                     yield answer
         if self.real_outputs and not claim.is_pure and isinstance(self._worst, Undecided):
-            # The reason that is told: no pair is known to be the worst.
+            # This raises Undecided with the reason to report: no pair is known to be the worst.
             self._dense.decide(claim)
 
     @cached_property
     def _tried(self) -> Pairs | None:
-        """A few of infinitely many pairs, where no pair is known to be the worst: a claim may fail at one of them."""
+        """A few of infinitely many pairs, at which a claim may fail; None where a worst pair is known."""
         if not isinstance(self.pairs, EveryPair) or not isinstance(self._worst, Undecided) or self.runs > 1:
             return None
         return few_pairs(self.program, self.pairs.adjacency)
@@ -329,13 +352,16 @@ class PrivacyQuestion:
 
     @property
     def _is_listed(self) -> bool:
-        """Whether outputs and pairs are listed, or there are pairs that stand for all real inputs of finite outputs."""
+        """True if the program has no real outputs, and pairs are listed that decide the question for all inputs."""
         pairs = self._worst if self.finite_outputs else self.pairs
         return isinstance(pairs, Pairs) and not self.real_outputs
 
     def compared(self, report: PrivacyReport, most: int) -> list[Sides]:
-        """What the verdict rests upon, `most` of it: the sides of the counterexample, or of outputs at pairs; nothing
-        where inputs or outputs are not enumerated, or past a limit."""
+        """Return at most `most` pairs of probabilities on which the verdict of `report` rests.
+
+        They are those of the counterexample, or else of some outputs at pairs. The list is empty where inputs or
+        outputs cannot be listed, and past a limit.
+        """
         if report.counterexample is not None:
             return [report.counterexample.sides]
         if isinstance(self.pairs, Pairs) and self.finite_outputs and report.claim.piecewise is None:
@@ -344,8 +370,11 @@ class PrivacyQuestion:
         return []
 
     def constant(self, eps: GivenEps, digits: int | None = None) -> Constant:
-        """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or a lower and an
-        upper end; where outputs are listed, equal to this many digits, if asked for."""
+        """The least K such that the program is K·eps-private for every `eps` of the intervals.
+
+        The answer is exact, or a lower and an upper end. Where outputs are listed, both ends agree to `digits`
+        significant digits, if `digits` is given.
+        """
         intervals = read_claim(self.program, None, None, eps).intervals
         self.require_meaning(intervals)
         ends = ConstantEnds(None, Fraction(0), None)
@@ -359,7 +388,7 @@ class PrivacyQuestion:
         return Constant(*self.asked, intervals_text(intervals), *places)
 
     def _constants(self, intervals: tuple[Interval, ...], digits: int | None) -> Iterator[ConstantEnds]:
-        """The ends that each way to find it gives, in the order of what they cost. Raises Undecided."""
+        """The ends of the least constant by each method, the cheapest method first. Raises Undecided."""
         if self._at_once is not None:
             yield self._at_once.constant(intervals, digits)
         if self._is_listed and self.finite_outputs:
@@ -373,24 +402,29 @@ class PrivacyQuestion:
                 yield replace(ends, reason=None if ends.exact else known.reason)
 
     def largest_loss(self, eps: Fraction, digits: int = DIGITS) -> Loss:
-        """The largest loss at an eps, over the pairs. Raises DiagnosticError for real inputs that are not enumerated,
-        Undecided for outputs of which it is not known, and past a limit."""
+        """The largest privacy loss at `eps`, over all pairs and outputs.
+
+        Raises DiagnosticError for real inputs that are not enumerated, Undecided for outputs whose largest loss is not
+        known, and past a limit.
+        """
         self.require_meaning(eps)
         return self.laws().loss(eps, digits)
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
-        """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
+        """The largest Rényi divergence of `order` >= 2 at `eps`, over all pairs. Raises as `largest_loss` does."""
         self.require_meaning(eps)
         if self.runs > 1 and len(self.parts) == 1 and not self.finite_outputs:
-            # Divergences of independent runs add up, and one pair is the worst for each run.
+            # Divergences of independent runs add up, and the same pair is the worst for each run.
             one = self.single().divergence(order, eps, digits)
             value = None if one.value is None else (one.value[0] * self.runs, one.value[1] * self.runs)
             return replace(one, value=value, moment=None)
         return self.laws().divergence(order, eps, digits)
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
-        """The least delta for the claim's budget on its intervals, and at an eps. Raises as `largest_loss` does, and
-        DiagnosticError for an eps that is in no interval."""
+        """The least delta for the budget of `claim` on its intervals, and at the eps `point` where that is given.
+
+        Raises as `largest_loss` does, and DiagnosticError for a `point` outside of the intervals.
+        """
         self.require_meaning(claim.intervals)
         if point is not None and not any(point in interval for interval in claim.intervals):
             note = "change --at or --eps"
@@ -398,13 +432,18 @@ class PrivacyQuestion:
         return self.laws().least_delta(claim, point, digits)
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
-        """An enclosure of the least delta of the budget·eps at one eps, apart by some 10^-digits. Raises as
-        `largest_loss` does."""
+        """An enclosure, about 10^-`digits` wide, of the least delta for `budget`·eps at one `eps`.
+
+        Raises as `largest_loss` does.
+        """
         self.require_meaning(eps)
         return self.laws().delta_at(budget, eps, digits)
 
     def rho(self, eps: GivenEps) -> Rho:
-        """The least ρ of zCDP on the intervals. Raises Undecided where it is not known."""
+        """The least ρ such that the program is ρ-zCDP on the intervals of `eps`.
+
+        Raises Undecided where it is not known.
+        """
         if self.runs > 1:
             raise OutsideFragment(_SEVERAL)
         return (self._normal or self._shifts).rho(read_claim(self.program, None, None, eps))
@@ -418,7 +457,7 @@ _VERDICTS = {
 
 
 def _require_same_inputs(programs: Sequence[Program]) -> None:
-    """Raise ValueError for programs that have other inputs than the first."""
+    """Raise ValueError for programs whose inputs differ from those of the first."""
     first, *others = programs
     wanted = [(slot.name, slot.type) for slot in first.core.input_slots]
     for other in others:

@@ -1,4 +1,4 @@
-"""Outputs that are listed, with probabilities in closed form."""
+"""The laws of outputs that can be listed, with probabilities in closed form."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from dipc.questions.privacy.loss import (
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
+    OutputsAtPair,
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
     UnprovedLoss,
-    Where,
     power,
 )
 from dipc.sign.chart import Holds, RegionEnd, arrange, decide_nonnegative, sign_at
@@ -54,13 +54,13 @@ else:
 
 # --- The least delta, where all probabilities have closed forms -------------------------------------------------------
 #
-# The delta of a budget at pairs of inputs: whether one suffices, and the least.
+# The delta of a budget at pairs of inputs: whether a given delta suffices, and the least delta.
 #
-# **Whether one suffices.** Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta for every set S of outputs.
+# **Whether a delta suffices.** Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta for every set S of outputs.
 #
-# Theorem. Let S(eps) be the outputs with p > e^budget·p'. It is the worst set at eps, and between two neighboring
-# roots of the functions p - e^budget·p' it is the same for all eps. So the claim holds exactly if it holds, on all of
-# the intervals, for each of the finitely many sets that are some S(eps); next to a root by continuity.
+# Theorem. Let S(eps) be the outputs with p > e^budget·p'. This is the worst set at eps. Between two neighboring roots
+# of the functions p - e^budget·p' it is the same for all eps. So only finitely many sets are some S(eps). The claim
+# holds exactly if it holds, on all of the intervals, for each of these sets; at a root by continuity.
 #
 # **The least** is the maximum over pairs of Σ max(0, p - e^budget·p'), as closed forms on intervals of eps.
 #
@@ -69,8 +69,10 @@ else:
 
 
 def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
-    """The sets of places at which the functions are positive, for some eps of the intervals that is no root of any of
-    them; the empty one left out. Raises LimitReached."""
+    """The sets of places where the functions are positive at some eps of the intervals, the empty set left out.
+
+    Roots of the functions are not considered as eps. Raises LimitReached.
+    """
     numerators = [fraction_of(function)[0] for function in summands]
     functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))
     result: dict[tuple[int, ...], None] = {}
@@ -81,14 +83,15 @@ def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits
     return [places for places in result if places]
 
 
-#: Functions whose maximum is searched piece by piece, and points at which they are compared first.
+#: The greatest number of functions whose maximum is searched piece by piece, and the points where they are compared
+#: first.
 _MOST = 12
 _SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
 
 
 @frozen
 class Excess:
-    """Σ_S (p - e^budget·p') for the answers S at a pair; `answers` is empty for 0."""
+    """The function Σ_S (p - e^budget·p') for the `answers` S at a pair; no answers for the function 0."""
 
     value: Closed
     pair: tuple[int, int]
@@ -101,8 +104,10 @@ _NONE = Excess(ExpPoly.ZERO, (0, 0), ())
 def pieces_of(
     greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits
 ) -> list[tuple[EndPoint, EndPoint, Excess]]:
-    """From where to where in the interval which excess is the least delta. Raises LimitReached where it has too many
-    parts."""
+    """The parts of `interval`, each with the excess that is the least delta there.
+
+    Raises LimitReached where there are too many parts.
+    """
     every = [*greatest, _NONE]
     if len(every) > _MOST:
         raise LimitReached(None, f"the least delta is the greatest of {len(every)} functions")
@@ -130,8 +135,10 @@ def pieces_of(
 def supremum_of(
     greatest: Sequence[Excess], intervals: Sequence[Interval], digits: int, limits: Limits
 ) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]:
-    """The supremum of the least delta, enclosed, whether it is attained, where, and by which function (None for 0).
-    Raises LimitReached, and Undecided where a function is no delta but a bound of one, and has no supremum."""
+    """The supremum of the least delta: its enclosure, whether it is attained, the place, and the function (None for 0).
+
+    Raises LimitReached, and Undecided where a function is only a bound of a delta and has no supremum.
+    """
     best: tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]
     best = (Fraction(0), Fraction(0)), True, "everywhere", None
     for each in greatest:
@@ -154,7 +161,7 @@ def supremum_of(
 
 
 def _greatest_at(every: Sequence[Excess], sample: Fraction, limits: Limits) -> Excess:
-    """The greatest at a point; of those that are equal there the first."""
+    """The greatest excess at `sample`, and the first of several that are equal there."""
     best, *others = every
     for each in others:
         numerator, _ = fraction_of(each.value - best.value)
@@ -178,7 +185,10 @@ class ClosedLaws(TableLaws):
     """The laws of a table all of whose probabilities have closed forms."""
 
     def decide(self, claim: PrivacyClaim) -> Answer:
-        """Without a delta single answers are enough, and those with the same two functions are one obligation."""
+        """Decide `claim`.
+
+        Where delta is 0, single answers suffice, and answers with the same two functions are one obligation.
+        """
         asked: list[tuple[tuple[int, int], tuple[int, ...] | None]] = (
             [(couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs)]
             if claim.is_pure
@@ -197,7 +207,10 @@ class ClosedLaws(TableLaws):
     def _settle(
         self, pair: tuple[int, int], answers: tuple[int, ...] | None, claim: PrivacyClaim
     ) -> Generator[Obligation | Bound, Decision, PrivacyCounterexample | str | None]:
-        """What refutes the claim about these answers at a pair, None for all sets of them, or why nothing is known."""
+        """A counterexample to `claim` at a pair, or the reason why nothing is known; None where the claim holds there.
+
+        `answers` is the set of outputs; None for all sets.
+        """
         reason = None
         try:
             sets = [answers] if answers else worst_sets(self._excesses(pair, claim), claim.intervals, self._limits)
@@ -213,7 +226,7 @@ class ClosedLaws(TableLaws):
         return reason
 
     def _excesses(self, pair: tuple[int, int], claim: PrivacyClaim) -> list[Closed]:
-        """p - e^budget·p' for each answer. Raises Undecided where a probability is not known."""
+        """The function p - e^budget·p' of each answer. Raises Undecided where a probability is not known."""
         scale = power(claim.budget)
         return [
             self.table.closed(first) - scale * self.table.closed(second) for first, second in self.table.at_pair(pair)
@@ -229,7 +242,7 @@ class ClosedLaws(TableLaws):
         return ClosedForm(ours), ClosedForm(theirs * power(claim.budget) + claim.delta.value)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:
-        """The first of the outputs whose losses are equal and the largest."""
+        """The largest loss at `eps`, and the first output that has it."""
         best: tuple[Couple, Closed, Closed, Ends] | None = None
         for couple in couples(self.table, self.pairs):
             first, second = self.table.closed(couple.first), self.table.closed(couple.second)
@@ -246,7 +259,7 @@ class ClosedLaws(TableLaws):
                     continue
             best = couple, first, second, ratio
         if best is None or best[3][1] < 1:
-            # No output is more likely at one input than at the other: all laws are the same at this eps.
+            # No output is more likely at one input than at the other, so all laws are equal at this eps.
             i, j = self.pairs.ordered[0]
             answer = next(position for position, number in enumerate(self.table.rows[i]) if number)
             same = self.table.closed(self.table.rows[i][answer])
@@ -260,8 +273,10 @@ class ClosedLaws(TableLaws):
         return self._largest_divergence(moments, self.pairs, order, eps, digits)
 
     def _moment(self, pair: tuple[int, int], order: int, eps: Fraction, digits: int) -> Moment | None:
-        """Σ p^order / p'^(order-1) at a pair, as in `ratio_power`; None is infinity at eps. Raises Undecided where a
-        probability is not known."""
+        """The sum Σ p^order / p'^(order-1) at a pair, as in `ratio_power`; None where it is infinite at `eps`.
+
+        Raises Undecided where a probability is not known.
+        """
         summands = (
             None
             if second == IMPOSSIBLE
@@ -277,13 +292,13 @@ class ClosedLaws(TableLaws):
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
         greatest, limits = self._greatest(claim), self._limits
 
-        def where(excess: Excess | None) -> Where | None:
-            return self.where(excess.pair, excess.answers) if excess is not None and excess.answers else None
+        def outputs(excess: Excess | None) -> OutputsAtPair | None:
+            return self.outputs_at(excess.pair, excess.answers) if excess is not None and excess.answers else None
 
         pieces: tuple[DeltaPiece, ...] | None
         try:
             pieces = tuple(
-                DeltaPiece(lower, upper, ClosedForm(excess.value), where(excess))
+                DeltaPiece(lower, upper, ClosedForm(excess.value), outputs(excess))
                 for interval in claim.intervals
                 for lower, upper, excess in pieces_of(greatest, interval, digits, limits)
             )
@@ -295,10 +310,10 @@ class ClosedLaws(TableLaws):
             form = ClosedForm(_greatest_at([_NONE, *greatest], point, limits).value)
             there = point, outward(*form.enclosure(point, digits), digits), form
         about = claim.budget_text, claim.eps_text
-        return LeastDelta(*self.subject.asked, *about, pieces, value, attained, place, where(excess), there)
+        return LeastDelta(*self.subject.asked, *about, pieces, value, attained, place, outputs(excess), there)
 
     def _greatest(self, claim: PrivacyClaim) -> list[Excess]:
-        """Functions of which the greatest, or 0, is the least delta on the intervals. Raises Undecided."""
+        """Functions whose maximum, or 0, is the least delta on the intervals. Raises Undecided."""
         by_value: dict[Closed, Excess] = {}
         for pair in different_pairs(self.table, self.pairs):
             excess_functions = self._excesses(pair, claim)
@@ -314,5 +329,5 @@ class ClosedLaws(TableLaws):
 
 
 def laws_of(subject: Subject, table: LawTable, pairs: Pairs) -> TableLaws:
-    """The laws of a table, by whether all probabilities have closed forms."""
+    """The laws of `table`, closed or enclosed as its probabilities are."""
     return (enclosed.EnclosedLaws if table.is_enclosed else ClosedLaws)(subject, table, pairs)

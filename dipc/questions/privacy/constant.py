@@ -1,17 +1,17 @@
 """The least K such that a program is K·eps-private: the supremum of loss/eps over pairs and eps.
 
-Limits of log(p/p')/eps next to 0 and towards infinity are rational; where the greatest of them is a bound for all pairs
-it is the constant. Where the supremum is between, it is enclosed.
+The limits of log(p/p')/eps as eps tends to 0 and to infinity are rational. Where the greatest of them bounds all pairs,
+it is the constant. Where the supremum is attained at an eps between, it is enclosed.
 
-At pairs whose outputs cannot be listed there is a bound from above by alignment, and candidates that may refute a
-smaller one.
+At pairs whose outputs cannot be listed, alignment gives an upper bound. Candidates, single outputs at pairs, may refute
+a smaller one.
 
-**Finite inputs** whose values are numbers are looked at as real ones. What is proved for all adjacent real inputs is so
-for those of the domains; what refutes is looked for among these.
+**Finite inputs** whose values are numbers are treated as real inputs. A bound for all adjacent real inputs holds for
+the values of the domains. Counterexamples are searched among these values.
 
-**From below.** For large eps the probability of an exit at u is of the order of e^(-E·eps), where E is the least cost
-of noises that reach it. The duals of the worst shift bound E at u + d from below; a u at which the bound of E from
-above leaves nothing over is found by a linear program. Its result is measured: nothing is taken on trust.
+**Lower bounds.** For large eps the probability of an exit at u is of the order of e^(-E·eps), where E is the least cost
+of noises that reach it. The dual solution of the worst shift bounds E at u + d from below. A linear program finds a u
+at which the upper bound of E is tight. The probabilities found in this way are then measured, so no step is trusted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from dipc.linear.halfspace import Halfspace, absolute_value_bounds, equation, so
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.linear.shifts import least_shift
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within, texts
+from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, Pairs, texts
 from dipc.questions.privacy.alignment import (
     COMPARED_WITHOUT_NOISE,
     AlignedExit,
@@ -60,16 +60,19 @@ from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 
-#: Exits, and pairs for each of them, that are tried from below; inputs of a grid that is tried where nothing better is
-#: known.
+#: The numbers of exits, and of pairs for each, that are tried for lower bounds; the inputs of the grid that is tried
+#: otherwise.
 _EXITS, _PAIRS, _GRID = 12, 8, 81
 
 
 @frozen
 class LossBounds:
-    """The loss is at most proved·eps for every eps > 0 (None: nothing is proved, and `reason` says why); the candidates
-    are probabilities at some of the pairs. Where there is an `unbounded` one, no K·eps is a bound: its second
-    probability falls to 0 as the move of its pair grows."""
+    """Bounds of the privacy loss, in multiples of eps.
+
+    The loss is at most `proved`·eps for every eps > 0; None where nothing is proved, and `reason` says why. The
+    candidates are probabilities at some of the pairs. Where an `unbounded` candidate exists, no K·eps bounds the loss:
+    its second probability tends to 0 as the move of its pair grows.
+    """
 
     proved: Fraction | None
     reason: str | None
@@ -78,8 +81,10 @@ class LossBounds:
 
 
 def bounds_of_runs(parts: Sequence[tuple[LossBounds, int]]) -> LossBounds:
-    """Bounds for so many runs of programs from those for one of each: losses add up, exactly so where all runs have one
-    output; of several programs nothing refutes less."""
+    """Bounds for several runs of several programs, from the bounds for one run of each.
+
+    Losses add up, exactly so where all runs have the same output. For several programs there is no lower bound.
+    """
     proved = [None if bounds.proved is None else bounds.proved * runs for bounds, runs in parts]
     known = [bound for bound in proved if bound is not None]
     least = sum(known, _ZERO) if len(known) == len(parts) else None
@@ -99,16 +104,19 @@ _NO_SHIFT = "no shift of the noises makes up for every move of the inputs on som
 GROWS = "the cost of a shift grows with the move of an input, and that move is unbounded"
 
 
-def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pairs | None = None) -> LossBounds:
-    """The bounds for all adjacent inputs by shifts of the noises for each exit, finite inputs looked at as real or int
-    ones; candidates are `among` these pairs, if any are given. Raises Undecided."""
+def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, among: Pairs | None = None) -> LossBounds:
+    """The bounds for all adjacent inputs by shifts of the noises for each exit.
+
+    Finite inputs are treated as real or int ones. Candidates are taken from the pairs of `among`, if given. Raises
+    Undecided.
+    """
     opened, choices = with_open_inputs(program), _choices(program, among)
     ball, is_bounded = within, True
     if within.distance is Distance.HAMMING:
-        # Where inputs may be any number the cost of a shift grows with their move.
+        # Where the moves of inputs have no bound, the cost of a shift grows with the move.
         widths = sorted([max(values) - min(values) for values in choices if values is not None], reverse=True)
         is_bounded = len(widths) == len(choices)
-        ball = Within(Distance.L1, sum(widths[: int(within.radius)], _ZERO) if is_bounded else within.radius)
+        ball = Neighborhood(Distance.L1, sum(widths[: int(within.radius)], _ZERO) if is_bounded else within.radius)
     every = aligned_exits(opened, guarded=True)
     if any(each.is_guarded for each in every):
         return _beyond_guards(program, opened, within, every, engine, among)
@@ -129,21 +137,21 @@ def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pa
     ordered: dict[tuple[Input, Input], None] = {}
     for each in costly[:_EXITS]:
         for start, *pair in islice(starting_pairs(opened, each, choices), _PAIRS):
-            # The ball of moves may be wider than what is adjacent.
+            # The ball of moves may contain moves between inputs that are not adjacent.
             if (own := fitted(choices, *pair)) is None or not within.relates(*own):
                 continue
             if listed and not listed.issuperset(own):
                 continue
             ordered[own] = None
             near += () if finite else near_outputs(program, each.exit, *own, start)
-    # Where there is no bound one pair may show that there is none; those after it say no more.
+    # Where the loss is unbounded, one pair may show it; further pairs add nothing.
     for pairs in [[pair] for pair in ordered] if proved is None else [list(ordered)]:
         if finite and pairs and not any(fraction_of(candidate.second)[0].is_zero() for candidate in near):
-            near += _at(program, Pairs.of(pairs), engine)
+            near += _candidates_at(program, Pairs.from_inputs(pairs), engine)
     return LossBounds(proved, reason, tuple(near), unbounded)
 
 
-def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> LossBounds:
+def bounds_for_every_pair(program: Program, within: Neighborhood, engine: Engine) -> LossBounds:
     """The bounds for all adjacent inputs."""
     try:
         return bounds_by_shifts(program, within, engine)
@@ -156,25 +164,29 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
     return LossBounds(None, why, _nearby(program, within, engine))
 
 
-def _nearby(program: Program, within: Within, engine: Engine) -> tuple[Candidate, ...]:
-    """Candidates at pairs next to comparisons of inputs without noise, and of a small grid; intervals far out where
-    outputs are not finite."""
+def _nearby(program: Program, within: Neighborhood, engine: Engine) -> tuple[Candidate, ...]:
+    """Candidates at pairs around comparisons of inputs without noise, and at pairs of a small grid.
+
+    Where outputs are not finite, the candidates are intervals far from the centers.
+    """
     if not program.core.has_finite_outputs:
         return tuple(_far_intervals(program, within))
     tried = [*_at_guards(program, within), _grid_pairs(program, within)]
-    return tuple(each for pairs in tried if pairs for each in _at(program, pairs, engine))
+    return tuple(each for pairs in tried if pairs for each in _candidates_at(program, pairs, engine))
 
 
 def _beyond_guards(
     program: Program,
     opened: Program,
-    within: Within,
+    within: Neighborhood,
     every: Sequence[AlignedExit],
     engine: Engine,
     among: Pairs | None,
 ) -> LossBounds:
-    """The bounds where exits depend on comparisons of the inputs without noise, as those of clamped inputs do: by a
-    pivot for all exits with one likeness. Raises OutsideFragment where there is none."""
+    """The bounds where exits depend on comparisons of the inputs without noise, as with clamped inputs.
+
+    One pivot serves all exits with one likeness. Raises OutsideFragment where there is none.
+    """
     alike: dict[Hashable, list[AlignedExit]] = {}
     for each in every:
         alike.setdefault(each.likeness, []).append(each)
@@ -189,35 +201,35 @@ def _beyond_guards(
     return LossBounds(max(known), None, () if among is not None else _nearby(program, within, engine))
 
 
-def _far_intervals(program: Program, within: Within) -> Iterator[Candidate]:
-    """Intervals of outputs that are all real, beyond the inputs of a small grid, at its pairs."""
+def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate]:
+    """Intervals of outputs that are all real, beyond the inputs of a small grid, at the pairs of the grid."""
     slots = program.core.output_slots
     pairs = _grid_pairs(program, within)
     if pairs is None or not all(isinstance(slot.type, RealType) for slot in slots):
         return
     far = 2 * _STEP + WIDTH_OF_OUTPUTS
 
-    def moved(pair: tuple[int, int]) -> Fraction:
+    def move(pair: tuple[int, int]) -> Fraction:
         one, two = (pairs.inputs[position] for position in pair)
         return sum((abs(b - a) for a, b in zip(one, two, strict=True)), _ZERO)  # type: ignore[operator]
 
-    farthest = sorted(pairs.ordered, key=moved, reverse=True)
+    farthest = sorted(pairs.ordered, key=move, reverse=True)
     for (i, j), middle in islice(product(farthest, (far, -far)), _GRID):
         middles = {slot.name: middle for slot in slots}
         yield from _within_intervals(program, pairs.inputs[i], pairs.inputs[j], {}, middles)
 
 
-#: How far one input moves, where it may move by anything.
+#: The moves of one input that are tried where moves have no bound.
 _MOVES = tuple([Fraction(4**k) for k in range(7)])
 
 
 def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -> Iterator[Candidate]:
-    """An output that is possible at 0, and less and less probable at an input as this moves on, with longer and longer
-    moves; nothing where no output is seen to be one.
+    """Probabilities of an output that is possible at 0 and tends to 0 as one input moves away, for growing moves.
 
-    An exit has a probability that falls to 0 along a direction d of the inputs if some A·N + s(u) >= 0 of it has
-    L·d < 0: noises are finite. So does an event about its real outputs that lie in given intervals, if one of them
-    moves with the input. An output all of whose exits are such has a loss that grows beyond every bound.
+    The probability of an exit tends to 0 along a direction d of the inputs if one of its slacks A·N + s(u) >= 0 has L·d
+    < 0, as noises are finite. An event about real outputs in given intervals behaves in the same way, if one of them
+    moves with the input. If all exits of an output are of this kind, its loss is unbounded. Where no output is found to
+    be like this, there are no candidates.
     """
     groups: dict[Hashable, list[AlignedExit]] = {}
     for each in exits:
@@ -238,22 +250,25 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
                     for slot, value in group[0].state.outputs.items()
                     if not isinstance(value, Affine)
                 }
-                pairs = Pairs.of([(origin, other)])
-                moved += [each for each in _at(program, pairs, engine) if dict(each.output) == wanted]
+                pairs = Pairs.from_inputs([(origin, other)])
+                moved += [each for each in _candidates_at(program, pairs, engine) if dict(each.output) == wanted]
         if len(moved) == len(_MOVES) and not fraction_of(moved[0].first)[0].is_zero():
             yield from moved
             return
 
 
 def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
-    """Whether its probability falls to 0 as an input moves on in a direction."""
+    """True if the probability of the exit tends to 0 as the input `key` moves in the direction `sign`."""
     moved = any(form.coefficient(key) for _, form in each.reals)
     return moved or any(item.coefficient(key) * sign < 0 for item in each.slacks)
 
 
-def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBounds:
-    """The bounds where finite inputs stand beside real or int ones: for all values of the former, which may move, too,
-    and take their part of the distance. Raises Undecided."""
+def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> LossBounds:
+    """The bounds for a program with finite inputs together with real or int ones.
+
+    They cover all values of the finite inputs. These may move, too, and then take part of the distance. Raises
+    Undecided.
+    """
     core = program.core
     slots = core.input_slots
     fixed = [position for position, slot in enumerate(slots) if not slot.is_symbolic]
@@ -276,7 +291,7 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
             continue
         ball = None if not left else replace(within, radius=left)
         if ball is not None and within.distance is Distance.HAMMING:
-            ball = Within(Distance.L1, Fraction(1))
+            ball = Neighborhood(Distance.L1, Fraction(1))
         try:
             onto = list(zip(ours, ours, strict=True) if one == two else onto_others(ours, theirs))
             costly += [(costliest_into(*each, ball, places, program), one, two) for each in onto]
@@ -301,16 +316,19 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
                 ordered.setdefault((pair[0], pair[1]), each.exit)
     near: list[Candidate] = []
     if program.core.has_finite_outputs:
-        near += _at(program, Pairs.of(ordered), engine) if ordered else ()
+        near += _candidates_at(program, Pairs.from_inputs(ordered), engine) if ordered else ()
     else:
         for (first, second), aligned in ordered.items():
             near += near_outputs(program, aligned, first, second, {})
     return LossBounds(proved, reason, tuple(near))
 
 
-def _least_bound(costly: Sequence[Costly], within: Within, program: Program) -> Fraction | None:
-    """The largest cost, None for infinity: that of each exit, or where it is less of all with one likeness by a pivot.
-    The costliest exits come first. Raises NotConfirmed."""
+def _least_bound(costly: Sequence[Costly], within: Neighborhood, program: Program) -> Fraction | None:
+    """The largest cost of the exits; None is infinity.
+
+    Where it is less, the cost of an exit is that of a pivot for all exits with its likeness. The costliest exits come
+    first. Raises NotConfirmed.
+    """
     alike: dict[Hashable, list[Costly]] = {}
     for each in costly:
         alike.setdefault(each.exit.likeness, []).append(each)
@@ -318,7 +336,7 @@ def _least_bound(costly: Sequence[Costly], within: Within, program: Program) -> 
     for group in alike.values():
         worst = group[0].cost
         if worst is not None and worst <= bound:
-            break  # nor do the others cost more
+            break  # the following exits cost no more than this
         costs = (worst, _pivoted([each.exit for each in group], within, program))
         known = [cost for cost in costs if cost is not None]
         if not known:
@@ -331,7 +349,7 @@ def _order(each: Costly) -> tuple[bool, Fraction]:
     return each.cost is None, each.cost or Fraction(0)
 
 
-def _pivoted(exits: Sequence[AlignedExit], within: Within, program: Program) -> Fraction | None:
+def _pivoted(exits: Sequence[AlignedExit], within: Neighborhood, program: Program) -> Fraction | None:
     """A bound by a pivot for all exits of one likeness; None where there is none."""
     single = len(exits) == 1 and not exits[0].is_guarded
     if single or not program.core.has_real_inputs:
@@ -353,7 +371,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     known: dict[Hashable, tuple[AlignedExit, ...]] = {}
 
     def exits_at(point: Input) -> tuple[AlignedExit, ...]:
-        """The exits for the finite inputs of a point."""
+        """The exits for the finite inputs of `point`."""
         finite = {slot: point[position] for position, slot in places}
         key = tuple([(isinstance(value, bool), value) for value in finite.values()])
         if key not in known:
@@ -370,8 +388,8 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
             every, others = exits_at(one), exits_at(two)
         except Undecided as undecided:
             return LossBounds(None, undecided.reason, tuple(near))
-        here = [(each, valued) for each in every if (valued := each.at(values(each, one))) is not None]
-        there = [valued for each in others if (valued := each.at(values(each, two))) is not None]
+        here = [(each, valued) for each in every if (valued := each.at_point(values(each, one))) is not None]
+        there = [valued for each in others if (valued := each.at_point(values(each, two))) is not None]
         assert here, "every input leads to some exit"
         onto: Sequence[tuple[AlignedExit, AlignedExit]]
         try:
@@ -393,7 +411,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     return LossBounds(proved, reason, tuple(near))
 
 
-def _at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[Candidate]:
+def _candidates_at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[Candidate]:
     try:
         table = law_table(program, pairs.inputs, engine)
     except Undecided:
@@ -401,8 +419,8 @@ def _at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[Candidate]:
     yield from of_table(program, table, pairs)
 
 
-def _grid_pairs(program: Program, within: Within) -> Pairs | None:
-    """Adjacent inputs of a small grid; None where there is none."""
+def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
+    """Adjacent inputs of a small grid; None where there are none."""
     core = program.core
     if not core.has_open_inputs:
         return None
@@ -410,11 +428,11 @@ def _grid_pairs(program: Program, within: Within) -> Pairs | None:
     for values in ((-step, Fraction(0), step), (Fraction(0), step)):
         if len(values) ** len(core.inputs) <= _GRID:
             points = list(product(values, repeat=len(core.inputs)))
-            return Pairs.of([(one, two) for one in points for two in points if within.relates(one, two)])
+            return Pairs.from_inputs([(one, two) for one in points for two in points if within.relates(one, two)])
     return None
 
 
-def few_pairs(program: Program, within: Within) -> Pairs | None:
+def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
     """Adjacent inputs of a small grid, with all values of the finite inputs; None where the grid would be large."""
     step = _STEP if within.distance is Distance.HAMMING else within.radius
     values: list[Sequence[Value]] = []
@@ -428,11 +446,11 @@ def few_pairs(program: Program, within: Within) -> Pairs | None:
         return None
     points = list(product(*values))
     ordered = [(one, two) for one in points for two in points if one != two and within.relates(one, two)]
-    return Pairs.of(ordered) if ordered else None
+    return Pairs.from_inputs(ordered) if ordered else None
 
 
-def _at_guards(program: Program, within: Within) -> Iterator[Pairs]:
-    """Pairs on both sides of each comparison of real inputs without noise, and on it, where the others hold."""
+def _at_guards(program: Program, within: Neighborhood) -> Iterator[Pairs]:
+    """Pairs around each comparison of real inputs without noise: on both sides of it, and on it."""
     core = program.core
     if not core.has_real_inputs:
         return
@@ -457,14 +475,14 @@ def _at_guards(program: Program, within: Within) -> Iterator[Pairs]:
             for one, two in ((1, 3), (0, 2), (2, 4)):
                 ordered |= dict.fromkeys([(places[one], places[two]), (places[two], places[one])])
     if ordered:
-        yield Pairs.of(ordered)
+        yield Pairs.from_inputs(ordered)
 
 
 _STEP = Fraction(1)
 
 
 def of_open_inputs(tree: ast.ProgramTree, program: Program, base: ast.BaseType = ast.BaseType.REAL) -> ast.ProgramTree:
-    """The program with real inputs, or int ones, in place of those whose values are numbers of finite domains."""
+    """Replace the finite inputs whose values are numbers by inputs of the type `base`."""
     slots = program.core.input_slots
     numeric = {slot.name.partition("[")[0] for slot in slots if _numbers(program, slot.index) is not None}
 
@@ -479,8 +497,11 @@ def of_open_inputs(tree: ast.ProgramTree, program: Program, base: ast.BaseType =
 
 
 def with_open_inputs(program: Program) -> Program:
-    """The program with real inputs in place of finite ones, or int ones where integer noise is added to them; unchanged
-    where it has no finite ones. Raises OutsideFragment where a finite input is needed as such."""
+    """The program with real inputs in place of finite ones, or int inputs where integer noise is added to them.
+
+    A program without finite inputs is returned unchanged. Raises OutsideFragment where a finite input is used in a way
+    that a number cannot be.
+    """
     tree = parse(program.core.source)
     if of_open_inputs(tree, program) == tree:
         return program
@@ -490,17 +511,17 @@ def with_open_inputs(program: Program) -> Program:
         text = print_program(of_open_inputs(tree, program, base))
         with suppress(DiagnosticError):
             opened = program.with_constants(program.core.constants, SourceText(f"<{base.value} inputs>", text))
-            opened.exits({})  # an open number may leave the domain of what it is assigned to
+            opened.exits({})  # a number outside of the domain may be assigned to a variable of finite type
             return opened
     raise OutsideFragment("a finite input is used other than as a number to which noise is added")
 
 
-#: For each input the values that it may have; None for every number.
+#: The allowed values of each input; None for every number.
 _Choices = Sequence[Sequence[Fraction] | None]
 
 
 def _choices(program: Program, among: Pairs | None) -> _Choices:
-    """The values of the inputs of some pairs, or else of their domains."""
+    """The values of the inputs at the pairs of `among`, or else of their domains."""
     if among is None:
         return [_numbers(program, slot) for slot in program.core.inputs]
     return [
@@ -510,8 +531,7 @@ def _choices(program: Program, among: Pairs | None) -> _Choices:
 
 
 def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | None:
-    """The pair with values that inputs may have, which move as they did: those next to what they were; None where there
-    are none."""
+    """A pair of inputs with allowed values near `one` and `two`, and the same move; None where there is none."""
     first, second = list(one), list(two)
     for position, values in enumerate(choices):
         if values is None:
@@ -528,14 +548,14 @@ def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | N
 
 
 def _numbers(program: Program, slot: int) -> tuple[Fraction, ...] | None:
-    """The values of a finite input where they are numbers."""
+    """The values of a finite input if they are numbers, else None."""
     type_ = program.core.slots[slot].type
     values = type_.values if isinstance(type_, DomType) else ()
     numbers = tuple([value for value in values if isinstance(value, Fraction)])
     return numbers if numbers and len(numbers) == len(values) else None
 
 
-#: How wide the intervals of real outputs are.
+#: The widths of the intervals of real outputs.
 WIDTH_OF_OUTPUTS = Fraction(1)
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -543,8 +563,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class Candidate:
-    """The probabilities `first` and `second` of an output at an input and at an adjacent one; `balls` are the intervals
-    that its real parts lie in."""
+    """The probabilities `first` and `second` of an output at an input and at an adjacent one.
+
+    `balls` are the intervals of the real parts of the output.
+    """
 
     input: Texts
     adjacent: Texts
@@ -568,7 +590,7 @@ def starting_pairs(
 
 
 def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candidate]:
-    """All answers at the pairs, those with the same functions once. What is past a limit is left out."""
+    """All answers at the pairs, those with the same two functions once. Answers past a limit are left out."""
     for couple in couples(table, pairs):
         try:
             first, second = table.closed(couple.first), table.closed(couple.second)
@@ -578,14 +600,14 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
 
 
 def _starts(costly: Costly, choices: _Choices) -> Iterator[Mapping[int, Fraction]]:
-    """Inputs, with the noises, from which to move."""
+    """Inputs, with noises, from which the move may start."""
     yield {}
     yield {key: -value for key, value in costly.move.items()}
     here = costly.exit
     if costly.cost is None:
         return
     try:
-        # Of integer noises as if they were continuous.
+        # Integer noises are treated as continuous here.
         slacks, equations = ([item.with_values(costly.move) for item in halves] for halves in here.changes())
         shift = costly.shift or least_shift(here.rates, slacks, equations)
     except Undecided:
@@ -641,8 +663,10 @@ def near_outputs(
 def _within_intervals(
     program: Program, one: Input, two: Input, finite: Texts, middles: Mapping[str, Fraction]
 ) -> Iterator[Candidate]:
-    """An output whose real and int parts lie around these, where it has other probabilities at the inputs, and the
-    first is not 0; nothing past a limit."""
+    """An output whose real and int parts lie around `middles`, if its probabilities at the inputs differ.
+
+    The first probability must not be 0. Past a limit there is no candidate.
+    """
     points = texts(program, one), texts(program, two)
     output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
     with suppress(Undecided):
@@ -653,7 +677,7 @@ def _within_intervals(
 
 
 def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
-    """For each real output 1, or -1 where the move to another input moves it the other way than the first one moved."""
+    """For each real output 1, or -1 where the move to `two` moves it in the opposite direction to the first one."""
     moved: list[Fraction] = []
     for _, form in here.reals:
         change = _ZERO
@@ -676,22 +700,25 @@ def _zeros(form: Halfspace, values: Mapping[int, Fraction]) -> dict[int, Fractio
     return {key: values.get(key, _ZERO) for key, _ in form.coefficients}
 
 
-#: Where the supremum is neither next to 0 nor towards infinity, it is enclosed to this width.
+#: The width of the enclosure of a supremum that is not a limit at 0 or at infinity.
 WIDTH = Fraction(1, 64)
 
-#: A constant from which on it is looked whether it is infinite.
+#: From this lower bound on, the code checks whether the constant is infinite.
 _MANY = 1024
 
-#: Digits of a lower bound at one eps, and where it is looked at.
+#: The digits of a lower bound at one eps, and the eps that are tried.
 _DIGITS = 12
 _SAMPLES = tuple(map(Fraction, ("1/100", "1/10", "1", "2", "5", "10", "30")))
 
 
 @frozen
 class Constant(PrivacyAnswer):
-    """Every K >= `proved` is a constant (None: none is known to be), no K < `refuted_below` is (None: none at all is):
-    at the pair and output given there is a counterexample. They are equal where the constant is known exactly.
-    `numbers` are the values of a constant of the program that it is about."""
+    """The least constant K of K·eps-privacy, or two ends of it.
+
+    Every K >= `proved` is a constant; None where no constant is known. No K < `refuted_below` is one; None where no K
+    at all is. The counterexample is `at` a pair and output. The ends are equal where the constant is known exactly.
+    `numbers` are the values of a program's constant that the answer covers.
+    """
 
     eps: str
     proved: Fraction | None
@@ -702,7 +729,7 @@ class Constant(PrivacyAnswer):
 
     @property
     def exact(self) -> bool:
-        """Whether both ends are the same."""
+        """True if both ends are equal."""
         return self.proved == self.refuted_below
 
     def as_json(self) -> dict[str, Any]:
@@ -728,7 +755,10 @@ class Constant(PrivacyAnswer):
 
 @frozen
 class ConstantEnds:
-    """The ends of a `Constant`: what is proved, what is refuted, and where; why they are apart, or infinite."""
+    """The ends of a `Constant`, with the candidate that refutes smaller ones.
+
+    `reason` says why the ends differ or are infinite.
+    """
 
     proved: Fraction | None
     refuted_below: Fraction | None
@@ -737,19 +767,21 @@ class ConstantEnds:
 
     @property
     def exact(self) -> bool:
-        """Whether both ends are the same."""
+        """True if both ends are equal."""
         return self.proved == self.refuted_below
 
 
-#: Of two functions numbers that the supremum of log(first/second)/eps is not less than; None is infinity.
+#: A function from two probabilities to lower bounds of the supremum of log(first/second)/eps; None is infinity.
 Values = Callable[[Closed, Closed, Sequence[Interval], Limits], Iterator[Fraction | None]]
 
 
 def refuted_up_to(
     proved: Fraction | None, candidates: Sequence[Candidate], intervals: Sequence[Interval], limits: Limits
 ) -> ConstantEnds:
-    """The greatest K of which all smaller ones are refuted by some candidate; none is greater than what is `proved`, so
-    that limits are enough where they come to that."""
+    """The greatest K such that candidates refute every smaller constant.
+
+    No candidate refutes more than `proved`, so limits suffice where they reach it.
+    """
     if proved is not None:
         ends = refuted_ends(candidates, intervals, limits, _limits, proved)
         if ends.refuted_below is None or ends.refuted_below >= proved:
@@ -764,8 +796,10 @@ def refuted_ends(
     values: Values | None = None,
     enough: Fraction | None = None,
 ) -> ConstantEnds:
-    """The greatest K of which all smaller ones are refuted by some candidate, at an eps or at a limit, or as these
-    `values` say, or one that is `enough`; nothing is proved."""
+    """The greatest K such that candidates refute every smaller constant, with nothing proved.
+
+    A candidate refutes at an eps, at a limit, or by the numbers of `values`. The search ends at a K >= `enough`.
+    """
     best, refuting = Fraction(0), None
     for candidate in candidates:
         if enough is not None and best >= enough:
@@ -781,8 +815,11 @@ def refuted_ends(
 def constant_of_candidates(
     candidates: Sequence[Candidate], intervals: tuple[Interval, ...], engine: Engine, digits: int | None = None
 ) -> ConstantEnds:
-    """The constant of all the candidates together, which are all there is to look at: enclosed to this many significant
-    digits, or to WIDTH, where it is not a limit. Raises Undecided where that is not found."""
+    """The constant where the candidates are all outputs at all pairs.
+
+    Where it is not a limit, it is enclosed to `digits` significant digits, or to WIDTH. Raises Undecided where that is
+    not found.
+    """
     limits = engine.limits
     at_limits = refuted_ends(candidates, intervals, limits, _limits)
     best = at_limits.refuted_below
@@ -810,7 +847,7 @@ def constant_of_candidates(
         try:
             still = _failing(failing, middle, intervals, engine)
         except Undecided:
-            break  # as near as a limit allows
+            break  # the width to which a limit of work allows
         if still:
             failing, low, witness = still, middle, still[0]
         else:
@@ -822,8 +859,10 @@ def constant_of_candidates(
 
 
 def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> bool:
-    """Whether first/second is unbounded next to some eps > 0 of the intervals, or to an end of them: at the roots of
-    its denominator in lowest terms, none of which is one of its numerator. Raises Undecided."""
+    """True if `first`/`second` is unbounded near some eps > 0 in, or at an end of, the intervals.
+
+    The poles are the roots of the denominator in lowest terms. Raises Undecided.
+    """
     (above, below), (over, under) = fraction_of(first), fraction_of(second)
     divisor = ReducedQuotient.from_fraction(above * under, below * over).denominator
     for interval in intervals:
@@ -834,7 +873,7 @@ def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], li
 
 
 def _short(low: Fraction, high: Fraction) -> Fraction:
-    """A decimal fraction in the middle half between two numbers."""
+    """A decimal fraction in the middle half of the interval from `low` to `high`."""
     unit = Fraction(1)
     while 4 * unit > high - low:
         unit /= 10
@@ -844,7 +883,7 @@ def _short(low: Fraction, high: Fraction) -> Fraction:
 def _failing(
     candidates: Sequence[Candidate], factor: Fraction, intervals: tuple[Interval, ...], engine: Engine
 ) -> list[Candidate]:
-    """The candidates that refute factor·eps-privacy. Raises Undecided."""
+    """The candidates that refute `factor`·eps-privacy. Raises Undecided."""
     refuting = []
     for candidate in candidates:
         decision = engine.decide(at_most(candidate.first, candidate.second * power(factor), intervals))
@@ -856,7 +895,7 @@ def _failing(
 
 
 def _below(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> Iterator[Fraction | None]:
-    """Numbers that the supremum of log(first/second)/eps is not less than; None is infinity."""
+    """Lower bounds of the supremum of log(`first`/`second`)/eps; None is infinity."""
     yield from _limits(first, second, intervals, limits)
     for interval in intervals:
         ends = [end for end in (interval.lower, interval.upper) if end is not None and end in interval]
@@ -872,8 +911,10 @@ def _below(first: Closed, second: Closed, intervals: Sequence[Interval], limits:
 
 
 def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> Iterator[Fraction | None]:
-    """The limits of log(first/second)/eps next to 0 and towards infinity, where the intervals reach so far; of these
-    the positive ones, None for infinity. `first` is not zero."""
+    """The positive limits of log(`first`/`second`)/eps at 0 and at infinity, if the intervals reach there.
+
+    None is infinity. `first` is not zero.
+    """
     if fraction_of(second)[0].is_zero():
         yield None
         return
@@ -887,7 +928,7 @@ def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits
         if isinstance(ratio, Infinite) or ratio > 1:
             yield None
         elif ratio == 1:
-            # log(1 + x) is x to first order.
+            # log(1 + x) = x to first order.
             slope = limit_at_zero(above * under - below * over, below * over * ExpPoly.term(1, 1), limits)
             assert isinstance(slope, Fraction), "both sides have the same value at 0"
             if slope > 0:
@@ -895,6 +936,6 @@ def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits
 
 
 def exponent_of(value: Closed) -> Fraction:
-    """The q with value = c·eps^k·e^(q·eps)·(1 + o(1)) for eps -> infinity."""
+    """The q with `value` = c·eps^k·e^(q·eps)·(1 + o(1)) for eps -> infinity."""
     numerator, denominator = fraction_of(value)
     return leading_at_infinity(numerator)[0][0] - leading_at_infinity(denominator)[0][0]

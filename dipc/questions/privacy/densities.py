@@ -1,41 +1,48 @@
-"""Real outputs at pairs of inputs: their densities, and what these say of losses, divergences and deltas.
+"""Real outputs at pairs of inputs: their densities, and the losses, divergences and deltas that follow from them.
 
-**Which programs.** Wherever the program ends, every real output is a number (an atom), or k·N + c for a noise N of its
-own whose density is an exponential on each side of its mean; N may be compared with numbers, and with nothing else.
-Then, with the finite outputs and atoms given, the joint density of the others is, between the finitely many centers and
-ends of supports (a *cell* is a box of such intervals), A(eps)·eps^k·e^{eps·(s·y)}: a function of eps, A, and slopes s.
-Everything else is refused in words.
+**Programs covered.** Wherever the program ends, every real output is a number (an atom), or k·N + c for a noise N of
+its own. The density of N is an exponential on each side of its mean. N may be compared with numbers only. A *cell* is a
+box of intervals between neighboring centers and ends of supports; there are finitely many. In a cell, with the finite
+outputs and atoms given, the joint density of the others is A(eps)·eps^k·e^{eps·(s·y)}, for a function A of eps and
+slopes s. All other programs are refused with a reason.
 
-**The loss** log(p/p') at a cell is log(A/A') + eps·(s - s')·y, greatest at a corner, or without bound.
+**The loss** log(p/p') in a cell is log(A/A') + eps·(s - s')·y. It is greatest at a corner, or unbounded.
 
 **The divergence** of an order is the sum over cells of ∫ p^order·p'^(1-order), which is a product of one exponential
 integral for each output.
 
-**The delta** of a budget K·eps is the excess of the worst set, where p > e^{K·eps}·p'. In a cell with A = A'·e^{q·eps}
-this is the half-space q + (s - s')·y > K, whatever eps is; its probabilities are measures of half-spaces. In any other
-cell that is all of it or nothing, at each eps, or else q(eps) = log(A/A')/eps is another number for each eps. At one
-eps it lies between rationals r and r + w. Then the half-space r + (s - s')·y > K is in the worst set, and where that
-has more, p <= e^{K·eps + w·eps}·p': what the half-space leaves out has an excess of at most w·eps times its
-probability. On a short interval of eps the same numbers r and r + w do for all of it, and what is left out lies between
-two half-spaces: with w·eps times the probability of that the sum is a closed form, and at least the delta.
+**The delta** of a budget K·eps is the excess of the worst set, where p > e^{K·eps}·p'.
+
+1. In a cell with A = A'·e^{q·eps} this is the half-space q + (s - s')·y > K, for every eps. Its probabilities are
+   measures of half-spaces.
+2. In another cell where the densities have the same slopes, it is at each eps the whole cell or nothing.
+3. Otherwise q(eps) = log(A/A')/eps varies with eps. At one eps it lies between rationals r and r + w. Then the
+   half-space r + (s - s')·y > K is in the worst set. On the rest of the worst set p <= e^{K·eps + w·eps}·p', so the
+   rest has an excess of at most w·eps times its probability.
+4. On a short interval of eps the same numbers r and r + w serve for the whole interval, and the rest lies between two
+   half-spaces. Adding w·eps times the probability between them gives a closed form that is at least the delta.
 
 **All real or int inputs.** Let the program be one exit without comparisons whose outputs are c_i(u) + N_i with
-log-concave noises, symmetric ones if several c_i move; an int c_i moves by integers, and so do the thresholds, at which
-tests may toss a coin. Then what is true of a pair depends on the moves v_i of the c_i alone, and all divergences grow
-with each |v_i|: by log-concavity likelihood ratios of N_i and N_i + v are monotone, so the best tests are thresholds,
-whose errors fall as |v| grows; so a greater move is the better experiment, and so it is beside independent others
-(Blackwell). A pair that moves every c_i as far as any is the worst.
+log-concave noises, symmetric ones if several c_i move. An int c_i moves by integers; so do the thresholds of tests, at
+which tests may toss a coin. Then a pair that moves every c_i as far as any pair does is the worst:
 
-By L1 several c_i may move a little each. Let all N_i be of one law, but for their scales where these may be any
-numbers, let each input be part of one c_i alone, and let w_i be |v_i| by the scale of N_i. To tell N from N + w for one
-noise of the law is the better
-experiment than to tell all N_i from all N_i + w_i, where w is the sum: go from the one to the other in two steps, w_1
-and then w_2. By the data of one step a test of the size α has at most the power f_1(α), and so by both at most
-f_2(f_1(α)), whatever else is observed; for a single noise that is its power for w_1 + w_2, for the best tests of all
-shifts are the same thresholds. So a pair in which one input moves alone, the one with the greatest w, is the worst.
+1. A pair matters only through the moves v_i of the c_i.
+2. By log-concavity, likelihood ratios of N_i and N_i + v are monotone, so the best tests are thresholds. Their errors
+   fall as |v| grows, so a greater move is the better experiment.
+3. This remains so next to independent other experiments (Blackwell). So all divergences grow with each |v_i|.
 
-Where outputs depend on the inputs through comparisons without noise alone, these cut the inputs into finitely many
-cells, each with one law: a pair for each two cells with adjacent inputs stands for all pairs.
+For L1, several c_i may move a little each. Let all N_i have one law, but for their scales where these may be any
+numbers. Let each input be part of one c_i alone. Let w_i be |v_i| by the scale of N_i, and w their sum. Then a pair in
+which one input moves alone, the one with the greatest w, is the worst. It suffices that telling N from N + w, for one
+noise of the law, is the better experiment than telling all N_i from all N_i + w_i:
+
+1. Move in two steps, w_1 and then w_2.
+2. A test of size α has at most the power f_1(α) by the data of the first step. By both it has at most f_2(f_1(α)),
+   whatever else is observed.
+3. For a single noise that is its power for w_1 + w_2, as the best tests of all shifts are the same thresholds.
+
+Where outputs depend on the inputs only through comparisons without noise, these cut the inputs into finitely many
+cells, each with one law. One pair for each two cells with adjacent inputs then decides for all pairs.
 """
 
 from __future__ import annotations
@@ -62,7 +69,7 @@ from dipc.linear.program import Infeasible, cells, solution
 from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within, every_input
+from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, Pairs, every_input
 from dipc.questions.privacy.alignment import convex_moves
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import (
@@ -79,11 +86,11 @@ from dipc.questions.privacy.loss import (
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
+    OutputsAtPair,
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
     UnprovedLoss,
-    Where,
     power,
 )
 from dipc.sign.chart import Holds, decide_nonnegative
@@ -224,10 +231,10 @@ class OutputSet:
 
 @frozen
 class AnswerAtPair:
-    """An answer in words, by output, with two functions of eps: its probability at each input of a pair.
+    """An answer with its probabilities, or densities next to it, at both inputs of a pair.
 
-    For an answer of probability 0 the functions are the densities next to it. For a set of answers, `outputs` describes
-    the set.
+    The values of the answer are words. `outputs` is the set of outputs that it names, where `first` and `second` are
+    probabilities.
     """
 
     answer: tuple[Value | None, ...]
@@ -319,7 +326,7 @@ class RealOutputs(Laws):
         eps = claim.intervals[0].lower
         needed = laws.greatest(claim.budget, eps, 2 * digits)
         value = outward(needed.value[0], needed.value[1] + left, digits)
-        where = laws.where(needed.pair, needed.answers) if needed.answers else None
+        where = laws.outputs_at(needed.pair, needed.answers) if needed.answers else None
         there = None if point is None else (eps, value, None)
         about = *self.subject.asked, claim.budget_text, claim.eps_text
         return LeastDelta(*about, None, value, True, (eps, eps), where, there)
@@ -377,11 +384,11 @@ class RealOutputs(Laws):
 
         Of all intervals of eps that with the greatest bound is halved, until it is hardly more than what is needed."""
         low, place = _ZERO, _middle(claim.intervals[0])
-        needs: Where | None = None
+        needs: OutputsAtPair | None = None
         heap = [(-_ONE, number, cell) for number, cell in enumerate(claim.intervals)]
         number = len(heap)
 
-        def needed_at(eps: Fraction) -> tuple[Fraction, Fraction, Where | None]:
+        def needed_at(eps: Fraction) -> tuple[Fraction, Fraction, OutputsAtPair | None]:
             there = self.least_delta(replace(claim, intervals=(_point(eps),)), None, digits)
             return there.supremum[0], eps, there.where
 
@@ -433,7 +440,10 @@ class RealOutputs(Laws):
                 nth = 0
                 while answers.setdefault((outcome.answer, nth), len(answers)) in own:
                     nth += 1
-                own[answers[outcome.answer, nth]] = numbering.of(outcome.first), numbering.of(outcome.second)
+                own[answers[outcome.answer, nth]] = (
+                    numbering.closed_number(outcome.first),
+                    numbering.closed_number(outcome.second),
+                )
             key = tuple(sorted(own.values()))
             if key not in seen:
                 seen.add(key)
@@ -704,8 +714,11 @@ def _united(regions: Sequence[_Region]) -> Iterator[_Region]:
 
 @frozen
 class _Alike:
-    """Exits with the same finite outputs and atoms at two inputs: of the outputs that have a density those that are
-    `moving`, by their places among them; the others have one law at both, whatever the rest is."""
+    """Exits with the same finite outputs and atoms at two inputs.
+
+    Among the outputs with a density, `moving` are the places of those whose law differs between the inputs. The others
+    have one law at both inputs, independent of the rest.
+    """
 
     key: _Key
     moving: tuple[int, ...]
@@ -871,7 +884,7 @@ def _halves(cell: Interval) -> tuple[Interval, Interval]:
 # --- all real inputs --------------------------------------------------------------------------------------------
 
 
-def worst_pairs(program: Program, within: Within) -> Pairs:
+def worst_pairs(program: Program, within: Neighborhood) -> Pairs:
     """Pairs of adjacent real or int inputs, in both orders, one of which is the worst for losses, divergences and
     deltas. Raises OutsideFragment where none are known to be, LimitReached."""
     core = program.core
@@ -927,7 +940,7 @@ def _inputs_of(state: ExitState) -> bool:
     return any(form.inputs for form in forms)
 
 
-def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Within) -> Pairs:
+def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neighborhood) -> Pairs:
     """A pair for each two cells of inputs, in both orders, that have adjacent ones. Raises LimitReached."""
     count, place = len(program.core.inputs), {slot: n for n, slot in enumerate(program.core.inputs)}
     guards = dict.fromkeys(item.guard for state in states for item in state.guards.items)
@@ -947,14 +960,14 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Withi
             break
     if not ordered:  # one cell: all laws are the same
         still, apart = (_ZERO,) * count, tuple([within.radius if not n else _ZERO for n in range(count)])
-        return Pairs.of([(still, apart), (apart, still)], proof=OF_CELLS)
-    return Pairs.of(ordered, proof=OF_CELLS)
+        return Pairs.from_inputs([(still, apart), (apart, still)], proof=OF_CELLS)
+    return Pairs.from_inputs(ordered, proof=OF_CELLS)
 
 
 def _greatest_move(
     centers: Sequence[Mapping[int, Fraction]],
     laws: Sequence[tuple[Law, Fraction]],
-    within: Within,
+    within: Neighborhood,
     whole: Set[int],
 ) -> dict[int, Fraction] | None:
     """A move of the inputs that moves every center as far as any does, or one of them so far that this tells more;

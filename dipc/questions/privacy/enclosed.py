@@ -117,11 +117,11 @@ class EnclosedLaws(TableLaws):
             numbers = [self.table.rows[needed.pair[1]][answer] for answer in needed.answers]
             everywhere = not claim.budget or all(number == IMPOSSIBLE for number in numbers)
             place: Ends | str = "everywhere" if everywhere else (lowest.lower, lowest.lower) if lowest.lower else "0+"
-            where = self.where(needed.pair, needed.answers) if needed.answers else None
+            where = self.outputs_at(needed.pair, needed.answers) if needed.answers else None
             attained = everywhere or lowest.lower_closed
             return LeastDelta(*about, None, outward(*needed.value, digits), attained, place, where, there)
         value, eps, needed = supremum(self, claim, digits)
-        where = self.where(needed.pair, needed.answers) if needed.answers else None
+        where = self.outputs_at(needed.pair, needed.answers) if needed.answers else None
         known = True if value[0] == value[1] else None
         return LeastDelta(*about, None, outward(*value, digits), known, (eps, eps), where, there)
 
@@ -431,7 +431,7 @@ class LawsAtOneEps(EnclosedLaws):
     this eps alone, without their functions of eps."""
 
     def _sides(self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim) -> Sides:  # noqa: ARG002
-        where = self.where(pair, answers)
+        where = self.outputs_at(pair, answers)
         return Sides(where.input, where.adjacent, where.outputs, None, None)
 
 

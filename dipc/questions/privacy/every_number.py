@@ -1,4 +1,4 @@
-"""Privacy for every number of queries: all together by shifts of the noises, and from below by small numbers."""
+"""Privacy for every number of queries: upper bounds by shifts of the noises, lower bounds at small numbers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.every_number.in_number import ONE, RationalFunction, common_unit
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, SelectionLoop, selected_from_inputs
-from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
+from dipc.questions.privacy.adjacency import Distance, Neighborhood, parse_adjacency
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import GROWS, Candidate, Constant, exponent_of, of_open_inputs
 from dipc.questions.privacy.loops import (
-    LoopBound,
     LoopCost,
     LoopPaths,
     OneLoop,
+    LoopBound,
     bounds_text,
     extremum_cost,
     loop_cost,
@@ -38,21 +38,21 @@ from dipc.sign.interval import Interval
 from dipc.text import ast
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
-#: How many numbers are tried one by one to refute; more while the refuted constant grows, up to the second.
+#: How many numbers are tried one by one to refute, and how many at most while the refuted constant still grows.
 _SINGLY, _MOST_SINGLY = 4, 16
 
-#: Plans are computed for this many numbers, to see the first one at which a constant may have settled.
+#: How many numbers have a plan computed, to find the first one at which a constant may have settled.
 _FARTHEST = 48
 
 _ZERO = Fraction(0)
 
-#: Words that are looked at, for what refutes at greater numbers.
+#: How many words are tried for lower bounds at greater numbers.
 _MOST_WORDS = 24
 
-#: How far intervals of real outputs are moved, away from outputs that other exits give.
+#: How far intervals of real outputs are moved away from the outputs of other exits.
 _ASIDE = (_ZERO, Fraction(-1, 2), Fraction(1, 2))
 
-#: What is refuted is taken to have settled when it is the same for this many numbers.
+#: A lower bound has settled when it is the same for this many numbers.
 _SETTLED = 3
 
 _OF_ONE = "iterations are independent, and each loses as much as it does alone"
@@ -61,8 +61,10 @@ _NO_SHIFT = "no shift of the noises makes up for every move of the inputs on som
 
 @frozen
 class _Loop:
-    """The program as one loop: its paths, or why they are not all known, or a selection; what is so of its first
-    queries is so for more of them where it `goes_on` alike."""
+    """The program as one loop or selection, or the reason why not all of its paths are known.
+
+    With `goes_on`, what is refuted for some number of queries is refuted for every greater one.
+    """
 
     text: LoopText
     single: OneLoop | None
@@ -72,9 +74,12 @@ class _Loop:
     goes_on: bool
 
     @staticmethod
-    def of(text: LoopText, single: OneLoop) -> _Loop:
-        """What is refuted for one number is so for every greater one where rates are the same and each output is that
-        of one query: those of the first ones have the same law."""
+    def uniform(text: LoopText, single: OneLoop) -> _Loop:
+        """The program as one loop.
+
+        What is refuted for one number is refuted for every greater one where rates are constant and each output belongs
+        to one query. The outputs of the first queries then have the same law for all numbers.
+        """
         paths: LoopPaths | str
         try:
             paths = single.paths()
@@ -86,7 +91,10 @@ class _Loop:
 
     @staticmethod
     def selecting(text: LoopText, selection: SelectionLoop, *, real: bool) -> _Loop:
-        """The index selected from queries, of which the others may be as small as one likes where all are `real`."""
+        """The program as a selection of an index from queries.
+
+        The values of further queries may be as small as desired where all are `real`.
+        """
         assert isinstance(selection.first, ast.Number), "the criterion asks for it"
         return _Loop(text, None, "", selection, int(selection.first.value), text.rates is None and real)
 
@@ -103,7 +111,7 @@ class EveryNumber:
         engine: Engine,
         progress: Progress | None,
     ) -> None:
-        """Raises DiagnosticError for an unknown constant, and an adjacency that is no distance."""
+        """Raise DiagnosticError for an unknown constant, and for an adjacency that is not a distance."""
         if parameter not in program.core.constants:
             note = f"the constants are {', '.join(sorted(program.core.constants)) or 'none'}"
             raise DiagnosticError(Diagnostic("E1208", f"there is no constant `{parameter}`", notes=(note,)))
@@ -116,7 +124,7 @@ class EveryNumber:
         self._progress = progress
         self._questions: dict[int, PrivacyQuestion] = {}
         adjacency = parse_adjacency(adjacent, program.core)
-        if not isinstance(adjacency, Within):
+        if not isinstance(adjacency, Neighborhood):
             note = "give a distance such as --adjacent linf:1"
             raise DiagnosticError(
                 Diagnostic("E1407", "pairs are listed, but the number of queries is left open", notes=(note,))
@@ -125,23 +133,26 @@ class EveryNumber:
 
     @cached_property
     def least(self) -> int:
-        """The least number that is asked about: that of the first query, unless a greater one is."""
+        """The least number of the question: that of the first query, or a greater one that the user gave."""
         low = 1 if isinstance(self._loop, str) else self._loop.low
         return low if self._asked_least is None else max(low, self._asked_least)
 
     @property
     def numbers(self) -> Numbers:
-        """The numbers that the answer is about, as reports have them."""
+        """The numbers that the answer covers, as reports have them."""
         return Numbers(self.parameter, self.least)
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
-        """PRIVATE is proved for every number at once; NOT_PRIVATE has a number, a pair, an output and an eps."""
+        """Decide `claim` for every number.
+
+        PRIVATE is proved for every number at once; NOT_PRIVATE has a number, a pair, an output and an eps.
+        """
         cost, reason = self.cost
         bound = None if cost is None else cost.supremum
         proved = bound is not None and bound <= claim.budget
         if not proved:
             for number in self._worth_trying(claim.budget):
-                report = self.at(number).decide(claim)
+                report = self.question(number).decide(claim)
                 if report.verdict is PrivacyVerdict.NOT_PRIVATE:
                     return replace(report, numbers=replace(self.numbers, at=number))
             if cost is not None:
@@ -161,17 +172,19 @@ class EveryNumber:
         )
 
     def _worth_trying(self, budget: Fraction) -> Iterator[int]:
-        """Numbers that may refute a budget: the least ones, and the first ones for which shifts cost more."""
+        """Numbers that may refute `budget`: the least ones, and the first ones for which shifts cost more."""
         first = range(self.least, self.least + _SINGLY)
         yield from self._in_turn(first)
         cost, _ = self.cost
         later = range(first.stop, self.least + _MOST_SINGLY)
-        costly = [number for number in later if cost is not None and cost.at(number) > budget]
+        costly = [number for number in later if cost is not None and cost.value_at(number) > budget]
         yield from self._in_turn(range(costly[0], min(costly[0] + _SINGLY, later.stop)) if costly else range(0))
 
     def constant(self, eps: GivenEps) -> Constant:
-        """The least K that does for every number, or for each. What is refuted is so at one number, and, where the
-        loop goes on alike, at all greater ones."""
+        """The least K such that the program is K·eps-private for every number, or the least K for each number.
+
+        A lower bound holds at one number, and at all greater ones where the loop continues alike.
+        """
         cost, reason = self.cost
         bound = None if cost is None else cost.supremum
         all_eps = read_claim(self.program, None, None, eps).intervals == (Interval.POSITIVE,)
@@ -180,7 +193,7 @@ class EveryNumber:
         attained = True
         constants: dict[int, Constant] = {}
         for number in self._in_turn(self._until(cost, bound)):
-            constants[number] = constant = self.at(number).constant(eps)
+            constants[number] = constant = self.question(number).constant(eps)
             if constant.refuted_below is None:
                 return replace(constant, numbers=replace(self.numbers, at=number, onwards=self._goes_on))
             exact = self._of_one_iteration(cost) if number == self.least and all_eps else None
@@ -191,14 +204,14 @@ class EveryNumber:
                 candidate = None if bound is None else constant.at
                 return replace(constant, proved=bound, refuted_below=bound, at=candidate, reason=None, numbers=numbers)
             follows = number == self.least or number - 1 in constants
-            attained = attained and follows and cost is not None and constant.refuted_below == cost.at(number)
+            attained = attained and follows and cost is not None and constant.refuted_below == cost.value_at(number)
             since += 1
             if best is None or constant.refuted_below > best[1]:
                 best, since = (number, constant.refuted_below, constant), 0
             if best[1] == bound or (number >= self.least + _SINGLY - 1 and (cost is None or since >= _SETTLED)):
                 break
             if cost is not None and bound is None and number >= self.least + _SINGLY - 1:
-                break  # it grows without bound
+                break  # the lower bound grows without limit
         assert best is not None
         last = number
         number, refuted, most = best
@@ -221,13 +234,15 @@ class EveryNumber:
         return replace(most, proved=bound, reason=reason, numbers=replace(numbers, each=each, below=below))
 
     def refuted_from(self, constants: Mapping[int, Constant]) -> tuple[LoopBound, ...]:
-        """Functions that the constant is at least, from the greatest of these numbers on, and that grow: one, or one
-        for each remainder; none where none are known."""
+        """Growing lower bounds of the constant, from the greatest of the given numbers on.
+
+        There is one function, or one for each remainder; none where none are known.
+        """
         loop, last = self._loop, max(constants)
         if isinstance(loop, str) or loop.single is None:
             return ()
         for period in range(1, BLOCK + 1):
-            # One number for each remainder: the others are these and some blocks more.
+            # One number for each remainder suffices: the others are these plus some blocks.
             ends = range(last - period + 1, last + 1)
             growing = [
                 [
@@ -253,8 +268,8 @@ class EveryNumber:
         return ()
 
     def _worst(self, number: int, constant: Constant) -> list[Candidate]:
-        """What refutes as much as the constant's own candidate at infinity, some of it."""
-        every = self.at(number).bounds().candidates
+        """A few candidates that refute as much as the candidate of `constant` does at infinity."""
+        every = self.question(number).bounds().candidates
         least = constant.refuted_below
         return [
             candidate
@@ -264,18 +279,19 @@ class EveryNumber:
         ][:_MOST_WORDS]
 
     def _of_one_iteration(self, cost: LoopCost | None) -> LoopCost | None:
-        """The least constant for each number, as iterations are independent: the law for n of them is a product of n
-        laws, each that of one iteration, so that the loss is the sum of the losses. Where one input differs it is that
-        of one. By L1 several may move a little, and lose as much together: there a `cost` says that they do not. None
-        where that is not known.
+        """The least constant for each number where iterations are independent; None where that is not known.
+
+        The law of n iterations is a product of n laws of one iteration, so the loss is the sum of their losses. Where
+        one input differs, it is the loss of one iteration. For L1, several inputs may move a little and lose as much
+        together; there `cost` must bound the sum.
 
         Where all rates are multiples of one function of the number, one iteration is the program for the least number
-        at another eps. Else its `cost` has to be attained whatever the rates are (see `LeastCosts`).
+        at another eps. Otherwise `cost` has to be attained for all rates (see `LeastCosts`).
         """
         loop = self._loop
         if isinstance(loop, str) or isinstance(loop.paths, str) or not loop.paths.are_independent:
             return None
-        first = self.at(self.least).constant(None)
+        first = self.question(self.least).constant(None)
         if self.least != loop.low or first.refuted_below is None:
             return None
         rates = {rate: rate_of_mark(loop.text.rates, rate) for path in loop.paths.all for _, rate in path.drawn}
@@ -298,22 +314,22 @@ class EveryNumber:
             assert loop.single is not None, "paths are those of a loop"
             each = self._attained_for_all_rates(loop.single.instance(loop.low)[0], rates) * count
             known = False
-        exact = LoopCost.of([each], self.least, _OF_ONE)
+        exact = LoopCost.greatest([each], self.least, _OF_ONE)
         return exact if known or (cost is not None and cost.bounds == exact.bounds) else None
 
     def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, RationalFunction]) -> RationalFunction:
-        """What the constant of one iteration is at least, for every number; `program` has marks for its `rates`.
+        """A lower bound of the constant of one iteration for every number; `program` has marks in place of its `rates`.
 
-        A lower bound E(u', r) - Σ r·|x| of the constant at rates r, as in `LeastCosts`, is concave in r, and twice as
-        great at twice the rates: so it is at least the sum of what it is at each rate alone, all others 0.
+        As in `LeastCosts`, E(u', r) - Σ r·|x| is a lower bound at rates r. It is concave in r, and proportional to r.
+        So it is at least the sum of its values with one rate each, all others 0.
         """
         best = RationalFunction.constant(0)
         with suppress(Undecided):
             costs = LeastCosts(program)
             first = {mark: rate.value_at(self.least) for mark, rate in rates.items()}
             alone = [{mark: Fraction(mark == own) for mark in rates} for own in rates]
-            known_ones = self.at(self.least).bounds().candidates[:_MOST_WORDS]
-            for candidate in [_moved(each, by) for by in _ASIDE for each in known_ones]:
+            known_ones = self.question(self.least).bounds().candidates[:_MOST_WORDS]
+            for candidate in [_translated(each, by) for by in _ASIDE for each in known_ones]:
                 here = costs.reaching(candidate, candidate.input, first, likely=True)
                 there = [costs.reaching(candidate, candidate.adjacent, one, likely=False) for one in alone]
                 known = [each.cost for each in there if each is not None]
@@ -332,7 +348,7 @@ class EveryNumber:
 
     @cached_property
     def cost(self) -> tuple[LoopCost | None, str | None]:
-        """What bounds the loss for each number, or why that is not known."""
+        """The bound of the loss for each number, or the reason why none is known."""
         cost, reason = self._cost_of_shifts
         if cost is None and (of_one := self._of_one_iteration(None)) is not None:
             return of_one, None
@@ -340,7 +356,7 @@ class EveryNumber:
 
     @cached_property
     def _cost_of_shifts(self) -> tuple[LoopCost | None, str | None]:
-        """What shifts of the noises cost, or why that is not known."""
+        """The cost of shifts of the noises, or the reason why it is not known."""
         loop = self._loop
         if isinstance(loop, str):
             return None, loop
@@ -364,24 +380,26 @@ class EveryNumber:
         return cost, None if cost is not None else _NO_SHIFT
 
     def _cost_of_selection(self, text: LoopText, selection: SelectionLoop) -> LoopCost:
-        """v is selected where X_v exceeds all others (see `selection_loop`): it still does when its noise alone is
-        shifted by as much as the queries can move towards each other."""
+        """The cost of a shift of the selected value's noise by as much as two queries can move towards each other.
+
+        The value v is selected where X_v exceeds all others, and is still selected after this shift.
+        """
         drawn = selection.drawn(text.instance(self.least + 2).core)
         if min(selection.scales) < 0 and not all(law.symmetric for law, _ in drawn):
             raise NotUniform("the program selects the least value with noise that is not symmetric")
         costs = [shift_cost(law, text.rates, rate) for law, rate in drawn]
         one, other = map(abs, selection.scales)
         box = self._within.distance is Distance.LINF
-        # The first one against the others, another one against the first, and against others.
+        # Compare the first value with the others, another value with the first, and two others.
         apart = [
             (own, (mine + theirs if box else max(mine, theirs)) * self._within.radius)
             for own, mine, theirs in ((costs[0], one, other), (costs[1], other, one), (costs[1], other, other))
         ]
-        return LoopCost.of((cost * RationalFunction.constant(far) for cost, far in apart), self.least)
+        return LoopCost.greatest((cost * RationalFunction.constant(far) for cost, far in apart), self.least)
 
     @cached_property
     def _loop(self) -> _Loop | str:
-        """The program as one loop, or why it is none."""
+        """The program as one loop, or the reason why it is not one."""
         try:
             own = without_claim(LoopText.from_program(self.program, self.parameter))
             tree = of_open_inputs(own.tree, self.program)
@@ -389,13 +407,16 @@ class EveryNumber:
             chosen = _selection(text)
             if chosen is not None:
                 return _Loop.selecting(text, chosen, real=real)
-            return _Loop.of(text, OneLoop.of(text))
+            return _Loop.uniform(text, OneLoop.read(text))
         except (NotUniform, Undecided) as refused:
             return refused.reason
 
     def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
-        """Numbers to look at, one by one: the first few, the first one for which no plan costs less than the bound for
-        all, at which a constant may settle, and those that follow the first few."""
+        """The numbers to decide one by one.
+
+        They are the first few, the first number from which on no plan costs less than `bound`, and some that follow the
+        first few. At the second the constant may settle.
+        """
         first = range(self.least, self.least + _SINGLY)
         if cost is not None and bound is not None:
             for number in range(self.least, self.least + _FARTHEST):
@@ -410,7 +431,7 @@ class EveryNumber:
                 self._progress(numbers.index(number), len(numbers))
             yield number
 
-    def at(self, number: int) -> PrivacyQuestion:
+    def question(self, number: int) -> PrivacyQuestion:
         """The question for one number."""
         if number not in self._questions:
             program = self.program.with_constants({self.parameter: Fraction(number)})
@@ -423,7 +444,7 @@ def _greatest_later(bounds: Sequence[RationalFunction], last: int) -> RationalFu
 
 
 def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int) -> bool:
-    """Whether some of what grows is as great as each of the bounds, for all numbers from the last one on."""
+    """True if, for all numbers from `last` on, some function of `grows` is as great as each of `bounds`."""
     if not grows:
         return False
     return all(
@@ -434,13 +455,13 @@ def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int)
     )
 
 
-def _moved(candidate: Candidate, by: Fraction) -> Candidate:
-    """The candidate with its intervals of real outputs elsewhere; its functions are not those of these."""
+def _translated(candidate: Candidate, by: Fraction) -> Candidate:
+    """The candidate with its intervals of real outputs moved by `by`; its two functions are not adapted."""
     return replace(candidate, balls={name: (low + by, high + by) for name, (low, high) in candidate.balls.items()})
 
 
 def _selection(text: LoopText) -> SelectionLoop | None:
-    """The program as a selection loop of noisy values of its only array of real inputs; None where it is none."""
+    """The program as a selection among noisy values of its only array of real inputs; None where it is not one."""
     try:
         selection = selected_from_inputs(text.tree, text.number, privacy=True)
     except NotUniform:
@@ -454,10 +475,12 @@ def _selection(text: LoopText) -> SelectionLoop | None:
 def check_privacy_for_all(
     program: ProgramGiven, parameter: str, adjacent: str, *, least: int | None = None, budget: str | None = None
 ) -> PrivacyReport:
-    """Whether the program is private, with delta 0, for all adjacent real inputs and every value of the constant
-    `parameter`, from the first index of its loop on, or from `least` on where that is greater.
+    """Decide privacy with delta 0 for all adjacent real inputs and every value of the constant `parameter`.
 
-    Raises DiagnosticError for an unknown constant, and for what cannot be read."""
+    The values start at the first index of the loop, or at `least` where that is greater.
+
+    Raises DiagnosticError for an unknown constant, and for options that cannot be read.
+    """
     program = as_program(program)
     engine = Engine(program.measurer, program.limits)
     question = EveryNumber(program, parameter, least, adjacent, engine, None)
@@ -465,5 +488,5 @@ def check_privacy_for_all(
 
 
 def _is_less(one: Fraction | None, other: Fraction | None) -> bool:
-    """Whether a bound is less than another one; None is none."""
+    """True if the bound `one` is less than `other`; None is an infinite bound."""
     return one is not None and (other is None or one < other)

@@ -1,28 +1,32 @@
 """The Gaussian mechanism: outputs that are sums of inputs and independent normal noise, exactly.
 
-Moving from u to u + d moves output k by s_k, whose noise has the variance v_k. All that matters is μ = √(Σ s_k²/v_k):
-the outputs are as far apart as two normal numbers of variance 1 with means μ apart, as the likelihood ratio is a
-function of Σ s_k·o_k/v_k alone. So (Balle and Wang 2018), with the budget b,
+Moving from u to u + d moves output k by s_k, whose noise has the variance v_k. Only μ = √(Σ s_k²/v_k) matters: the
+likelihood ratio is a function of Σ s_k·o_k/v_k alone. So the outputs are as hard to tell apart as two normal numbers of
+variance 1 whose means are μ apart. With the budget b (Balle and Wang 2018),
 
     δ = Φ(μ/2 - b/μ) - e^b·Φ(-μ/2 - b/μ),
 
-the Rényi divergence of order a is a·μ²/2, and the least ρ of zCDP is μ²/2. The loss has no bound.
+the Rényi divergence of order a is a·μ²/2, and the least ρ of zCDP is μ²/2. The loss is unbounded.
 
-**Lemma.** With b = K·eps, μ = D·eps, D > 0, δ grows with eps. Its derivative is D·φ(x) - K·e^b·Φ(y), x = D·eps/2 - K/D
-and y = -D·eps/2 - K/D; as x² - y² = -2b, e^b·φ(y) = φ(x), and Φ(y) <= φ(y)/|y|, so K·e^b·Φ(y) <= φ(x)·K/|y| < D·φ(x),
-as |y| > K/D. Where μ is the same for all eps, δ falls with eps, or is the same where K = 0: its derivative by b is
--e^b·Φ(y). As a function of μ it grows: its derivative is φ(μ/2 - b/μ). So μ is to be the greatest of all adjacent
-moves, and as it is convex in d that is at a vertex.
+**Lemma.** With b = K·eps, μ = D·eps, D > 0, δ grows with eps.
 
-**Integers.** One output with discrete Gaussian noise N, moved by an integer t > 0: the ratio of the masses at k,
-e^{(t² - 2·k·t)/(2σ²)}, falls with k, so the worst set is all up to some k, and with F(k) = Pr[N <= k]
+1. Its derivative is D·φ(x) - K·e^b·Φ(y), with x = D·eps/2 - K/D and y = -D·eps/2 - K/D.
+2. As x² - y² = -2b, e^b·φ(y) = φ(x).
+3. As Φ(y) <= φ(y)/|y| and |y| > K/D, K·e^b·Φ(y) <= φ(x)·K/|y| < D·φ(x). ∎
+
+Where μ is the same for all eps, δ falls with eps, as its derivative by b is -e^b·Φ(y); it is constant where K = 0. As a
+function of μ, δ grows: its derivative is φ(μ/2 - b/μ). So the worst move is the one with the greatest μ. As μ is convex
+in d, this is a vertex of the adjacent moves.
+
+**Integers.** Let one output have discrete Gaussian noise N and move by an integer t > 0. The ratio of the masses at k,
+e^{(t² - 2·k·t)/(2σ²)}, falls with k. So the worst set is all integers up to some k, and with F(k) = Pr[N <= k]
 
     δ = max over k of F(k) - e^b·F(k - t),    attained at k = ⌊t/2 - b·σ²/t⌋
 
-(Canonne, Kamath and Steinke 2020, Theorem 7). It grows with t, as F(k - t) falls. The Rényi divergences of orders a
-that are integers are a·t²/(2σ²), as Σ e^{-(k - x)²/(2σ²)} is the same for all integers x, and others are no greater
+(Canonne, Kamath and Steinke 2020, Theorem 7). It grows with t, as F(k - t) falls. The Rényi divergences of integer
+orders a are a·t²/(2σ²), as Σ e^{-(k - x)²/(2σ²)} is the same for all integers x. Those of other orders are not greater
 (Poisson summation), so that ρ is t²/(2σ²). Where σ is the same for all eps, δ falls with eps, as F(k) - e^b·F(k - t)
-does for each k. How it depends on eps else is not said: it is decided at one eps.
+does for each k. Otherwise the code decides at single values of eps only.
 """
 
 from __future__ import annotations
@@ -45,36 +49,39 @@ from dipc.measure.power_series import precision
 from dipc.measure.summed import Theta
 from dipc.noise.law import Measure
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, EveryPair, Pairs, Within, texts
+from dipc.questions.privacy.adjacency import Distance, EveryPair, Neighborhood, Pairs, texts
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import DIGITS, Loss, Renyi, Rho
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
+    OutputsAtPair,
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
     Sides,
     Texts,
     UnprovedLoss,
-    Where,
 )
 from dipc.sign.interval import Interval
 from dipc.text.core import IntType
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Bits of balls; how far an eps is looked for that refutes a claim next to an end that is not included.
+#: The precision of balls in bits; the number of eps that are tried near an end that the interval does not include.
 _BITS, _MOST_STEPS = 400, 80
 
-#: Denominators of the edge of a set that is too likely, simple ones first.
+#: Denominators of the edge of a counterexample's half-space, simple ones first.
 _DENOMINATORS = (2, 10, 1000, 10**6, 10**12, 10**24)
 
 
 @frozen
 class NormalOutput:
-    """An output of such a program: the weights of the inputs by slot, and the variance of its noise, in multiples of
-    the square of the mechanism's unit."""
+    """An output that is a sum of inputs, a constant and normal noise.
+
+    `weights` are those of the inputs, by slot. `variance` is that of the noise, in multiples of the square of the
+    mechanism's unit.
+    """
 
     name: str
     weights: tuple[tuple[int, Fraction], ...]
@@ -82,26 +89,26 @@ class NormalOutput:
     variance: Fraction
 
     def center(self, inputs: Mapping[int, Fraction]) -> Fraction:
-        """Return the mean of the output."""
+        """The mean of the output."""
         return self.constant + self.shift(inputs)
 
     def shift(self, move: Mapping[int, Fraction]) -> Fraction:
-        """Return the move of the output with a move of the inputs."""
+        """The move of the output that a move of the inputs causes."""
         return sum((c * move.get(slot, _ZERO) for slot, c in self.weights), _ZERO)
 
 
 @frozen
 class GaussianMechanism:
-    """Such outputs; their deviations are multiples of unit/eps, or, where they are `fixed`, of the unit."""
+    """The normal outputs of a program, with deviations in multiples of unit/eps, or of unit where they are `fixed`."""
 
     outputs: tuple[NormalOutput, ...]
     unit: Real
     fixed: bool
-    #: Whether the noise is discrete Gaussian; there is one output then.
+    #: True if the noise is discrete Gaussian; the mechanism then has one output.
     whole: bool = False
 
     @staticmethod
-    def of(program: Program) -> GaussianMechanism | None:
+    def from_program(program: Program) -> GaussianMechanism | None:
         """The program as a Gaussian mechanism; None where it is not one. Raises Undecided past a limit."""
         core = program.core
         if not core.has_open_inputs:
@@ -140,16 +147,16 @@ class GaussianMechanism:
         return GaussianMechanism(tuple(outputs), unit, fixed, whole)
 
     def square(self, move: Mapping[int, Fraction]) -> Fraction:
-        """(μ·unit/eps)², or (μ·unit)² where it is fixed."""
+        """(μ·unit/eps)² for `move`, or (μ·unit)² where the deviations are fixed."""
         return sum((each.shift(move) ** 2 / each.variance for each in self.outputs), _ZERO)
 
     def mean(self, square: Fraction, eps: Fraction) -> flint.arb:
-        """μ, to the precision that FLINT is set to."""
+        """The distance μ, as a ball with FLINT's current precision."""
         ball = flint.arb(to_fmpq(square)).sqrt() / self.unit.ball()
         return ball if self.fixed else ball * flint.arb(to_fmpq(eps))
 
     def delta(self, square: Fraction, budget: Fraction, eps: Fraction) -> Ends:
-        """δ for the budget budget·eps, enclosed."""
+        """An enclosure of δ for the budget `budget`·eps."""
         if not square:
             return _ZERO, _ZERO
         if self.whole:
@@ -166,9 +173,10 @@ class GaussianMechanism:
     def edges(
         self, square: Fraction, budget: Fraction, eps: Fraction
     ) -> Sequence[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
-        """Of the discrete one: the k, in multiples of the move t, one of which is worst, with F(k), F(k - t) and e^b.
+        """The candidates for the worst threshold k of discrete noise: (k/t, F(k), F(k - t), e^b) for each.
 
-        Raises Undecided where a move is no integer, and for too many terms."""
+        One of them is the worst. Raises Undecided where a move t is not an integer, and for too many terms.
+        """
         (output,) = self.outputs
         root = Real.from_rational(square * output.variance).sqrt().rational
         if root is None or root.denominator != 1:
@@ -185,7 +193,7 @@ class GaussianMechanism:
         return result
 
     def rho(self, square: Fraction, eps: Fraction) -> Ends:
-        """μ²/2, which is exact where both ends are equal."""
+        """An enclosure of μ²/2, exact where both ends are equal."""
         unit = (self.unit * self.unit).rational
         size = square / 2 if self.fixed else square * eps**2 / 2
         if unit is not None:
@@ -194,7 +202,7 @@ class GaussianMechanism:
         return size / high**2, size / low**2
 
 
-#: What proves a claim about such a program.
+#: The proof of a claim about a Gaussian mechanism, as reports name it.
 OF_NORMAL_OUTPUTS = (
     "the outputs are normal, so delta depends only on how far they move, and is largest at one end "
     "of the intervals of eps"
@@ -202,26 +210,26 @@ OF_NORMAL_OUTPUTS = (
 
 
 def _phi(x: flint.arb) -> flint.arb:
-    """Φ."""
+    """The distribution function Φ of the standard normal law."""
     result: flint.arb = (-x / flint.arb(2).sqrt()).erfc() / 2
     return result
 
 
 class GaussianLaws(Laws):
-    """The laws of the mechanism at an adjacent pair whose `move` moves the outputs most."""
+    """The laws of a Gaussian mechanism at an adjacent pair whose `move` moves the outputs most."""
 
     def __init__(
-        self, subject: Subject, mechanism: GaussianMechanism, move: Mapping[int, Fraction], where: Where
+        self, subject: Subject, mechanism: GaussianMechanism, move: Mapping[int, Fraction], where: OutputsAtPair
     ) -> None:
         super().__init__(subject)
         self.mechanism, self.move, self.where = mechanism, move, where
         self.square = mechanism.square(move)
 
     @staticmethod
-    def of(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws | None:
+    def at_pairs(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws | None:
         """The laws of a Gaussian mechanism; None for another program. Raises Undecided for moves without a bound."""
         program = subject.program
-        mechanism = GaussianMechanism.of(program)
+        mechanism = GaussianMechanism.from_program(program)
         if mechanism is None:
             return None
         slots = program.core.inputs
@@ -232,11 +240,11 @@ class GaussianLaws(Laws):
             if best is None or square > best[0]:
                 best = square, move, one, two
         assert best is not None
-        where = Where(texts(program, best[2]), texts(program, best[3]), ())
+        where = OutputsAtPair(texts(program, best[2]), texts(program, best[3]), ())
         return GaussianLaws(subject, mechanism, best[1], where)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        """Infinite, unless nothing moves."""
+        """The loss at `eps`: infinite, unless no output moves."""
         value, text, place = (None, "inf", "far out") if self.square else ((_ZERO, _ZERO), "0", "any")
         output = dict.fromkeys(self.subject.program.outputs, place)
         return Loss(*self.subject.asked, eps, value, self.where.input, self.where.adjacent, output, text)
@@ -253,7 +261,7 @@ class GaussianLaws(Laws):
             at_one = () if point is None else (Interval(point, point, True, True),)
             if not at_one or claim.intervals == at_one:
                 raise
-            # The delta of discrete noise is known at one eps.
+            # The delta of discrete noise is known at single values of eps only.
             return self.least_delta(replace(claim, intervals=at_one), point, digits)
         there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
         place = "inf" if end is None else (end, end)
@@ -277,12 +285,14 @@ class GaussianLaws(Laws):
         return super().listed()
 
     def worst(self, interval: Interval) -> Fraction | None:
-        """The end of an interval at which, or next to which, most is needed; None is infinity."""
+        """The end of `interval` at which, or near which, δ is greatest; None is infinity."""
         return interval.lower if self.mechanism.fixed else interval.upper
 
     def supremum(self, claim: PrivacyClaim) -> tuple[Ends, Fraction | None, bool]:
-        """The supremum of δ on the intervals, enclosed, the end where it is, None for infinity, and whether it is
-        attained there."""
+        """The supremum of δ on the intervals, enclosed, the eps where it occurs, and whether it is attained there.
+
+        None as eps is infinity.
+        """
         result: list[tuple[Ends, Fraction | None, bool]] = []
         for interval in claim.intervals:
             value, end = self._needed(claim.budget, interval)
@@ -290,7 +300,10 @@ class GaussianLaws(Laws):
         return max(result, key=lambda each: (each[1] is None, each[0][0]))
 
     def _needed(self, budget: Fraction, interval: Interval) -> tuple[Ends, Fraction | None]:
-        """δ at the worst end of an interval, with that. Raises OutsideFragment where nothing is known of all eps."""
+        """δ at the worst end of `interval`, and this end.
+
+        Raises OutsideFragment where the worst eps is not known.
+        """
         if self.mechanism.whole and not self.mechanism.fixed and self.square and not interval.is_point:
             raise OutsideFragment(
                 "the delta of discrete Gaussian noise with standard deviation s/eps is decided at one eps only: "
@@ -327,7 +340,7 @@ class GaussianLaws(Laws):
         return Proved(OF_NORMAL_OUTPUTS)
 
     def _counterexample(self, claim: PrivacyClaim, eps: Fraction) -> PrivacyCounterexample | None:
-        """At this eps, a half-space of outputs that is too likely at the first input; None where there is none."""
+        """A half-space of outputs that violates `claim` at `eps`; None where there is none."""
         if self.mechanism.delta(self.square, claim.budget, eps)[0] <= claim.delta.enclosure(eps)[1]:
             return None
         for edge, ours, likely, factor in self._edges(claim.budget, eps):
@@ -344,8 +357,11 @@ class GaussianLaws(Laws):
         return None
 
     def _edges(self, budget: Fraction, eps: Fraction) -> Iterator[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
-        """In units of μ from the first input towards the second, edges below which outputs are more likely at the
-        first; with the probabilities at both, and e^b."""
+        """The edges of the candidates for the worst set, with the probabilities at both inputs, and e^b.
+
+        Below an edge the outputs are more likely at the first input. Edges are in units of μ, from the first input
+        towards the second.
+        """
         if self.mechanism.whole:
             yield from self.mechanism.edges(self.square, budget, eps)
             return
@@ -358,7 +374,10 @@ class GaussianLaws(Laws):
             yield edge, *probabilities
 
     def _half_space(self, edge: Fraction) -> Texts:
-        """The outputs that are less than so far from those of the first input without noise, towards the second's."""
+        """The outputs below `edge` as text.
+
+        The edge is measured from the noiseless outputs at the first input towards those at the second.
+        """
         weights = [(each.name, each.shift(self.move) / each.variance, each) for each in self.mechanism.outputs]
         moving = [(name, weight, each) for name, weight, each in weights if weight]
         core = self.subject.program.core
@@ -378,7 +397,7 @@ def _depends_on_eps(form: ClosedForm) -> bool:
 
 
 def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
-    """Points of the interval, nearer and nearer to an end of it."""
+    """Points of `interval` that tend to `end`."""
     if end is not None and end in interval:
         yield end
         return
@@ -394,7 +413,7 @@ def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
 def _moves(
     program: Program, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
 ) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
-    """Pairs of inputs, one of which moves the outputs most."""
+    """Pairs of inputs that include one whose move shifts the outputs most."""
     slots = program.core.inputs
     match pairs:
         case Pairs():
@@ -416,7 +435,9 @@ def _numbers(point: Sequence[object]) -> tuple[Fraction, ...]:
     return tuple([value for value in point if isinstance(value, Fraction)])
 
 
-def _vertices(program: Program, adjacency: Within, count: int, used: Sequence[int]) -> Iterator[tuple[Fraction, ...]]:
+def _vertices(
+    program: Program, adjacency: Neighborhood, count: int, used: Sequence[int]
+) -> Iterator[tuple[Fraction, ...]]:
     whole = [isinstance(slot.type, IntType) for slot in program.core.input_slots]
     radii = [Fraction(floor(adjacency.radius)) if each else adjacency.radius for each in whole]
     match adjacency.distance:

@@ -40,13 +40,13 @@ from dipc.questions.privacy.loss import (
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
+    OutputsAtPair,
     PrivacyAnswer,
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
     Sides,
     UnprovedLoss,
-    Where,
     counterexample_of,
     ends_json,
     power,
@@ -67,7 +67,7 @@ class DeltaPiece:
     lower: EndPoint
     upper: EndPoint
     delta: ClosedForm
-    where: Where | None
+    where: OutputsAtPair | None
 
     def as_json(self) -> dict[str, Any]:
         """The JSON object."""
@@ -77,9 +77,12 @@ class DeltaPiece:
 
 @frozen
 class LeastDelta(PrivacyAnswer):
-    """The least delta for a budget, over `pairs` ordered pairs: its `pieces`, in the order of eps, None where these are
-    too many; its supremum, enclosed, which it attains, or approaches, at `place`, an eps enclosed, 0 or `inf`; and its
-    value at an eps that was asked for, which has no closed form where probabilities have none."""
+    """The least delta for a budget, over `pairs` ordered pairs.
+
+    `pieces` are its closed forms in the order of eps; None where there are too many. `supremum` is an enclosure, which
+    the delta attains, or approaches, at `place`: an enclosed eps, 0 or `inf`. `at` is its value at a single eps, if one
+    was given; it has no closed form where probabilities have none.
+    """
 
     budget: str
     eps: str
@@ -87,7 +90,7 @@ class LeastDelta(PrivacyAnswer):
     supremum: Ends
     attained: bool | None
     place: Ends | str
-    where: Where | None
+    where: OutputsAtPair | None
     at: tuple[Fraction, Ends, ClosedForm | None] | None
 
     def as_json(self) -> dict[str, Any]:
@@ -253,12 +256,12 @@ class TableLaws(Laws):
     def needing(self, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
         """Pairs and sets of answers that need the greatest delta."""
 
-    def where(self, pair: tuple[int, int], answers: Iterable[int]) -> Where:
+    def outputs_at(self, pair: tuple[int, int], answers: Iterable[int]) -> OutputsAtPair:
         """A set of answers at a pair in words."""
-        return Where(*self.pairs.texts(self.subject.program, pair), tuple(map(self.table.texts, answers)))
+        return OutputsAtPair(*self.pairs.texts(self.subject.program, pair), tuple(map(self.table.texts, answers)))
 
     def _sides(self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim) -> Sides:
-        said = self.where(pair, answers)
+        said = self.outputs_at(pair, answers)
         return Sides(said.input, said.adjacent, said.outputs, *self.sides(pair, answers, claim))
 
     def refuted(
@@ -272,7 +275,7 @@ class TableLaws(Laws):
         return counterexample_of(failure, self._sides(pair, answers, claim), claim)
 
     def _loss(self, eps: Fraction, value: Ends | None, pair: tuple[int, int], answer: int, text: str) -> Loss:
-        where = self.where(pair, (answer,))
+        where = self.outputs_at(pair, (answer,))
         return Loss(*self.subject.asked, eps, value, where.input, where.adjacent, where.outputs[0], text)
 
     def compared(self, claim: PrivacyClaim, most: int) -> list[Sides]:

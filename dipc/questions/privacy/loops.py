@@ -1,43 +1,48 @@
-"""What a shift of the noises costs in runs of a loop, for every number of queries.
+"""The cost of shifting the noises in runs of a loop, for every number of queries.
 
-A uniform program runs through finitely many heads of its loop, up to the names of noises (`loop_runs`). A path of it is
-a sequence of steps from head to head, each with inequalities between forms of the noises alive at the head, of those
-drawn in the step, and of the inputs of its index. A constant shift of all noises of a path that satisfies what a move
-of the inputs asks for maps the noises on this path into those on it at the other input, at a cost of Σ c·|shift| (see
-`alignment`), with c = rate for Laplace noise (`Law.shift_cost`). A noise X has its mean in it: where this moves by d, a
-shift of X by t is one by t - d of the centered noise, and costs as much. So a value that is carried on may have been
-drawn around an input of its iteration.
+A uniform program runs through finitely many heads of its loop, up to the names of noises (`loop_runs`). A path is a
+sequence of steps from head to head. Each step has inequalities between forms of the noises alive at the head, the
+noises drawn in the step, and the inputs of its index.
 
-**Guards.** Comparisons of the inputs of an iteration without noise cut them into finitely many cells. For each two
-cells γ and γ' with adjacent inputs, each path through γ is put beside a path through γ' of its own, with the same
-answers, noises and heads, and with no inequality that it does not have itself, except for what depends on the inputs: a
-shift leads from one into the other. What the inputs ask for is then affine on a polyhedron of pairs (q, q'), and costs
-are convex in it: corners are enough, where it is bounded. Under L1 one input after another moves, on a straight line
-from cell to cell; where what two cells say agrees on their common boundary, each part of the way stays in a cell.
+A shift adds a constant to each noise of a path. Suppose that it satisfies the conditions that a move of the inputs
+imposes. Then it maps the noises on this path into those on the path at the other input. Its cost is Σ c·|shift| (see
+`alignment`), with c = rate for Laplace noise (`Law.shift_cost`). A noise X includes its mean: where the mean moves by
+d, a shift of X by t is one by t - d of the centered noise, and has this cost. So a value that is carried on may have
+been drawn around an input of its iteration.
 
-**Choices** `choose` have weights that depend on no input: a path is put beside itself, with the same choices.
+**Guards.** Comparisons of the inputs of an iteration without noise cut these inputs into finitely many cells. For each
+two cells γ and γ' with adjacent inputs, each path through γ is matched with its own path through γ'. Matched paths have
+the same answers, noises and heads. The second has only inequalities of the first, up to terms in the inputs. A shift
+leads from one path into the other. The conditions that the inputs impose are then affine on a polyhedron of pairs (q,
+q'), and costs are convex in them, so corners suffice where the polyhedron is bounded. For L1, the inputs move one after
+another, on a straight line from cell to cell. Where the conditions of two cells agree on their common boundary, each
+part of the way stays in a cell.
 
-**Plans.** An adversary chooses a path and extreme moves of the inputs. The noises that are alive at a head are shifted
-by what a plan says for that head, the others of a step by what is cheapest for it. With potentials P of the heads, such
-that a step from g to h costs at most P(h) - P(g) + slope, a run of n iterations costs at most its potential at the end,
-which is at most base, and n·slope. Shifts, potentials, base and slope are unknowns of one linear program: its solution
-is the proof, and nothing is believed of how it was found. At other moves of the ball the shifts of a path are the same
-averages of those at the extreme moves as the moves are: conditions are linear, and costs convex.
+**Choices** `choose` have weights that depend on no input: a path is matched with itself, with the same choices.
 
-**Outlines.** A plan may depend on the path: on the steps that lead from one strongly connected component of heads to
-another, and to the exit, with the moves there. There are finitely many such outlines, each with a plan of its own, and
-the cost is at most that of the costliest.
+**Plans.** An adversary chooses a path and extreme moves of the inputs. A plan fixes for each head the shifts of the
+noises alive there; the other noises of a step are shifted in the cheapest way. Let P be potentials of the heads such
+that a step from g to h costs at most P(h) - P(g) + slope. Then a run of n iterations costs at most its potential at the
+end, which is at most base, plus n·slope. Shifts, potentials, base and slope are unknowns of one linear program. Its
+solution is the proof, and is checked as such. At other moves of the ball the shifts of a path are the averages of those
+at the extreme moves, with the same weights as the moves: conditions are linear, and costs convex.
 
-**An extremum and one noise more.** Let the loop keep nothing but the greatest, or the least, B of values X_i = N_i +
-mean that it draws, and let all that is compared or given out after it depend on B and on one other noise T, drawn
-before or after the loop, through multiples of one a·B + b·T alone. With all N_i given, B moves by at most as much as
-some X_i does when inputs move. So T, moved by -a/b times as much, is a pivot (see `alignment`): a·B + b·T is what it
-was, and with it the way through the exit. How far T moves depends on the N_i, and not on T: the map is injective, keeps
-volumes, and costs what the farthest move of T does, for every m.
+**Outlines.** A plan may depend on the outline of the path. This is the sequence of steps that lead from one strongly
+connected component of heads to another, and to the exit, with the moves there. There are finitely many outlines, each
+with its own plan, and the cost is at most that of the costliest.
 
-**Rates that depend on m.** Rates that are multiples of each other have potentials, a base and a slope together: those
-of a rate r(m) cost at most r(m)·(base + n·slope), for every m.
+**An extremum and one more noise.** The conditions:
 
+1. The loop keeps only the greatest, or the least, B of values X_i = N_i + mean that it draws.
+2. All later comparisons and outputs depend on B and on one other noise T, drawn before or after the loop.
+3. They depend on them through multiples of one form a·B + b·T alone.
+
+With all N_i given, B moves by at most as much as some X_i does when inputs move. So T, moved by -a/b times as much, is
+a pivot (see `alignment`): a·B + b·T keeps its value, and with it the way through the exit. The shift of T depends on
+the N_i, and not on T. The map is injective, keeps volumes, and costs what the farthest shift of T costs, for every m.
+
+**Rates that depend on m.** Rates that are multiples of each other share potentials, a base and a slope. Those of a rate
+r(m) cost at most r(m)·(base + n·slope), for every m.
 """
 
 from __future__ import annotations
@@ -60,23 +65,23 @@ from dipc.questions.every_number.in_number import ONE, RationalFunction
 from dipc.questions.every_number.loop_runs import Automaton, LoopRuns, LoopSide, plain_value, stripped
 from dipc.questions.every_number.normal_form import LoopText, Rates, rate_of_mark, with_enough_iterations
 from dipc.questions.every_number.uniform import NotUniform, uniform_loop
-from dipc.questions.privacy.adjacency import Distance, Within
+from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.text import ast
 from dipc.text.core import SampleChoice, SampleExponential
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: An input of the loop's index, by its array, or one that all iterations share, by its slot.
+#: An input of the loop's index, given by its array, or one that all iterations share, given by its slot.
 Coordinate = str | int
 
 
-#: Inputs of an iteration; those that have no value are 0.
+#: Inputs of an iteration; missing ones are 0.
 Point = Mapping[Coordinate, Fraction]
 
 
 @frozen
 class Move:
-    """From inputs to adjacent ones."""
+    """A move from inputs `here` to adjacent inputs `there`."""
 
     here: Point
     there: Point
@@ -89,45 +94,50 @@ class InputForm:
     coefficients: tuple[tuple[Coordinate, Fraction], ...]
     constant: Fraction
 
-    def at(self, point: Point) -> Fraction:
-        """Its value."""
+    def value_at(self, point: Point) -> Fraction:
+        """The value of the form at `point`."""
         return sum((c * point.get(key, _ZERO) for key, c in self.coefficients), self.constant)
 
     def of_shared(self) -> tuple[tuple[Coordinate, Fraction], ...]:
-        """What it is of the inputs that all iterations share."""
+        """The terms of the form in the inputs that all iterations share."""
         return tuple([(key, c) for key, c in self.coefficients if isinstance(key, int)])
 
 
 @frozen
 class Change:
-    """What a shift and a move change of a form: over noises, first those alive at the head, then those drawn since; and
-    what the inputs add to it, `here` before the move and `there` after it."""
+    """The change of a form by a shift and a move.
+
+    `noises` are its terms in the noises: first those alive at the head, then those drawn since. The inputs contribute
+    the form `here` before the move and `there` after it.
+    """
 
     noises: tuple[tuple[int, Fraction], ...]
     here: InputForm
     there: InputForm
 
-    def by(self, move: Move) -> Fraction:
-        """What the move changes."""
-        return self.there.at(move.there) - self.here.at(move.here)
+    def contribution(self, move: Move) -> Fraction:
+        """The contribution of `move` to the change."""
+        return self.there.value_at(move.there) - self.here.value_at(move.here)
 
     @property
     def inputs(self) -> tuple[Coordinate, ...]:
-        """The inputs that it depends on."""
+        """The inputs on which the change depends."""
         return tuple(dict.fromkeys(key for form in (self.here, self.there) for key, _ in form.coefficients))
 
 
-#: What holds of the inputs of an iteration in a cell: by place in `LoopPath.names`.
+#: The conditions on the inputs of an iteration in a cell, by place in `LoopPath.names`.
 Cell = tuple[Halfspace, ...]
 
 
 @frozen
 class LoopPath:
-    """A path through one iteration, to the loop, or from it to the exit (`goal` None): the changes that may not be
-    negative, and those that are 0; how many noises are `alive` before it, the laws and rates of those drawn on it, and
-    how their means move; of all these noises those that are alive at the goal.
+    """A path through one iteration to the loop's head `goal`, or from the loop to the exit (`goal` None).
 
-    Where inputs are compared without noise it leads from a cell `here` of the inputs with these `names` to one `there`.
+    `slacks` are the changes that may not be negative, `outputs` those that are 0. Before the path `alive` noises are
+    alive. `drawn` has the laws and rates of the noises drawn on it, `means` the moves of their means. Of all these
+    noises `carried` are those alive at the goal.
+
+    Where inputs are compared without noise, the path leads from a cell `here` of the inputs `names` to a cell `there`.
     """
 
     slacks: tuple[Change, ...]
@@ -143,14 +153,16 @@ class LoopPath:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """All of them."""
+        """All changes of slacks, outputs and means."""
         return (*self.slacks, *self.outputs, *self.means)
 
 
 @frozen
 class Unmatched:
-    """Two cells of inputs of an iteration, with these names, of which one has a path that is put beside none of the
-    other: they must not be adjacent."""
+    """Two cells of the inputs `names` of an iteration with a path of one that matches no path of the other.
+
+    Such cells must not contain adjacent inputs.
+    """
 
     names: tuple[str, ...]
     cells: tuple[Cell, Cell]
@@ -159,8 +171,10 @@ class Unmatched:
 
 @frozen
 class LoopPaths:
-    """All paths of a uniform program, whose loop begins at `low`. `inputs` are the ones that all iterations share;
-    `gives_answers_at_the_exit` says that no output is one of an iteration."""
+    """All paths of a uniform program, whose loop begins at `low`.
+
+    `inputs` are those that all iterations share. With `gives_answers_at_the_exit`, no output belongs to an iteration.
+    """
 
     steps: Automaton[LoopPath]
     unmatched: tuple[Unmatched, ...]
@@ -169,7 +183,7 @@ class LoopPaths:
     gives_answers_at_the_exit: bool
 
     def from_head(self, head: int | None) -> tuple[LoopPath, ...]:
-        """The paths from a head, or from the beginning."""
+        """The paths from `head`, or from the beginning of the program (None)."""
         return self.steps.before if head is None else (*self.steps.iterations[head], *self.steps.endings[head])
 
     @property
@@ -181,7 +195,7 @@ class LoopPaths:
 
     @property
     def are_independent(self) -> bool:
-        """Whether iterations have nothing in common, each is executed, and nothing else has a part in the outputs."""
+        """True if iterations share nothing, each is executed, and only iterations contribute to the outputs."""
         ends = (*self.steps.before, *(path for paths in self.steps.endings for path in paths))
         return (
             len(self.steps.iterations) == 1
@@ -194,7 +208,7 @@ class LoopPaths:
 
 
 def without_claim(text: LoopText) -> LoopText:
-    """The program alone, without what is claimed of its accuracy."""
+    """The program without its ideal answer, metric and accuracy claim."""
     questions = ast.IdealDecl | ast.ClaimDecl | ast.MetricDecl
     own = tuple(each for each in text.tree.declarations if not isinstance(each, questions))
     return text.with_tree(replace(text.tree, declarations=own))
@@ -202,15 +216,15 @@ def without_claim(text: LoopText) -> LoopText:
 
 @frozen
 class OneLoop:
-    """A program that is uniform, or has several loops that come to one: `loop`, over these `arrays`."""
+    """A uniform program, or one whose several loops are equivalent to one: `loop`, over these `arrays`."""
 
     text: LoopText
     loop: ast.For
     arrays: frozenset[str]
 
     @staticmethod
-    def of(text: LoopText) -> OneLoop:
-        """Raises NotUniform with what is not so."""
+    def read(text: LoopText) -> OneLoop:
+        """Read the program as one loop. Raises NotUniform with the condition that fails."""
         single = text.with_one_loop()
         return OneLoop(single, *uniform_loop(single.tree, single.number, privacy=True))
 
@@ -221,11 +235,14 @@ class OneLoop:
         return int(self.loop.low.value)
 
     def instance(self, number: int) -> tuple[Program, ast.For, frozenset[str], int]:
-        """The program for one number, with this many iterations of the loop. Raises NotUniform where it is refused."""
+        """The program for one number, with the loop, its arrays and its number of iterations.
+
+        Raises NotUniform where the program for this number is refused.
+        """
         return self.text.instance(number), self.loop, self.arrays, number - self.low + 1
 
     def paths(self) -> LoopPaths:
-        """All its paths. Raises NotUniform with what is not covered, LimitReached."""
+        """All paths of the loop. Raises NotUniform with what is not covered, LimitReached."""
 
         def explored(count: int) -> LoopPaths:
             return PathRuns(*self.instance(self.low - 1 + count)).paths()
@@ -233,13 +250,13 @@ class OneLoop:
         return with_enough_iterations(explored, self.text.program.limits.iterations)[0]
 
 
-#: An answer of an iteration, or of the exit: no changes are asked for.
+#: The finite outputs of an iteration, or of the exit, which stay the same.
 _Answers = tuple[tuple[int, object], ...]
 
 
 @frozen
 class _Run:
-    """One run through an iteration, at the inputs of a cell: `guards` say which."""
+    """A run through an iteration, at the inputs of a cell that the `guards` describe."""
 
     guards: tuple[Constraint, ...]
     answers: _Answers
@@ -247,12 +264,12 @@ class _Run:
 
 
 class PathRuns(LoopRuns[State, LoopPath]):
-    """The paths of one program, given with more iterations than there are steps to its last head."""
+    """The paths of one program, which has more iterations than the steps to its last head."""
 
     _keeps_means = False
 
     def __init__(self, program: Program, loop: ast.For, arrays: frozenset[str], count: int) -> None:
-        """Raises NotUniform where the loop cannot be made out in the instructions, or an input is not real."""
+        """Raise NotUniform where the loop is not recognized in the instructions, or an input is not real."""
         core = program.core
         if not core.has_real_inputs:
             raise NotUniform("an input is not real")
@@ -261,7 +278,10 @@ class PathRuns(LoopRuns[State, LoopPath]):
         self._has_choices = any(isinstance(each, SampleChoice | SampleExponential) for each in core.instructions)
 
     def paths(self) -> LoopPaths:
-        """Raises NotUniform with what is not covered, TooFew where the program has too few iterations, LimitReached."""
+        """All paths of the program.
+
+        Raises NotUniform with what is not covered, TooFew where the program has too few iterations, LimitReached.
+        """
         shared = tuple(slot for slot in self._core.inputs if self._array_of(slot) is None)
         at_the_exit = all(self._array_of(slot) is None for slot in self._core.outputs)
         return LoopPaths(self.automaton(), tuple(self._unmatched), shared, self.low, at_the_exit)
@@ -276,7 +296,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
         return self._paths(node.with_label(self._own.head(self._own.count)), None, 0, None)
 
     def _paths(self, start: State, goal: int | None, following: int, iteration: int | None) -> Iterator[LoopPath]:
-        """The paths from a state to the instruction `goal`, the head of iteration `following`, or to the exit."""
+        """The paths from `start` to the instruction `goal`, the head of iteration `following`, or to the exit."""
         runs = [
             self._run(start, end, following, iteration) for end in self._runs(self._own.flow, stripped(start), goal)
         ]
@@ -293,7 +313,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
         halves = [self._of_names(item.guard, names, iteration) for item in guards]
         place = {item: position for position, item in enumerate(guards)}
         for (one, ours), (two, theirs) in product(cells(halves, self._limits.cells), repeat=2):
-            beside = _beside(
+            beside = _matches(
                 *(
                     [run for run in runs if holding.issuperset(place[item] for item in run.guards)]
                     for holding in (ours, theirs)
@@ -305,7 +325,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
                 yield from (replace(path, names=names, cells=(one, two)) for path in beside)
 
     def _of_names(self, half: Halfspace, names: Sequence[str], iteration: int | None) -> Halfspace:
-        """A half-space of inputs by the places of their names."""
+        """The half-space `half` with the inputs numbered by the places of their names."""
         if any(not self._is_at(slot, iteration) for slot, _ in half.coefficients):
             raise NotUniform("a value that depends on the input of one iteration is used in another")
         terms = {names.index(self._name(slot)): c for slot, c in half.coefficients}
@@ -360,12 +380,12 @@ class PathRuns(LoopRuns[State, LoopPath]):
         return array
 
 
-def _beside(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | str:
-    """Each path of one cell with one of its own of another cell, as one from here to there; or why there is none."""
+def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | str:
+    """The path of each run of `ours` to its match in `theirs`, or the reason why a run has no match."""
     left = list(theirs)
     result = []
     for run in ours:
-        partner = next(((other, path) for other in left if (path := _joined(run, other)) is not None), None)
+        partner = next(((other, path) for other in left if (path := _match(run, other)) is not None), None)
         if partner is None:
             return "inputs are compared without noise, and no shift leads from one outcome to the other"
         left.remove(partner[0])
@@ -373,8 +393,8 @@ def _beside(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | st
     return result
 
 
-def _joined(one: _Run, two: _Run) -> LoopPath | None:
-    """The path of one with what the inputs add to it on the other; None where they are not put beside each other."""
+def _match(one: _Run, two: _Run) -> LoopPath | None:
+    """The path from run `one` to run `two`; None where they do not match."""
     here, there = one.path, two.path
     if (one.answers, here.alive, here.drawn, here.goal, here.carried) != (
         two.answers,
@@ -399,7 +419,7 @@ def _joined(one: _Run, two: _Run) -> LoopPath | None:
 
 
 def alive_noises(side: LoopSide, state: State) -> tuple[int, ...]:
-    """The noises in what later iterations may read, in the order in which a head is told by."""
+    """The noises in the values that later iterations may read, in the order of the head's key."""
     result: dict[int, None] = {}
     for slot in side.live:
         value = state.values[slot]
@@ -408,11 +428,11 @@ def alive_noises(side: LoopSide, state: State) -> tuple[int, ...]:
     return tuple(result)
 
 
-#: The number of queries for which plans cost least, and how many of the first may have better ones.
+#: The number of queries for which plans are optimized, and how many of the first numbers have plans of their own.
 _MANY, _FIRST = 1_000, 20
 
 
-#: How most are found.
+#: The proof of most bounds, as reports name it.
 OF_SHIFTS = "shifts of the noises, iteration by iteration, for every path and every extreme move of the inputs"
 
 
@@ -421,28 +441,28 @@ OF_EXTREMUM = "the noise of the selected value is shifted by as much as the extr
 
 @frozen
 class LoopBound:
-    """A function of the number of queries that is a bound where the number leaves `rest` on division by `modulus`."""
+    """A function of the number of queries, for the numbers with remainder `rest` modulo `modulus`."""
 
     ratio: RationalFunction
     modulus: int = 1
     rest: int = 0
 
     def is_about(self, number: int) -> bool:
-        """Whether the bound is for this number."""
+        """True if the bound is for this number."""
         return number % self.modulus == self.rest
 
 
-#: The greatest modulus that is told apart.
+#: The greatest modulus whose remainders have functions of their own.
 _MODULUS = 12
 
 
 def by_rest(bounds: Sequence[LoopBound]) -> list[list[RationalFunction]]:
-    """The functions for numbers that leave 0, 1, … when they are divided by what all moduli divide."""
+    """The functions for each remainder 0, 1, … modulo the least common multiple of all moduli."""
     return [[each.ratio for each in bounds if each.is_about(n)] for n in range(lcm(*(each.modulus for each in bounds)))]
 
 
 def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
-    """The greatest of the functions for each number, as people write it."""
+    """The greatest of the functions for each number, written with the name `parameter`."""
     texts = [_greatest_text(_greatest(ratios, least), parameter) for ratios in by_rest(bounds)]
     if len(set(texts)) == 1:
         return texts[0]
@@ -469,8 +489,11 @@ def _greatest_text(ratios: Sequence[RationalFunction], parameter: str) -> str:
 
 @frozen
 class LoopCost:
-    """The loss is at most eps times the greatest of the `bounds` for the number of queries, from `least` on. Some
-    numbers may have better plans: `alone` gives the bound of that for one number, if there is one."""
+    """A bound of the loss for every number of queries from `least` on.
+
+    The loss is at most eps times the greatest of the `bounds` for the number. Some numbers may have better plans:
+    `alone` gives the bound of such a plan for one number; None where there is none.
+    """
 
     bounds: tuple[LoopBound, ...]
     least: int
@@ -478,19 +501,21 @@ class LoopCost:
     proof: str = OF_SHIFTS
 
     @staticmethod
-    def of(ratios: Iterable[RationalFunction], least: int, proof: str = OF_SHIFTS) -> LoopCost:
-        """The greatest of these functions."""
+    def greatest(ratios: Iterable[RationalFunction], least: int, proof: str = OF_SHIFTS) -> LoopCost:
+        """Build the cost that is the greatest of the functions `ratios`."""
         kept = _greatest(list(dict.fromkeys(ratios)), least)
         return LoopCost(tuple([LoopBound(ratio) for ratio in kept]), least, proof=proof)
 
-    def at(self, number: int) -> Fraction:
+    def value_at(self, number: int) -> Fraction:
         """The greatest of the bounds for one number."""
         return max((bound.ratio.value_at(number) for bound in self.bounds if bound.is_about(number)), default=_ZERO)
 
     @property
     def supremum(self) -> Fraction | None:
-        """A bound for all numbers together; None where there is none, or it is not known. It is that of the first few
-        numbers, each by its own plan, or of the others."""
+        """A bound for all numbers together; None where there is none, or none is known.
+
+        It covers the first few numbers by the plan of each, and the others by the functions.
+        """
         most = end = _ZERO
         for number in range(self.least, self.least + _FIRST):
             ends = [bound.ratio.supremum_from(number) for bound in self.bounds]
@@ -501,22 +526,22 @@ class LoopCost:
             if end <= most or self.is_constant:
                 break
             alone = self.alone(number)
-            most = max(most, self.at(number) if alone is None else min(alone, self.at(number)))
+            most = max(most, self.value_at(number) if alone is None else min(alone, self.value_at(number)))
         return max(most, end)
 
     @property
     def is_constant(self) -> bool:
-        """Whether the bound is the same for every number."""
+        """True if the bound is the same for every number."""
         return len({bound.ratio for bound in self.bounds}) == 1 and self.bounds[0].ratio.constant_value() is not None
 
     def text(self, parameter: str) -> str:
-        """The bound as people write it."""
+        """The bound as text, with the name `parameter` for the number."""
         return bounds_text(self.bounds, parameter, self.least)
 
 
 @frozen
 class _Place:
-    """A head, None before the loop, and whether no input is left to move."""
+    """A head, None before the loop, and whether the inputs have spent their distance."""
 
     head: int | None
     spent: bool
@@ -524,7 +549,7 @@ class _Place:
 
 @frozen
 class _Step:
-    """A path for one extreme move of the inputs, from a place to another one, or to the exit (None)."""
+    """A path for one extreme move of the inputs, from one place to another, or to the exit (None)."""
 
     start: _Place
     path: LoopPath
@@ -532,14 +557,18 @@ class _Step:
     goal: _Place | None
 
 
-def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int, limits: Limits) -> LoopCost | None:
-    """What shifts cost at most, for all adjacent real inputs; None where no plan will do. The distance is not HAMMING,
-    and all rates are positive from `least` on. Raises NotUniform for adjacent inputs with paths that are not put beside
-    each other, LimitReached past the paths that there may be, NotConfirmed."""
+def loop_cost(
+    paths: LoopPaths, rates: Rates | None, within: Neighborhood, least: int, limits: Limits
+) -> LoopCost | None:
+    """The least cost of shifts found, for all adjacent real inputs; None where no plan serves.
+
+    The distance is not HAMMING, and all rates are positive from `least` on. Raises NotUniform for adjacent inputs whose
+    paths do not match, LimitReached past the limit of paths, NotConfirmed.
+    """
     for each in paths.unmatched:
         if not isinstance(solution(_pairs(each.names, each.cells, within)), Infeasible):
             raise NotUniform(each.reason)
-    units = _Units.of(paths, rates)
+    units = _Units.from_paths(paths, rates)
     outlines = [
         outline
         for shared, spent in _shared_moves(paths.inputs, within)
@@ -547,7 +576,7 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
     ]
 
     def cost(number: int) -> LoopCost | None:
-        """The cost of the plans that cost least for one number."""
+        """The cost of the plans that are cheapest for one number."""
         known: dict[tuple[int, int], list[RationalFunction]] = {}
         for outline in outlines:
             ratio = _Plan(units, paths.low).bound(outline.steps, number)
@@ -566,18 +595,20 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
 
     def alone(number: int) -> Fraction | None:
         bound = cost(number)
-        return None if bound is None else bound.at(number)
+        return None if bound is None else bound.value_at(number)
 
     bound = cost(_MANY)
     return None if bound is None else replace(bound, alone=alone)
 
 
-# --- an extremum and one noise more ---------------------------------------------------------------------------
+# --- an extremum and one more noise ---------------------------------------------------------------------------
 
 
-def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int) -> LoopCost | None:
-    """What the shift of one noise costs that an extremum of the others is compared with; None for other loops. The
-    distance is not HAMMING, and all rates are positive from `least` on."""
+def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, least: int) -> LoopCost | None:
+    """The cost of shifting the one noise that is compared with an extremum of the others; None for other loops.
+
+    The distance is not HAMMING, and all rates are positive from `least` on.
+    """
     if len(paths.steps.before) != 1 or len(paths.steps.iterations) != 1 or paths.unmatched:
         return None
     (before,), (iterations,), (endings,) = paths.steps.before, paths.steps.iterations, paths.steps.endings
@@ -598,13 +629,18 @@ def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: 
             if ratio is None:
                 continue
             far = _distance(abs(ratio), [means[kept], iterations[0].means[compared]], means[moved], within)
-            return LoopCost.of([shift_cost(law, rates, rate) * RationalFunction.constant(far)], least, OF_EXTREMUM)
+            return LoopCost.greatest(
+                [shift_cost(law, rates, rate) * RationalFunction.constant(far)], least, OF_EXTREMUM
+            )
     return None
 
 
 def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
-    """The place, among the noises drawn in an iteration, of the one that takes the place of `kept` exactly where it is
-    greater, or exactly where it is less, on each of these paths; None where they do more, or something else."""
+    """The place, among the noises drawn in an iteration, of the noise that competes with the extremum `kept`.
+
+    On each of these paths it replaces `kept` exactly where it is greater, or on each exactly where it is less. None
+    where the paths do anything else.
+    """
     directions: set[tuple[int, bool]] = set()
     for path in iterations:
         others = [noise for place, noise in enumerate(path.carried) if place != kept]
@@ -621,8 +657,10 @@ def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
 
 
 def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
-    """The -a/b of which all of these are functions a·B + b·T of the noises in these places, or numbers; None where
-    they are not."""
+    """The number -a/b such that all `ends` are multiples of one form a·B + b·T, or constants; None where there is none.
+
+    B and T are the noises at the places `kept` and `moved`.
+    """
     ratios: set[Fraction] = set()
     for change in ends:
         terms = dict(change.noises)
@@ -635,8 +673,8 @@ def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
     return ratios.pop() if len(ratios) == 1 else None
 
 
-def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, within: Within) -> Fraction:
-    """How far a noise is moved at most: by its own mean, and by the ratio times as much as one of the candidates."""
+def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, within: Neighborhood) -> Fraction:
+    """The greatest shift of a noise: that of its own mean, plus `ratio` times the greatest move of a candidate."""
     own = dict(moved.here.coefficients)
     each = [dict(change.here.coefficients) for change in candidates]
     if within.distance is Distance.LINF:
@@ -651,11 +689,11 @@ def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, with
     )
 
 
-# --- what may happen ------------------------------------------------------------------------------------------
+# --- the steps of the adversary --------------------------------------------------------------------------------
 
 
-def _steps(paths: LoopPaths, within: Within, shared: Point, start: _Place) -> Iterator[_Step]:
-    """All steps from the start on."""
+def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place) -> Iterator[_Step]:
+    """All steps from `start` on."""
     pending, seen = [start], {start}
     while pending:
         place = pending.pop()
@@ -668,8 +706,8 @@ def _steps(paths: LoopPaths, within: Within, shared: Point, start: _Place) -> It
                     pending.append(goal)
 
 
-def _shared_moves(inputs: Sequence[int], within: Within) -> Iterator[tuple[dict[Coordinate, Fraction], bool]]:
-    """Extreme moves of the inputs that all iterations share, and whether nothing is left for others."""
+def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple[dict[Coordinate, Fraction], bool]]:
+    """Extreme moves of the inputs that all iterations share, and whether these spend the whole distance."""
     ends = (within.radius, -within.radius)
     if within.distance is Distance.LINF:
         for values in product(ends, repeat=len(inputs)):
@@ -681,8 +719,11 @@ def _shared_moves(inputs: Sequence[int], within: Within) -> Iterator[tuple[dict[
             yield {slot: end}, True
 
 
-def _moves(path: LoopPath, within: Within, spent: bool) -> Iterator[tuple[Move, bool]]:
-    """Extreme moves of the inputs of one index; by L1 one input at all moves. Raises NotUniform, NotConfirmed."""
+def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[Move, bool]]:
+    """Extreme moves of the inputs of one index, and whether they spend the distance; for L1 one input moves.
+
+    Raises NotUniform, NotConfirmed.
+    """
     ends = (within.radius, -within.radius)
     if within.distance is Distance.LINF:
         inputs = _corners(path, within) if path.cells is not None else None
@@ -702,9 +743,12 @@ def _moves(path: LoopPath, within: Within, spent: bool) -> Iterator[tuple[Move, 
             yield Move({}, {name: end}), True
 
 
-def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Within | None) -> list[Halfspace]:
-    """The inputs of two cells, by twice their place, and one more for the second, with moves of at most the radius;
-    None: that are the same."""
+def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:
+    """The pairs of inputs of two cells with moves of at most the radius, as half-spaces.
+
+    The inputs of the first cell have the keys 2·place, those of the second 2·place + 1. With None for the distance both
+    inputs are equal.
+    """
     system = []
     for side, cell in enumerate(cells):
         for half in cell:
@@ -716,7 +760,7 @@ def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Within | None
 
 
 def _by_place(change: Change, names: Sequence[str]) -> Halfspace:
-    """What the move changes, of the inputs by place as in `_pairs`; those that all iterations share stay."""
+    """The contribution of the moves to the change, over the keys of `_pairs`; inputs that all iterations share stay."""
     terms: dict[int, Fraction] = {}
     for side, (form, sign) in enumerate(((change.here, -_ONE), (change.there, _ONE))):
         for key, c in form.coefficients:
@@ -725,9 +769,12 @@ def _by_place(change: Change, names: Sequence[str]) -> Halfspace:
     return Halfspace(sorted_terms(terms), change.there.constant - change.here.constant)
 
 
-def _corners(path: LoopPath, within: Within) -> list[Move] | None:
-    """The corners of the pairs of adjacent inputs in its cells; None where the changes depend on moves alone, and the
-    pairs have no corners. Raises NotUniform where changes have no bound."""
+def _corners(path: LoopPath, within: Neighborhood) -> list[Move] | None:
+    """The corners of the pairs of adjacent inputs in the cells of a path.
+
+    None where the changes depend on moves alone, and the pairs have no corners. Raises NotUniform where changes are
+    unbounded.
+    """
     names = path.names
     assert path.cells is not None, "inputs are compared"
     system = _pairs(names, path.cells, within)
@@ -749,7 +796,7 @@ def _corners(path: LoopPath, within: Within) -> list[Move] | None:
 
 
 def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
-    """Raises NotUniform where two cells do not say the same of inputs on their common boundary."""
+    """Raise NotUniform where the changes of two cells differ on their common boundary."""
     closed = [half.closure() for half in _pairs(path.names, cells, None)]
     if isinstance(solution(closed), Infeasible):
         return
@@ -764,15 +811,17 @@ def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
 
 @frozen
 class _Outline:
-    """The steps that paths with one outline may have, and how many iterations these have: `count` and any multiple of
-    the `period`, or any number where that is None."""
+    """The steps that paths with one outline may have, and the numbers of their iterations.
+
+    The numbers are `count` plus any multiple of the `period`; any number where that is None.
+    """
 
     steps: tuple[_Step, ...]
     count: int
     period: int | None
 
     def numbers(self, low: int) -> tuple[int, int]:
-        """The numbers of queries from `low` on for which there is such a path: a modulus, and what they leave."""
+        """The numbers of queries from `low` on that have such a path, as a modulus and a remainder."""
         modulus = self.period or 1
         return modulus, (self.count + low - 1) % modulus
 
@@ -799,7 +848,7 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
             total, common = count + after[step.start] + step.path.is_iteration, gcd(period, own)
             if step.goal is not None:
                 yield from onwards(step.goal, (*known, step), total, common)
-            else:  # what ends in an iteration does so for every number
+            else:  # a path that ends within an iteration exists for every number
                 yield _Outline((*known, step), total, None if step.path.is_iteration else common)
 
     outlines = list(islice(onwards(steps[0].start, (), 0, 0), most + 1)) if steps else []
@@ -809,8 +858,10 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
 
 
 def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, int], int]:
-    """After how many iterations each place of a strongly connected component is reached by some path inside, and the
-    number of which the lengths of all others differ from it by multiples: 0 where there is one path."""
+    """For each place of a strongly connected component, the number of iterations of some path inside to this place.
+
+    With them comes the period: the lengths of all other paths differ by its multiples. It is 0 where there is one path.
+    """
     after, pending = {start: 0}, [start]
     while pending:
         place = pending.pop()
@@ -822,29 +873,33 @@ def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, in
     return after, gcd(*differences)
 
 
-# --- what it costs --------------------------------------------------------------------------------------------
+# --- the cost of the steps ------------------------------------------------------------------------------------
 
 
 def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunction:
-    """The c(m) such that a shift of such noise by t costs at most c(m)·eps·|t|; with `rates` its rate is the one that
-    stands for the mark `rate`. Raises Missing where the law has no such cost."""
+    """The function c(m) such that a shift of the noise by t costs at most c(m)·eps·|t|.
+
+    With `rates`, its rate is the one that the mark `rate` represents. Raises Missing where the law has no such cost.
+    """
     if rates is None:
         return RationalFunction.constant(law.shift_cost(rate))
     assert law.scales, "other rates have no marks"
-    # rate·eps·N has one law for every rate.
+    # The law of rate·eps·N does not depend on the rate.
     return rate_of_mark(rates, rate) * RationalFunction.constant(law.shift_cost(_ONE))
 
 
 @frozen
 class _Units:
-    """Functions of the number of which all costs of shifts are multiples: by law and rate, or mark, the place of such a
-    function and the multiple."""
+    """Functions of the number of which all costs of shifts are multiples.
+
+    `of_drawn` has, for a law and a rate or mark, the place of its function and the multiple.
+    """
 
     functions: tuple[RationalFunction, ...]
     of_drawn: Mapping[tuple[Law, Fraction], tuple[int, Fraction]]
 
     @staticmethod
-    def of(paths: LoopPaths, rates: Rates | None) -> _Units:
+    def from_paths(paths: LoopPaths, rates: Rates | None) -> _Units:
         functions: list[RationalFunction] = []
         places: dict[tuple[Law, Fraction], tuple[int, Fraction]] = {}
         drawn = {each for path in paths.all for each in path.drawn}
@@ -865,7 +920,7 @@ class _Units:
 
 @dataclass(slots=True)
 class _Plan:
-    """The linear program for a plan; its unknowns are numbered by what they are."""
+    """The linear program for a plan; its unknowns are numbered by their meaning."""
 
     units: _Units
     low: int
@@ -873,8 +928,10 @@ class _Plan:
     system: list[Halfspace] = field(default_factory=list)
 
     def bound(self, steps: Sequence[_Step], number: int) -> RationalFunction | None:
-        """The bound of the cost of all runs with these steps, a function of the number that is as small as it can be
-        for this one; None where no plan will do. Raises NotConfirmed."""
+        """A bound of the cost of all runs with these steps, a function of the number that is least for `number`.
+
+        None where no plan serves. Raises NotConfirmed.
+        """
         units = range(len(self.units.functions))
         for unit in units:
             self._require({self._unknown("slope", unit): _ONE})
@@ -899,18 +956,18 @@ class _Plan:
         return total
 
     def _add(self, position: int, step: _Step) -> None:
-        """The conditions that one step adds."""
+        """Add the conditions of one step."""
         alive = [self._unknown("alive", step.start, place) for place in range(step.path.alive)]
         drawn = [self._unknown("drawn", position, place) for place in range(len(step.path.drawn))]
         shifts = (*alive, *drawn)
         for change in step.path.slacks:
-            self._require(_shifted(change, shifts), change.by(step.move))
+            self._require(_shifted(change, shifts), change.contribution(step.move))
         for change in step.path.outputs:
-            self._require_zero(_shifted(change, shifts), change.by(step.move))
+            self._require_zero(_shifted(change, shifts), change.contribution(step.move))
         costs: list[dict[int, Fraction]] = [{} for _ in self.units.functions]
         for shift, (law, rate), mean in zip(drawn, step.path.drawn, step.path.means, strict=True):
             unit, multiple = self.units.of_drawn[law, rate]
-            size, moved = self._unknown("size", shift), mean.by(step.move)
+            size, moved = self._unknown("size", shift), mean.contribution(step.move)
             self._require({size: _ONE, shift: -_ONE}, moved)
             self._require({shift: _ONE} if law.least is not None else {size: _ONE, shift: _ONE}, -moved)
             costs[unit][size] = costs[unit].get(size, _ZERO) - multiple
@@ -940,7 +997,7 @@ class _Plan:
 
 
 def _shifted(change: Change, shifts: Sequence[int]) -> dict[int, Fraction]:
-    """What the change is of the unknown shifts."""
+    """The change in terms of the unknown shifts."""
     result: dict[int, Fraction] = {}
     for place, c in change.noises:
         result[shifts[place]] = result.get(shifts[place], _ZERO) + c

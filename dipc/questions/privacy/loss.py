@@ -1,16 +1,20 @@
 """The privacy loss log(p/p') of outputs at pairs: the largest at an eps, whether it is at most a budget, divergences.
 
-No set of outputs needs to be looked at: one output attains the greatest ratio. Many pairs and outputs have the same two
-functions, which are one obligation. Rényi divergences of integer orders are e^((a-1)·D_a) = Σ p^a / p'^(a-1).
+A single output attains the greatest ratio, so sets of outputs need no consideration. Many pairs and outputs have the
+same two functions, which give one obligation. Rényi divergences of integer orders are e^((a-1)·D_a) = Σ p^a / p'^(a-1).
 
-The output laws of all inputs are measured once each, in closed form: equal functions are one number.
+The output laws of all inputs are measured once each, in closed form. Equal functions have one number.
 
-**Int outputs.** Far out, what is left of an output is one answer. Let an int output be ±N + c wherever the program
-ends, for a DLap noise N of one rate r that is compared with no other noise, and let B be beyond all centers of these
-noises and all numbers that they are compared with. For o >= B the probability of o, together with the values of the
-other outputs, is then a function of eps times e^(-r·eps·(o - B)), at every input. So at two inputs p/p' is the same for
-all o >= B: these are in the worst set together or not at all, and may be one answer, which has the probability of B
-over 1 - e^(-r·eps). For o <= -B it is the same.
+**Int outputs.** The values of an int output far from its center are one answer. The conditions:
+
+1. Wherever the program ends, the int output is ±N + c for a DLap noise N of one rate r.
+2. N is compared with no other noise.
+3. B is greater than all centers of these noises and all numbers that they are compared with.
+
+Then for o >= B the probability of o, together with the values of the other outputs, is a function of eps times
+e^(-r·eps·(o - B)), at every input. So the ratio p/p' at two inputs is the same for all o >= B. The worst set has all of
+these values or none of them. They are one answer, whose probability is that of B over 1 - e^(-r·eps). The same holds
+for o <= -B.
 """
 
 from __future__ import annotations
@@ -50,10 +54,13 @@ IMPOSSIBLE = 0
 
 @frozen
 class LawTable:
-    """For each input (`rows`) and each of the `answers` the number of its probability: a function of `forms`, or, where
-    that is a text, why it is not known: each of these has a number of its own, for the same reason may be given for
-    different functions. The answers are all that occur at some input. `bounds` are those without a closed form, which
-    have enclosures."""
+    """The output laws of a program at several inputs: one row for each input, one column for each answer.
+
+    The entry of a row is the number of a probability in `forms`: a function of eps, or a text that says why the
+    function is not known. Equal functions have one number. Each text has its own, as one reason may belong to different
+    functions. The `answers` are all that occur at some input. `bounds` encloses the probabilities without a closed
+    form, by number.
+    """
 
     names: tuple[str, ...]
     answers: tuple[Answer, ...]
@@ -63,7 +70,7 @@ class LawTable:
 
     @property
     def is_enclosed(self) -> bool:
-        """Whether a probability has no closed form, but enclosures."""
+        """True if some probability has enclosures only, and no closed form."""
         return bool(self.bounds)
 
     def closed(self, number: int) -> Closed:
@@ -74,24 +81,24 @@ class LawTable:
         return form.value
 
     def at_pair(self, pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
-        """For each answer the numbers of its probabilities at both inputs."""
+        """The numbers of the probabilities of each answer at both inputs of `pair`."""
         return zip(self.rows[pair[0]], self.rows[pair[1]], strict=True)
 
     def texts(self, answer: int) -> dict[str, str | None]:
-        """The values of an answer by name; None for what was never assigned."""
+        """The output values of an answer by name; None for an output that was never assigned."""
         values = zip(self.names, self.answers[answer], strict=True)
         return {name: None if value is None else show_value(value) for name, value in values}
 
 
 class Numbering:
-    """Functions with their numbers in the order in which they come, equal ones once; the zero function is the first."""
+    """Numbers of functions in the order in which they come, one for equal functions; the zero function is the first."""
 
     def __init__(self) -> None:
         self._numbers: dict[ClosedForm | EnclosedForm, int] = {ClosedForm(ExpPoly.ZERO): IMPOSSIBLE}
         self.forms: list[ClosedForm | EnclosedForm | str] = [*self._numbers]
 
     def number(self, form: ClosedForm | EnclosedForm | str) -> int:
-        """Its number; each text, which says why a function is not known, has one of its own."""
+        """The number of `form`; each text, which says why a function is not known, gets a new one."""
         known = None if isinstance(form, str) else self._numbers.get(form)
         if known is not None:
             return known
@@ -100,14 +107,15 @@ class Numbering:
             self._numbers[form] = len(self.forms) - 1
         return len(self.forms) - 1
 
-    def of(self, value: Closed) -> int:
-        """The number of a function in closed form."""
+    def closed_number(self, value: Closed) -> int:
         return self.number(ClosedForm(value))
 
 
 def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progress: Progress | None = None) -> LawTable:
-    """The laws at these inputs; `progress` is called as they are found. Raises Undecided where the program is too large
-    to be executed, DiagnosticError where it goes wrong."""
+    """The laws of `program` at `inputs`; `progress` is called as they are found.
+
+    Raises Undecided where the program is too large to be executed, DiagnosticError where it fails.
+    """
     laws = program.laws()
     at_inputs = []
     for done, point in enumerate(inputs):
@@ -152,19 +160,22 @@ def _measured(bound: Bound, engine: Engine) -> Generator[Obligation | Bound, Dec
     return decision.reason
 
 
-#: A value of the question, its meaning, and the factor of its probability.
+#: A value of the int output, the number that it contributes, and the factor of its probability.
 _Answered = tuple[Value, Value, Closed]
 
 
 @frozen
 class _Tails:
-    """An int output whose values beyond `bound` are geometric with this rate; None where it is always nearer."""
+    """An int output whose values beyond `bound` have geometric probabilities with this rate.
+
+    The rate is None where the output is always within the bound.
+    """
 
     bound: int
     rate: Fraction | None
 
     def values(self) -> list[_Answered]:
-        """All values; tails come last."""
+        """All single values, then the tails."""
         every: list[_Answered] = [(Fraction(o), Fraction(o), ExpPoly.ONE) for o in range(-self.bound, self.bound + 1)]
         if self.rate is None:
             return every
@@ -174,7 +185,10 @@ class _Tails:
 
 
 def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
-    """The laws at these inputs. Raises Undecided for real outputs, and for int ones of another kind."""
+    """The laws of a program with int outputs at `inputs`.
+
+    Raises Undecided for real outputs, and for int outputs whose tails are not geometric.
+    """
     slots = program.core.output_slots
     if any(slot.is_symbolic and not isinstance(slot.type, IntType) for slot in slots):
         raise OutsideFragment("a delta is decided for finite and int outputs only, but some are real")
@@ -199,7 +213,7 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
         for answer in answers:
             asked = {slot.name: show_value(value) for slot, (value, _, _) in zip(slots, answer, strict=True)}
             function = program.closed_probability(texts(program, point), asked).value
-            row.append(numbering.of(product([function, *[share for _, _, share in answer]])))
+            row.append(numbering.closed_number(product([function, *[share for _, _, share in answer]])))
         rows.append(tuple(row))
     said = tuple([tuple([value for _, value, _ in answer]) for answer in answers])
     return LawTable(tuple([slot.name for slot in slots]), said, tuple(numbering.forms), tuple(rows))
@@ -207,14 +221,14 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
 
 @frozen
 class _Here:
-    """An exit that is reached at an input, the real and int ones of which are `given`."""
+    """An exit that is reached at an input; `given` has the values of its real and int inputs."""
 
     state: ExitState
     given: Mapping[int, Fraction]
 
 
 def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
-    """All exits, at each input those that its guards allow."""
+    """All exits that the guards allow at each of the `inputs`."""
     core = program.core
     for point in inputs:
         values = dict(zip(core.inputs, point, strict=True))
@@ -226,7 +240,7 @@ def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
 
 
 def _value(state: ExitState, slot: Slot) -> Value:
-    """The value of a finite output. Raises Undecided for one that was never assigned: no probability is asked of it."""
+    """The value of a finite output. Raises Undecided for an output that was never assigned."""
     value = state.outputs[slot.index]
     if value is None:
         raise OutsideFragment(f"`{slot.name}` is not assigned on every path")
@@ -235,8 +249,11 @@ def _value(state: ExitState, slot: Slot) -> Value:
 
 
 def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) -> _Tails:
-    """Where the values of an int output are geometric; `taken` are exits with the noises that other outputs are made
-    of. Raises Undecided where they nowhere are."""
+    """The range beyond which the probabilities of an int output are geometric.
+
+    `taken` collects the exits with the noises that outputs consist of. Raises Undecided where the tails are not
+    geometric.
+    """
     rates: set[Fraction] = set()
     far = Fraction(0)
     for position, here in enumerate(reached):
@@ -271,12 +288,12 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
             far = max(far, abs(constant - factor * compared.constant / compared.noises[0][1]))
     if len(rates) > 1:
         raise OutsideFragment(f"`{slot.name}` has noises of several rates, so its tails are not geometric")
-    # One more, so that single values come to the ratio of each tail.
+    # One more value, so that the single values on each side include one with the ratio of that tail.
     return _Tails(ceil(far) + 1, next(iter(rates), None))
 
 
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
-    """The first of all pairs with the same couples of functions, whatever their outputs are called."""
+    """The first of all pairs with the same couples of probabilities, whichever answers have them."""
     known: set[tuple[tuple[int, int], ...]] = set()
     result: list[tuple[int, int]] = []
     for i, j in pairs.ordered:
@@ -287,14 +304,16 @@ def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
     return result
 
 
-#: Significant digits of a loss unless others are asked for.
+#: Significant digits of a loss by default.
 DIGITS = 20
 
 
 @frozen
 class Loss(PrivacyAnswer):
-    """The largest log(p/p') at `eps` over `pairs` ordered pairs (None: all adjacent real inputs) and all outputs, and
-    where it is: `value` encloses it, None is infinity. `text` is the loss as the logarithm of a closed form in eps."""
+    """The largest loss log(p/p') at `eps` over all pairs and outputs, and where it occurs.
+
+    `value` encloses the loss; None is infinity. `text` is the loss as the logarithm of a closed form in eps.
+    """
 
     eps: Fraction
     value: Ends | None
@@ -319,7 +338,7 @@ class Loss(PrivacyAnswer):
 
 
 def loss_text(first: Closed, second: Closed) -> str:
-    """`log(exp(eps))`: the loss as the logarithm of a closed form in eps."""
+    """The loss as the logarithm of a closed form in eps, for example `log(exp(eps))`."""
     above, below = fraction_of(first)
     over, under = fraction_of(second)
     quotient = proved_quotient(above * under, below * over)
@@ -328,7 +347,10 @@ def loss_text(first: Closed, second: Closed) -> str:
 
 
 def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -> Ends:
-    """log(first/second) at eps, both positive there, to this many digits; exactly where it is a multiple of eps."""
+    """An enclosure of log(`first`/`second`) at `eps`, where both are positive, to `digits` significant digits.
+
+    It is exact where the logarithm is a multiple of eps.
+    """
     multiple = log_multiple(first, second)
     if multiple is not None:
         return multiple * eps, multiple * eps
@@ -336,7 +358,7 @@ def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) ->
 
 
 def log_multiple(first: Closed, second: Closed) -> Fraction | None:
-    """The q with first = second·e^{q·eps}; None where there is none."""
+    """The q with `first` = `second`·e^(q·eps); None where there is none."""
     (above, below), (over, under) = fraction_of(first), fraction_of(second)
     ratio = ReducedQuotient.from_fraction(above * under, below * over)
     if not (ratio.numerator.is_unit() and ratio.denominator.is_unit()):
@@ -346,19 +368,19 @@ def log_multiple(first: Closed, second: Closed) -> Fraction | None:
 
 
 def vanishes(value: Closed, eps: Fraction) -> bool:
-    """Whether it is 0 at eps, exactly."""
+    """True if `value` is exactly 0 at `eps`."""
     return fraction_of(value)[0].value_is_zero(eps)
 
 
 def ratio_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -> Ends:
-    """first/second at eps, both positive there, to some more than this many digits."""
+    """An enclosure of `first`/`second` at `eps`, where both are positive, to some more than `digits` digits."""
     low, high = first.enclosure(eps, digits + 10)
     under, over = second.enclosure(eps, digits + 10)
     return low / over, high / under
 
 
 def sign_of(value: Closed, eps: Fraction, limits: Limits) -> int:
-    """The sign at eps, exactly."""
+    """The exact sign of `value` at `eps`."""
     numerator, _ = fraction_of(value)
     return 0 if numerator.is_zero() else sign_at(numerator, eps, limits)
 
@@ -378,8 +400,7 @@ def _log(first: Closed, second: Closed, eps: Fraction, digits: int, ratio: Ends)
 
 @frozen
 class Couple:
-    """Two different functions (by number) that are the probabilities of an answer at the two inputs of a pair, with the
-    first pair and answer of which they are."""
+    """The numbers of the two different probabilities of an answer at a pair, and the first such pair and answer."""
 
     first: int
     second: int
@@ -388,8 +409,10 @@ class Couple:
 
 
 def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
-    """All that may be worth looking at, in the order of the pairs: a probability of 0, and one that is the same at both
-    inputs, is never too much."""
+    """The couples of probabilities that can violate a claim, in the order of the pairs.
+
+    A probability of 0, and one that is equal at both inputs, never exceeds what is allowed.
+    """
     known: set[tuple[int, int]] = set()
     for i, j in pairs.ordered:
         ours, theirs = table.rows[i], table.rows[j]
@@ -405,14 +428,17 @@ def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
 
 
 def at_most(probability: Closed, allowed: Closed, intervals: tuple[Interval, ...]) -> Obligation:
-    """That a probability is at most what is allowed, for all eps of the intervals."""
+    """The obligation that `probability` is at most `allowed` for all eps of the intervals."""
     return Obligation(Bound((Share(allowed, ()),)), PiecewiseForm(1 - probability), intervals)
 
 
 @frozen
 class Renyi(PrivacyAnswer):
-    """The largest divergence D_order at `eps` over `pairs` ordered pairs, and where: `value` encloses it, None is
-    infinity. `moment` is e^((order-1)·D) of that pair, for every eps unless it is only at one."""
+    """The largest Rényi divergence of an order at `eps` over all pairs, and the pair where it occurs.
+
+    `value` encloses the divergence D; None is infinity. `moment` is e^((order-1)·D) of that pair, as a function of eps
+    or for one eps only.
+    """
 
     order: int
     eps: Fraction
@@ -438,7 +464,7 @@ class Renyi(PrivacyAnswer):
 
 @frozen
 class Divergences(PrivacyAnswer):
-    """The largest divergences of several orders, from the least on: Rényi differential privacy at one eps."""
+    """The largest Rényi divergences of several orders at one eps, the least order first."""
 
     orders: tuple[Renyi, ...]
 
@@ -449,8 +475,10 @@ class Divergences(PrivacyAnswer):
 
 @frozen
 class Rho(PrivacyAnswer):
-    """The least ρ such that the program is ρ-zCDP for every eps of the intervals: D_a <= ρ·a for all orders a > 1.
-    `value` encloses it, and is exact where both ends are equal; None is infinity."""
+    """The least ρ such that the program is ρ-zCDP for every eps of the intervals.
+
+    This means D_a <= ρ·a for all orders a > 1. `value` encloses ρ, exactly where both ends are equal; None is infinity.
+    """
 
     eps: str
     value: Ends | None
@@ -472,13 +500,15 @@ class Rho(PrivacyAnswer):
 
 
 def outward_ends(value: Ends) -> Ends:
-    """The value where it is exact, else decimal numbers around it."""
+    """The ends themselves where they are equal, else decimal numbers outside of them."""
     return value if value[0] == value[1] else outward(*value, 30)
 
 
 def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> ClosedForm | None:
-    """first^order / second^(order-1), of functions that are nowhere negative; for that eps alone where the second is
-    not known to be positive for every one; None is infinity there. Raises OutsideFragment."""
+    """The function first^order / second^(order-1), for functions that are nowhere negative; None where it is infinite.
+
+    It holds for `eps` alone where `second` is not known to be positive for every eps. Raises OutsideFragment.
+    """
     above, below = fraction_of(second)
     inverse, only_at = proved_quotient(below, above), None
     if inverse is None:
@@ -490,12 +520,15 @@ def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> Clo
     return ClosedForm(product([*[first] * order, *[inverse] * (order - 1)]), only_at)
 
 
-#: Of a pair Σ p^order·p'^(1-order), in closed form where it has one, and enclosed at an eps.
+#: The sum Σ p^order·p'^(1-order) at a pair: its closed form, if it has one, and an enclosure at an eps.
 Moment = tuple[ClosedForm | None, Ends]
 
 
 def moment_of(summands: Iterable[ClosedForm | None], eps: Fraction, digits: int) -> Moment | None:
-    """The sum, for one eps alone where a summand is; None is infinity."""
+    """The sum of `summands`, enclosed at `eps`; None where a summand is infinite.
+
+    The closed form holds for one eps alone where a summand does.
+    """
     known: list[ClosedForm] = []
     for summand in summands:
         if summand is None:
@@ -510,18 +543,20 @@ def moment_of(summands: Iterable[ClosedForm | None], eps: Fraction, digits: int)
 #
 # Independent runs of one program, or of several, on the same pair of inputs: the law of all their outputs together.
 #
-# What comes out in which order says nothing about the input, so that an answer is how often each output occurred: for
-# k runs and outputs with probabilities p_1, …, p_n at an input the counts k_1 + … + k_n = k have the multinomial
-# probability k!/(k_1!·…·k_n!)·Π p_i^{k_i}. The privacy loss of an answer is the sum of those of its runs: the k-fold
-# convolution of the privacy loss distribution, atom by atom. Outputs that are as likely as each other at every input
-# are one.
+# The order of the outputs carries no information about the input, so an answer is the number of times that each output
+# occurred. For k runs and outputs with probabilities p_1, …, p_n at an input, the counts k_1 + … + k_n = k have the
+# multinomial probability k!/(k_1!·…·k_n!)·Π p_i^{k_i}. The privacy loss of an answer is the sum of the losses of its
+# runs: the k-fold convolution of the privacy loss distribution, atom by atom. Outputs that have equal probabilities at
+# every input count as one.
 #
-# Runs that choose what to ask by what came out before are the program that contains both.
+# Runs whose questions depend on earlier outputs are one program that contains them.
 
 
 def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
-    """The laws of this many runs. Raises Undecided where a probability has no closed form, and past the limit of
-    answers."""
+    """The laws of all outputs of `runs` independent runs.
+
+    Raises Undecided where a probability has no closed form, and past the limit of answers.
+    """
     if runs == 1:
         return table
     if table.is_enclosed:
@@ -546,8 +581,7 @@ def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
 
 
 def together(tables: Sequence[LawTable], limits: Limits) -> LawTable:
-    """The laws of independent runs of several programs, one after the other, at the same inputs. Raises as `composed`
-    does."""
+    """The laws of all outputs of independent runs of several programs at the same inputs. Raises as `composed` does."""
     result, *others = tables
     for other in others:
         if result.is_enclosed or other.is_enclosed:
@@ -568,7 +602,7 @@ def together(tables: Sequence[LawTable], limits: Limits) -> LawTable:
     return result
 
 
-#: The numbers of an answer's probabilities at the inputs, with all answers that have these.
+#: The numbers of an answer's probabilities at the inputs, with all answers that have the same numbers.
 _Kind = tuple[tuple[int, ...], list[int]]
 
 
@@ -582,12 +616,12 @@ def _kinds(table: LawTable) -> list[_Kind]:
 def _table(name: str, said: Sequence[str], rows: Sequence[Sequence[Closed]]) -> LawTable:
     """The table of these probabilities, equal ones under one number."""
     numbering = Numbering()
-    numbered = [tuple([numbering.of(value) for value in row]) for row in rows]
+    numbered = [tuple([numbering.closed_number(value) for value in row]) for row in rows]
     return LawTable((name,), tuple([(each,) for each in said]), tuple(numbering.forms), tuple(numbered))
 
 
 def _counts(runs: int, kinds: int) -> Iterator[tuple[int, ...]]:
-    """All numbers of occurrences of this many kinds that add up to the runs."""
+    """All tuples of `kinds` numbers of occurrences that add up to `runs`."""
     if kinds == 1:
         yield (runs,)
         return
@@ -597,10 +631,10 @@ def _counts(runs: int, kinds: int) -> Iterator[tuple[int, ...]]:
 
 
 def _names(table: LawTable, answers: Sequence[int]) -> str:
-    return " or ".join(_said(table, answer) for answer in answers)
+    return " or ".join(_answer_text(table, answer) for answer in answers)
 
 
-def _said(table: LawTable, answer: int) -> str:
+def _answer_text(table: LawTable, answer: int) -> str:
     if table.names == ("runs",):
         return str(table.answers[answer][0])
     return ", ".join(f"{name} = {value}" for name, value in table.texts(answer).items())

@@ -1,21 +1,25 @@
-"""What refutes a constant for one number of queries refutes others for every greater one.
+"""Lower bounds of a constant that continue: a bound for one number of queries gives bounds for all greater numbers.
 
-**Words.** An output of n iterations is a word, one letter for each. Let a block of p letters, at given inputs, be made
-k times, one after the other, and let G be lim log(Pr)/eps of the word towards infinity, and G' that at an adjacent
-input. Parts of a run are bounded apart. For each head h from which the word can be ended let H(h) be half-spaces of the
-noises alive there that a run which ends from h is in, and so is one that makes a block from h to a head h' where it is
-in H(h'): then each run of the word is in them at each head. With p for the least Σ rate·|N| before the blocks, c in a
-block, and e after them, each between points of H (linear programs), G' is at most -(p + k·c + e).
+**Words.** An output of n iterations is a word with one letter for each iteration. Let a block of p letters, at given
+inputs, be repeated k times. Let G be lim log(Pr)/eps of the word at infinity, and G' the same at an adjacent input.
 
-Where every block leads from one head back to it, with the same noises t alive, the word has the probability
-M(k) = ∫ P(t)^k·g(t) dμ(t), P being that of the block: neither P, nor g, nor μ depends on k, as iterations to come
-depend on the head alone. So M(k + i) <= M(k)·(sup P)^i, and P(t) is at most a polynomial in eps times e^(-c·eps): what
-is known of G' for one k takes the place of p + k·c + e there.
+The parts of a run are bounded separately. For each head h from which the word can be ended, let H(h) be half-spaces of
+the noises alive there with two properties:
 
-And a run of a block that leads back to its head, with the same values of the noises alive there, may be made again and
-again: with p', c' and e' for its parts, and choices whose weights do not tend to 0, G is at least -(p' + k·c' + e').
-So the loss of the word grows by at least (c - c')·eps with each block: a lower bound of the constant for n + p·i
-queries.
+1. Every run that ends the word from h is in H(h).
+2. Every run that makes a block from h to a head h' where it is in H(h') is in H(h).
+
+Then each run of the word is in H at each of its heads. Let p be the least Σ rate·|N| before the blocks, c that in a
+block, and e that after them, each between points of H (linear programs). G' is at most -(p + k·c + e).
+
+Suppose that every block leads from one head back to this head, with the same noises t alive. Then the word has the
+probability M(k) = ∫ P(t)^k·g(t) dμ(t), where P is that of the block. Neither P, nor g, nor μ depends on k, as later
+iterations depend on the head alone. So M(k + i) <= M(k)·(sup P)^i, and P(t) is at most a polynomial in eps times
+e^(-c·eps). The known value of G' for one k then takes the place of p + k·c + e.
+
+A run of a block that leads back to its head, with the same values of the noises alive there, may be repeated. With p',
+c' and e' for its parts, and choices whose weights do not tend to 0, G is at least -(p' + k·c' + e'). So the loss of the
+word grows by at least (c - c')·eps with each block. This is a lower bound of the constant for n + p·i queries.
 
 Rates that are multiples of one function r(m) are those of a program for all m at another eps, r(m)·eps.
 """
@@ -46,17 +50,19 @@ from dipc.text.core import RealType, SampleNoise, show_value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Letters of a block, at most.
+#: The greatest number of letters of a block.
 BLOCK = 2
 
-#: A value as text, None for none, or the ends of the interval that it is in.
+#: A value as text, None for a missing one, or the ends of its interval.
 _Letter = str | tuple[Fraction, Fraction] | None
 
 
 def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int) -> RationalFunction | None:
-    """A function of the number that the constant is at least for this number and every one that is i·period more: the
-    greatest for large numbers that a word of the candidate, with one block more again and again, has. The candidate's
-    functions are the probabilities of its word for the number. None where none is known."""
+    """A lower bound of the constant for `number` and every number that is a multiple of `period` greater.
+
+    It is the greatest for large numbers that a word of `candidate`, with one block repeated, gives. The functions of
+    the candidate are the probabilities of its word for `number`. None where no bound is known.
+    """
     unit = _unit(single)
     if unit is None or fraction_of(candidate.second)[0].is_zero():
         return None
@@ -81,7 +87,7 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
 
 
 def _unit(single: OneLoop) -> RationalFunction | None:
-    """A function of which all rates are multiples, None where there is none: 1 where they are numbers."""
+    """A function of which all rates are multiples: 1 where rates are numbers, None where there is none."""
     rates = single.text.rates
     if rates is None:
         return ONE
@@ -95,7 +101,6 @@ def _sum(keys: Iterable[int]) -> Halfspace:
 
 
 def _renamed(form: Affine, names: Mapping[int, int]) -> Affine:
-    """The form with other numbers for its noises."""
     return replace(form, noises=tuple(sorted((names[noise], c) for noise, c in form.noises)))
 
 
@@ -111,9 +116,12 @@ class _Word(PathRuns):
         *,
         likely: bool = False,
     ) -> None:
-        """With all runs, or with those that stay `likely`: no weight of their choices tends to 0 as eps grows. Raises
-        NotUniform where the loop, or the candidate, is of another kind."""
-        # One iteration more, so that there is a head after the last letter.
+        """Read the word and the input `point` of `candidate`.
+
+        With `likely`, runs are left out if a weight of their choices tends to 0 as eps grows. Raises NotUniform where
+        the loop, or the candidate, is of another kind.
+        """
+        # One more iteration gives a head after the last letter.
         program, loop, arrays, count = single.instance(number + 1)
         super().__init__(program, loop, arrays, count)
         self._likely, self._choices = likely, program.choices
@@ -136,7 +144,7 @@ class _Word(PathRuns):
         return weights.possible(edge.weight) and exponent_of(weights.closed(edge.weight)) == 0
 
     def _by_slot(self, names: Iterable[str]) -> dict[int, str]:
-        """The names that the candidate has for slots: elements of an array are those of the loop's, in this order."""
+        """The names in the candidate by slot; the elements of an array are those of the loop's array, in this order."""
         slots: dict[str, list[int]] = {}
         for slot in self._core.slots:
             slots.setdefault(slot.name.partition("[")[0], []).append(slot.index)
@@ -146,7 +154,7 @@ class _Word(PathRuns):
         return {slot: name for array, own in mine.items() for slot, name in zip(slots[array], own, strict=False)}
 
     def _reached(self) -> Iterator[dict[Key, State]]:
-        """By position the heads that the letters before it lead to, by their keys, up to where some run may end."""
+        """For each position, the heads by key that the letters before it lead to, up to where some run may end."""
         begun = self._ends(self._own.flow.first_state({}), -1, -1)
         heads = {self._key(state): state for state in begun}
         for position in range(self.count):
@@ -157,7 +165,10 @@ class _Word(PathRuns):
             heads = {self._key(end): end for end in ends}
 
     def _ends(self, start: State, first: int, last: int) -> list[State]:
-        """The ends of runs with the letters of iterations from the head of one to that after another."""
+        """The ends of runs that have the word's letters in iterations `first` to `last`.
+
+        The runs begin at `start`, the head of iteration `first`.
+        """
         result = []
         for state in self._runs(self._own.flow, stripped(start), self._own.head(last + 1)):
             ended = state.label == self._own.flow.exit_label
@@ -171,7 +182,7 @@ class _Word(PathRuns):
         return result
 
     def _fits(self, state: State, slot: int) -> bool:
-        """Whether the output may have its letter."""
+        """True if the output may have its letter."""
         value, letter = state.values[slot], self._letters[slot]
         if isinstance(letter, tuple):
             if not isinstance(value, Affine):
@@ -183,7 +194,7 @@ class _Word(PathRuns):
         return letter is None if isinstance(value, Mark) else show_value(value) == letter
 
     def _forms(self, end: State, letters: range, *, ended: bool = False) -> list[Affine]:
-        """What is not negative on a run with these letters, and those at the exit where it has `ended`."""
+        """The forms that are not negative on a run with these letters; where it has `ended`, with those at the exit."""
         forms = [item.form for item in end.constraints.items]
         for slot, letter in self._letters.items():
             value = end.values[slot]
@@ -195,8 +206,10 @@ class _Word(PathRuns):
     def _least(
         self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> Fraction | None:
-        """The least Σ rate·|N| over noises that are drawn on a run, and not known before it, where these forms are not
-        negative; None where there are none."""
+        """The least Σ rate·|N| over the noises that a run draws, where these forms are not negative.
+
+        None where the forms have no common point. Noises that are `known` before the run are left out.
+        """
         system, sizes = self._costly(end, known, forms, unit)
         least = minimum(_sum(sizes.values()), system)
         return least.value if isinstance(least, Least) else None
@@ -204,7 +217,7 @@ class _Word(PathRuns):
     def _costly(
         self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> tuple[list[Halfspace], dict[int, int]]:
-        """The forms over centered noises that are not known, and by noise the key of what is at least its rate·|N|."""
+        """The forms over centered unknown noises, and for each noise the key of an upper bound of its rate·|N|."""
         drawn = {noise.id: noise for noise in end.noises if noise.id not in known}
         last = max([noise.id for noise in end.noises], default=0)
         sizes = {noise: last + 1 + place for place, noise in enumerate(drawn)}
@@ -217,13 +230,15 @@ class _Word(PathRuns):
             system.append(Halfspace(((size, _ONE),), _ZERO))
         return system, sizes
 
-    # --- parts ----------------------------------------------------------------------------------------
+    # --- the parts of a run ---------------------------------------------------------------------------
 
     def cost_apart(
         self, block: int, period: int, unit: RationalFunction, total: Fraction
     ) -> tuple[Fraction, Fraction] | None:
-        """The least Σ rate·|N| of a block, and of what is before and after it, on all runs of the word with any number
-        of such blocks; None where that is not known. That of the word itself is the `total`."""
+        """The least Σ rate·|N| of a block, and of the parts before and after the blocks; None where they are not known.
+
+        They hold for all runs of the word with any number of blocks. `total` is that of the word itself.
+        """
         inside, after = range(block, block + period), range(block + period, self.count)
         heads = self._heads_of(block, period)
         begun = self._ends(self._own.flow.first_state({}), -1, block - 1)
@@ -240,14 +255,14 @@ class _Word(PathRuns):
                 costs[side].append(cost)
 
         for end in begun:
-            add("before", end, (), [*self._forms(end, range(-1, block)), *self._at(needed, end)])
+            add("before", end, (), [*self._forms(end, range(-1, block)), *self._conditions_at(needed, end)])
         for start in heads.values():
-            known, here = {noise.id for noise in start.noises}, self._at(needed, start)
+            known, here = {noise.id for noise in start.noises}, self._conditions_at(needed, start)
             for end in self._ends(start, block, inside[-1]):
                 if self._key(end) not in heads:
                     continue
                 keeps_noises &= alive_noises(self._own, end) == alive_noises(self._own, start)
-                add("block", end, known, [*self._forms(end, inside), *here, *self._at(needed, end)])
+                add("block", end, known, [*self._forms(end, inside), *here, *self._conditions_at(needed, end)])
             for end in self._endings(start, after):
                 add("after", end, known, [*self._forms(end, after, ended=True), *here])
         if not all(costs.values()):
@@ -256,8 +271,10 @@ class _Word(PathRuns):
         return least, total - least if keeps_noises else min(costs["before"]) + min(costs["after"])
 
     def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
-        """Σ rate·|N| of a block, and of what is before and after it, of a run that may make the block again with the
-        same noises, so that it is as cheap as may be; None where there is none."""
+        """The Σ rate·|N| of a block that a run can repeat with the same noises, and of the parts before and after it.
+
+        The run is the cheapest of this kind; None where there is none.
+        """
         inside, after = range(block, block + period), range(block + period, self.count)
         costs = []
         for begun in self._ends(self._own.flow.first_state({}), -1, block - 1):
@@ -286,9 +303,11 @@ class _Word(PathRuns):
         return min(costs, default=None)
 
     def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
-        """The heads before a block that is made any number of times from which the word can be ended, by their keys, as
-        they are the first time; None where a run may end in the block, or where a head that only the block leads to has
-        noises which the block draws."""
+        """The heads, by key, before a repeated block from which the word can end, as they are the first time.
+
+        None where a run may end in the block. None also where a head that only the block leads to has noises which the
+        block draws.
+        """
         if block >= len(self._heads):
             return None
         heads = dict(self._heads[block])
@@ -315,7 +334,7 @@ class _Word(PathRuns):
         return {key: start for key, start in heads.items() if key in live}
 
     def _endings(self, start: State, letters: range) -> list[State]:
-        """The ends of runs from this head that have the letters of the last iterations, and those at the exit."""
+        """The ends of runs from `start` that have the letters of the last iterations, and those at the exit."""
         flow, begun = self._own.flow, stripped(start).with_label(self._own.head(letters.start))
         through = [begun] if not letters else list(self._runs(flow, begun, self._own.head(letters.stop)))
         left = [end for end in through if end.label != flow.exit_label]
@@ -334,8 +353,10 @@ class _Word(PathRuns):
         ]
 
     def _needed(self, heads: Mapping[Key, State], block: int, period: int) -> Mapping[Key, list[Affine]]:
-        """By head what is not negative there on all runs that end with the word; in place of noises it has the places
-        of those alive."""
+        """For each head the forms that are not negative there on all runs that end with the word.
+
+        The noises are numbered by their places among those alive at the head.
+        """
         needed: dict[Key, list[Affine]] = {}
         after = range(block + period, self.count)
         endings = {key: self._endings(start, after) for key, start in heads.items()}
@@ -361,7 +382,7 @@ class _Word(PathRuns):
         block: int,
         period: int,
     ) -> Iterator[tuple[State, list[Halfspace]]]:
-        """What holds on each way from a head to the exit, or by a block to a head where what is needed there holds."""
+        """The conditions on each way from a head to the exit, or by a block to a head that meets its own conditions."""
         for key, start in heads.items():
             for end in endings[key]:
                 after = range(block + period, self.count)
@@ -369,11 +390,11 @@ class _Word(PathRuns):
             for end in self._ends(start, block, block + period - 1):
                 if self._key(end) not in heads:
                     continue
-                forms = (*self._forms(end, range(block, block + period)), *self._at(needed, end))
+                forms = (*self._forms(end, range(block, block + period)), *self._conditions_at(needed, end))
                 yield start, [self._centered(form, {}) for form in forms]
 
-    def _at(self, needed: Mapping[Key, list[Affine]], state: State) -> list[Affine]:
-        """What is needed at a head, of its noises."""
+    def _conditions_at(self, needed: Mapping[Key, list[Affine]], state: State) -> list[Affine]:
+        """The conditions at a head, in terms of its noises."""
         alive = dict(enumerate(alive_noises(self._own, state)))
         return [_renamed(form, alive) for form in needed.get(self._key(state), ())]
 
@@ -383,7 +404,7 @@ class _Word(PathRuns):
         return multiple
 
     def _centered(self, form: Affine, means: Mapping[int, Affine]) -> Halfspace:
-        """The form at the inputs, with the noises that have these means without them."""
+        """The form at the inputs, over centered noises for those that have these means."""
         here = form.substituted(self._point)
         moved = sum(
             (c * means[noise].evaluate(self._point) for noise, c in here.noises if noise in means), here.constant
@@ -391,7 +412,7 @@ class _Word(PathRuns):
         return Halfspace(tuple(sorted(here.noises)), moved)
 
 
-# --- What an output costs ---------------------------------------------------------------------------------------------
+# --- The cost of an output --------------------------------------------------------------------------------------------
 #
 # Lower bounds of the constant of privacy for all rates of the noises at once, from one pair of inputs and one output.
 #
@@ -403,21 +424,26 @@ class _Word(PathRuns):
 #
 # E is a least of linear functions of the rates: so it is concave in them, and at most the cost of any one point of A.
 # Of rates between some, a convex combination of these, K is at least the same combination of E(u', a) less the cost of
-# one point that reaches S at u.
+# E is a minimum of linear functions of the rates. So it is concave in them, and at most the cost of any one point of A.
+# At a convex combination of several rates, K is at least the same combination of E(u', a), less the cost of one point
+# that reaches S at u.
 
-#: What rates are in place of those of the program.
+#: The rates that replace those of the program.
 OwnRates = Mapping[Fraction, Fraction]
 
 
 @frozen
 class Reached:
-    """The least `cost` of noises, and how far those of each rate of the program are from their means, in all."""
+    """The least `cost` of noises that reach an output.
+
+    `distances` are their total distances from the means, for each rate of the program.
+    """
 
     cost: Fraction
     distances: Mapping[Fraction, Fraction]
 
     def cost_at(self, rates: OwnRates) -> Fraction:
-        """What the same noises cost at other rates."""
+        """The cost of the same noises at other rates."""
         return sum((rates[rate] * distance for rate, distance in self.distances.items()), _ZERO)
 
 
@@ -425,7 +451,7 @@ class LeastCosts:
     """The least costs of the outputs of a program over real inputs."""
 
     def __init__(self, program: Program) -> None:
-        """Raises Undecided for programs of another kind."""
+        """Raise Undecided for programs of another kind."""
         self._program = program
         self._exits = aligned_exits(program)
         for each in self._exits:
@@ -438,8 +464,10 @@ class LeastCosts:
                     raise OutsideFragment("costs are those of Laplace and one-sided noise")
 
     def reaching(self, output: Candidate, inputs: Texts, rates: OwnRates, *, likely: bool) -> Reached | None:
-        """The least cost at which the output is reached at some inputs; None where it is not. Where it is to be
-        `likely`, by exits alone that have a positive probability there."""
+        """The least cost at which `output` is reached at `inputs`; None where it is not reached.
+
+        With `likely`, only exits count that have a positive probability there.
+        """
         values = [Fraction(inputs[name] or 0) for name in self._program.inputs]
         systems = [(each, system) for each in self._exits if (system := self._system(each, output, values)) is not None]
         candidates = [
@@ -454,13 +482,13 @@ class LeastCosts:
         return min(candidates, key=lambda one: one.cost, default=None)
 
     def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
-        """The noises with which an exit is reached and gives the output; None where it gives another one."""
+        """The noises with which the exit is reached and gives `output`; None where it gives another output."""
         balls = self._balls(each, output)
         point = {each.first_input + position: value for position, value in enumerate(values)}
         return None if balls is None else [item.with_values(point).closure() for item in (*each.slacks, *balls)]
 
     def _balls(self, each: AlignedExit, output: Candidate) -> list[Halfspace] | None:
-        """What an exit needs to give the output; None where it gives another one."""
+        """The conditions under which the exit gives `output`; None where it gives another output."""
         slots = self._program.core.slots
         forms = dict(each.reals)
         needed: list[Halfspace] = []

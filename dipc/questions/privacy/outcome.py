@@ -1,4 +1,4 @@
-"""The claim about the privacy of a program, and the result, with the fields of the JSON contract.
+"""Claims about the privacy of a program, and reports on them, with the fields of the JSON contract.
 
 A claim is Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta, for the eps of some intervals.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 else:
     transcendental = LazyModule("dipc.claims.transcendental")
 
-#: What encloses a number.
+#: The lower and upper end of an enclosure.
 Ends = tuple[Fraction, Fraction]
 
 _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
@@ -44,14 +44,14 @@ _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 
 @frozen
 class PrivacyClaim:
-    """(budget·eps, delta)-privacy for every eps of the intervals; the budget is at least 0.
+    """The claim of (budget·eps, delta)-privacy for every eps of the intervals; the budget is at least 0.
 
-    Where delta has transcendental numbers in it, `transcendental` is how it is written and a function that is at least
-    as great, and `delta` is one that is at most as great.
+    Where delta contains transcendental numbers, `delta` is a lower bound of it. `transcendental` is then its text with
+    an upper bound.
 
-    Where delta is put together by min, max and abs, it is `piecewise`, and `pieces` are claims with one closed form
-    each, whose intervals cover those of the claim: next to where two meet they may overlap, and the claim holds if all
-    of them do. `delta` is then that of the first.
+    Where delta contains min, max or abs, `piecewise` is the whole function and `pieces` are claims with one closed form
+    each. Their intervals cover those of the claim, and may overlap where two forms meet. The claim holds if all pieces
+    hold. `delta` is then the delta of the first piece.
     """
 
     budget: Fraction
@@ -63,13 +63,15 @@ class PrivacyClaim:
 
     @property
     def is_pure(self) -> bool:
-        """Whether delta is 0."""
+        """True if delta is 0."""
         return self.piecewise is None and self.delta.value.is_zero()
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether delta is at least 1 for every eps of the intervals: no probability is greater. False where that
-        reaches a limit."""
+        """True if delta is at least 1 for every eps of the intervals, so that every program meets the claim.
+
+        False where deciding this reaches a limit.
+        """
         with suppress(LimitReached):
             return all(
                 isinstance(decide_nonnegative(numerator - denominator, interval), Holds)
@@ -81,47 +83,52 @@ class PrivacyClaim:
 
     @property
     def budget_text(self) -> str:
-        """`3*eps/4`."""
+        """The budget as text, for example `3*eps/4`."""
         return str(ClosedForm(multiple_of_eps(self.budget)))
 
     @property
     def delta_text(self) -> str:
-        """`exp(-eps)/9`."""
+        """The delta as text, for example `exp(-eps)/9`."""
         if self.piecewise is not None:
             return str(self.piecewise)
         return str(self.delta) if self.transcendental is None else self.transcendental[0]
 
     @property
     def with_more(self) -> PrivacyClaim | None:
-        """The claim with the greater delta of a transcendental one: what refutes it refutes this one."""
+        """The claim with the upper bound of a transcendental delta; None where there is only one delta.
+
+        A counterexample to it refutes this claim as well.
+        """
         if self.transcendental is None or self.transcendental[1] == self.delta:
             return None
         return PrivacyClaim(self.budget, self.transcendental[1], self.intervals)
 
     @property
     def eps_text(self) -> str:
-        """`(0, inf)`."""
+        """The intervals of eps as text, for example `(0, inf)`."""
         return intervals_text(self.intervals)
 
 
 def multiple_of_eps(factor: Fraction) -> ExpPoly:
-    """factor·eps."""
+    """The function `factor`·eps."""
     return ExpPoly.term(factor, 1) if factor else ExpPoly.ZERO
 
 
 def power(factor: Fraction) -> ExpPoly:
-    """e^(factor·eps)."""
+    """The function e^(`factor`·eps)."""
     return ExpPoly.term(1, 0, factor)
 
 
 def read_claim(
     program: Program, budget: GivenValue, delta: GivenValue, eps: GivenEps, option: str = "budget"
 ) -> PrivacyClaim:
-    """The claim that options make; None is a budget of eps, a delta of 0, and the eps of the program's claim block or
-    all. `option` names what gave the budget.
+    """Parse a claim from options.
 
-    Raises DiagnosticError for a budget that is no multiple of eps and a delta that is negative or has no exact meaning,
-    TypeError for inexact numbers.
+    None for `budget` is eps, None for `delta` is 0. None for `eps` is the interval of the program's claim block, or all
+    eps > 0. `option` is the name of the option that gave the budget.
+
+    Raises DiagnosticError for a budget that is not a multiple of eps, and for a delta that is negative or has no exact
+    meaning; TypeError for inexact numbers.
     """
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
     intervals = claimed_intervals(program.core, eps, constants)
@@ -150,8 +157,10 @@ def read_claim(
 def _with_powers_of_eps(
     expression: ClaimExpression, constants: Mapping[str, Parametric], eps: Fraction
 ) -> ClaimExpression:
-    """The expression with `exp(q*eps)`, q rational, in place of each `exp` whose argument is rational at `eps` and not
-    a multiple of eps: both have the same value there. At eps = 1/2 `exp(-4)` is `exp(-8*eps)`, which is exact."""
+    """Replace each `exp` of a rational number at the single `eps` by an equal `exp(q*eps)`, q rational.
+
+    Arguments that are multiples of eps already stay. At eps = 1/2, `exp(-4)` becomes `exp(-8*eps)`, which is exact.
+    """
 
     def power_of_eps(node: ast.Expr) -> ast.Expr | None:
         match node:
@@ -167,7 +176,10 @@ def _with_powers_of_eps(
 
 
 def read_budget(program: Program, text: str, what: str) -> Fraction:
-    """The K of a budget K·eps. Raises DiagnosticError for a text that is none; `what` names the option."""
+    """Parse `text` as a budget K·eps and return K.
+
+    Raises DiagnosticError for another expression; `what` names the option in the message.
+    """
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
     expression = ClaimExpression.parse(what, text, f"<--{what}>")
     value = expression.evaluate(constants).flat()
@@ -206,7 +218,7 @@ def _delta(
     value = expression.evaluate(constants)
     numerator, denominator = value.numerator_flat(), value.denominator
     if denominator != 1:
-        sign = denominator.sign_at_one()  # a divisor of a claim is nowhere 0
+        sign = denominator.sign_at_one()  # the divisor of a claim is 0 at no eps
         numerator, denominator = numerator * sign, denominator * sign
     for interval in intervals:
         decided = decide_nonnegative(numerator, interval)
@@ -222,7 +234,7 @@ Texts = Mapping[str, str | None]
 
 
 class PrivacyVerdict(StrEnum):
-    """`private` comes with a proof, `not private` with a counterexample, `undecided` with a reason."""
+    """One of `private` with a proof, `not private` with a counterexample, `undecided` with a reason."""
 
     PRIVATE = "private"
     NOT_PRIVATE = "not private"
@@ -230,23 +242,25 @@ class PrivacyVerdict(StrEnum):
 
 
 @frozen
-class Where:
-    """A set of outputs at a pair."""
+class OutputsAtPair:
+    """A set of outputs at a pair of adjacent inputs."""
 
     input: Texts
     adjacent: Texts
     outputs: tuple[Texts, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
         outputs = [dict(output) for output in self.outputs]
         return {"input": dict(self.input), "adjacent": dict(self.adjacent), "outputs": outputs}
 
 
 @frozen
-class Sides(Where):
-    """Pr[P(input) in outputs], and what is allowed, e^budget·Pr[P(adjacent) in outputs] + delta: functions of eps, None
-    where the set is another one at each eps."""
+class Sides(OutputsAtPair):
+    """The two sides of the privacy inequality for a set of outputs, as functions of eps.
+
+    `probability` is Pr[P(input) in outputs]; `allowed` is e^budget·Pr[P(adjacent) in outputs] + delta. Both are None
+    where the set of outputs depends on eps.
+    """
 
     probability: Probability | None
     allowed: Probability | None
@@ -254,11 +268,13 @@ class Sides(Where):
 
 @frozen
 class PrivacyCounterexample:
-    """Adjacent inputs, a set of outputs and an eps with Pr[P(input) in outputs] > e^budget·Pr[P(adjacent) in outputs] +
-    delta: rigorous enclosures (lo, hi) of both sides, probability[0] > allowed[1].
+    """Adjacent inputs, a set of outputs and an eps at which the privacy inequality fails.
 
-    With `pure` the set has one element. An output is given by the values of its finite parts; `balls` says within which
-    interval each real or int part lies.
+    The inequality is Pr[P(input) in outputs] <= e^budget·Pr[P(adjacent) in outputs] + delta. `probability` and
+    `allowed` are rigorous enclosures (lo, hi) of its sides: probability[0] > allowed[1].
+
+    With `pure` the set has one element. The finite parts of an output are given by their values; `balls` has the
+    interval of each real or int part.
     """
 
     sides: Sides
@@ -299,35 +315,41 @@ def counterexample_of(
     claim: PrivacyClaim,
     balls: Mapping[str, Ends] | None = None,
 ) -> PrivacyCounterexample:
-    """What refutes a claim, of an obligation that probabilities are at most what is allowed: that is its probability,
-    and they are required of it."""
+    """The counterexample to `claim` that a failed obligation gives.
+
+    The obligation bounds the allowed value from below by the probability: its required value is the probability, and
+    the probability that it measured is the allowed value.
+    """
     return PrivacyCounterexample(sides, failure.eps, failure.required, failure.probability, claim.is_pure, balls)
 
 
 @frozen
 class Proved:
-    """A claim is proved, about all real inputs by this, in words; None about pairs that are listed."""
+    """The answer that a claim holds. `by` names the proof for all real inputs; None for pairs that are listed."""
 
     by: str | None
 
 
 @frozen
 class UnprovedLoss:
-    """Nothing refutes the claim, but not all of it is proved."""
+    """The answer that a claim is neither refuted nor wholly proved, with the reason."""
 
     reason: str
 
 
-#: What a claim comes to.
+#: The answer of one method to a claim.
 Answer = Proved | PrivacyCounterexample | UnprovedLoss
 
 
 @frozen
 class Numbers:
-    """Every value of the constant `parameter` from `least` on. What is refuted is so `at` one of them, and `onwards`
-    from there. `each` is a constant of privacy for each value, as a function of it where it is not the same for all;
-    where `exact` no smaller one does, else none up to the value `attained`. From the value `at` on none does that is
-    smaller than the function `below`."""
+    """The values of a program's constant `parameter`, from `least` on, that an answer covers.
+
+    A refuted claim fails `at` one value; with `onwards`, also at all greater ones. `each` is a constant of privacy for
+    each value, written as a function of the value where it varies. With `exact`, no smaller constant suffices.
+    Otherwise that is known for values up to `attained`, and from `at` on no constant smaller than the function `below`
+    suffices.
+    """
 
     parameter: str
     least: int
@@ -339,7 +361,6 @@ class Numbers:
     below: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
         return {
             "parameter": self.parameter,
             "least": self.least,
@@ -351,8 +372,11 @@ class Numbers:
 
 @frozen
 class PrivacyAnswer:
-    """What is known of a program and adjacent inputs. `pairs` counts the ordered pairs, None where these are all
-    adjacent real inputs; `about` says which inputs, `adjacency` which of them are adjacent."""
+    """The common head of all privacy answers: the program, and the adjacent inputs that the answer covers.
+
+    `pairs` counts the ordered pairs; None for all adjacent real inputs. `about` says in words which inputs are covered,
+    `adjacency` which of them are adjacent.
+    """
 
     program: str
     adjacency: str
@@ -361,7 +385,7 @@ class PrivacyAnswer:
 
     @property
     def head(self) -> dict[str, Any]:
-        """The first keys of its JSON object."""
+        """The first keys of the answer's JSON object."""
         return {"schema": SCHEMA, "program": self.program, "adjacent": self.adjacency}
 
     @abstractmethod
@@ -373,17 +397,18 @@ class PrivacyAnswer:
 
 
 def ends_json(ends: Ends | None) -> list[str]:
-    """What encloses a number, None for infinity, exactly as texts."""
+    """Both ends of an enclosure as exact texts; None is infinity."""
     return ["inf", "inf"] if ends is None else list(map(exact_text, ends))
 
 
 @frozen
 class PrivacyReport(PrivacyAnswer):
-    """Whether a program is private. `obligations` counts the different inequalities
-    that were decided, `proof` says by what a program is proved private for all real inputs; `numbers` are the values of
-    a constant that it is about.
+    """The verdict on a privacy claim.
 
-    A report is neither true nor false: `require` fails unless it is private.
+    `obligations` counts the different inequalities that were decided. `proof` names the proof for all real inputs.
+    `numbers` are the values of a constant that the report covers.
+
+    A report is neither true nor false in a condition: `require` fails unless it is private.
     """
 
     claim: PrivacyClaim
@@ -396,11 +421,10 @@ class PrivacyReport(PrivacyAnswer):
 
     @property
     def vacuous(self) -> bool:
-        """Whether it is private because delta is at least 1, as every program is."""
+        """True if the program is private only because delta is at least 1."""
         return self.verdict is PrivacyVerdict.PRIVATE and self.claim.is_vacuous
 
     def __str__(self) -> str:
-        """The answer in one sentence."""
         text: str = above("privacy").privacy_line(self)
         return text
 
@@ -410,8 +434,11 @@ class PrivacyReport(PrivacyAnswer):
         )
 
     def require(self) -> PrivacyReport:
-        """The report itself, if it is private. Raises AssertionError otherwise, which names adjacent inputs, outputs,
-        eps, probability and what is allowed, or the reason why it is undecided."""
+        """Return the report itself if it is private.
+
+        Raises AssertionError otherwise. The message names adjacent inputs, outputs, eps, the probability and what is
+        allowed, or the reason why the claim is undecided.
+        """
         if self.verdict is not PrivacyVerdict.PRIVATE:
             raise AssertionError(above("shown").privacy_refusal(self))
         return self

@@ -1,15 +1,13 @@
-"""The privacy profile of a program at one eps: the least delta of every budget, the least budget of a delta, and the
-privacy loss distribution that both come from.
+"""The privacy profile at one eps: the least delta of each budget, the least budget of a delta, the loss distribution.
 
-At a pair with probabilities p and p' of the outputs, delta(b) = Σ max(0, p - e^b·p') falls with the budget b. For a
-delta > 0 the claim Σ_S p - e^b·Σ_S p' <= delta about all sets S says that b >= log((Σ_S p - delta)/Σ_S p'), so that the
-least budget is the greatest of these numbers, and it is attained by a set of the outputs with the greatest p/p'. Such a
-set is guessed from enclosures; what it gives is a bound from below, whatever was guessed, and one from above is checked
-by computing its delta.
+At a pair with probabilities p and p' of the outputs, delta(b) = Σ max(0, p - e^b·p') falls as the budget b grows. For
+delta > 0, the claim Σ_S p - e^b·Σ_S p' <= delta about all sets S says that b >= log((Σ_S p - delta)/Σ_S p'). So the
+least budget is the greatest of these numbers. It is attained by a set of the outputs with the greatest p/p'. The code
+guesses this set from enclosures. Any set gives a lower bound; an upper bound is checked by computing its delta.
 
-**Beside it** stand two theorems about k runs with loss at most e each (Dwork and Roth, The Algorithmic Foundations of
-Differential Privacy, section 3.5): basic composition gives the budget k·e, and for every d > 0 advanced composition
-(Theorem 3.20) the budget e·sqrt(2k·log(1/d)) + k·e·(e^e - 1) at the delta d.
+Two theorems bound k runs with loss at most e each (Dwork and Roth, The Algorithmic Foundations of Differential Privacy,
+section 3.5). Basic composition gives the budget k·e with delta 0. For every d > 0, advanced composition (Theorem 3.20)
+gives the budget e·sqrt(2k·log(1/d)) + k·e·(e^e - 1) with delta d.
 """
 
 from __future__ import annotations
@@ -42,21 +40,23 @@ from dipc.questions.privacy.outcome import (
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Budgets of a profile, and the delta below which it is not followed where the loss has no end.
+#: The number of budgets of a profile, and the delta at which it ends where the loss is unbounded.
 POINTS, _LEAST_DELTA = 33, Fraction(1, 10**9)
 
-#: Pairs whose loss distributions are written out.
+#: The greatest number of pairs whose loss distributions are written out.
 _MOST_PAIRS = 256
 
-#: Values of a rounded loss distribution at most, and its finest grid: that of dp-accounting.
+#: The greatest number of values of a rounded loss distribution, and its finest grid, which is that of dp-accounting.
 _MOST_VALUES, _FINEST = 20_000, Fraction(1, 10_000)
 
 
 @frozen
 class BudgetAt(PrivacyAnswer):
-    """The least budget b such that (b, delta)-privacy holds at `eps`, over all pairs: `value` encloses it, None is
-    infinity. It is a number, not a multiple of eps. Where it is infinite, `limit` encloses the least delta's limit as
-    the budget grows."""
+    """The least budget b such that the program is (b, delta)-private at `eps`, over all pairs.
+
+    `value` encloses b, which is a number and not a multiple of eps; None is infinity. Where b is infinite, `limit`
+    encloses the limit of the least delta as the budget grows.
+    """
 
     delta: Fraction
     eps: Fraction
@@ -76,7 +76,7 @@ class BudgetAt(PrivacyAnswer):
 
 @frozen
 class ProfilePoint:
-    """The least `delta`, enclosed, of `budget`, a number."""
+    """An enclosure of the least `delta` for the number `budget`."""
 
     budget: Fraction
     delta: Ends
@@ -84,8 +84,11 @@ class ProfilePoint:
 
 @frozen
 class Atom:
-    """Outputs with one privacy loss log(p/p') at a pair: `loss` encloses it, None is infinity; `probability` is that at
-    the first input of the pair, at the eps, `form` the same for every eps, None where it has no closed form."""
+    """The outputs with one privacy loss log(p/p') at a pair, and their probability.
+
+    `loss` encloses the loss; None is infinity. `probability` encloses the probability p of these outputs at the first
+    input of the pair, at one eps. `form` is p for every eps; None where it has no closed form.
+    """
 
     loss: Ends | None
     probability: Ends
@@ -93,7 +96,6 @@ class Atom:
     outputs: tuple[Texts, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
         return {
             "loss": ends_json(self.loss),
             "probability": ends_json(self.probability),
@@ -104,17 +106,21 @@ class Atom:
 
 @frozen
 class LossDistribution:
-    """The law of log(p/p') of the outputs at `input`, p' being their probabilities at `adjacent`: its atoms, those with
-    the greatest loss first."""
+    """The distribution of the privacy loss log(p/p') of the outputs at `input`, the atoms with the greatest loss first.
+
+    The probabilities p are those at `input`, p' those at `adjacent`.
+    """
 
     input: Texts
     adjacent: Texts
     atoms: tuple[Atom, ...]
 
     def rounded(self, step: Fraction) -> tuple[dict[int, float], float]:
-        """Probabilities by losses in multiples of the step, and that of an infinite loss: losses rounded up, and
-        probabilities to greater floats, so that each delta computed from it is at least the exact one, except for the
-        errors of floats there."""
+        """The probabilities of the losses in multiples of `step`, and the probability of an infinite loss.
+
+        Losses are rounded up, and probabilities up to the next float. Each delta computed from them is at least the
+        exact one, up to rounding errors of that computation.
+        """
         masses: dict[int, Fraction] = {}
         infinite = _ZERO
         for atom in self.atoms:
@@ -127,7 +133,7 @@ class LossDistribution:
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The arguments of `dp_accounting.pld.pld_pmf.create_pmf`; keys of `loss_probs` are whole numbers."""
+        """The arguments of `dp_accounting.pld.pld_pmf.create_pmf`; keys of `loss_probs` are integers."""
         probabilities, infinite = self.rounded(_FINEST)
         return {
             "loss_probs": probabilities,
@@ -138,8 +144,11 @@ class LossDistribution:
 
     @property
     def message(self) -> dict[str, Any]:
-        """The message PrivacyLossDistribution of Google's library of differential privacy (its `proto/accounting`), as
-        JSON: on the finest grid of powers of ten on which it is not too long."""
+        """The message PrivacyLossDistribution of Google's library of differential privacy, as JSON.
+
+        Its definition is in that library's `proto/accounting`. The step of its grid is the least power of ten at which
+        the message is short enough.
+        """
         losses = [atom.loss[1] for atom in self.atoms if atom.loss is not None]
         step = _FINEST
         while losses and max(losses) - min(losses) > _MOST_VALUES * step:
@@ -151,7 +160,6 @@ class LossDistribution:
         return {"pessimisticPmf": said}
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
         return {
             "input": dict(self.input),
             "adjacent": dict(self.adjacent),
@@ -162,8 +170,11 @@ class LossDistribution:
 
 @frozen
 class Profile(PrivacyAnswer):
-    """The least delta at `eps` of budgets from 0 to where nothing is lost any more; `distributions` are those of the
-    privacy loss at all pairs with different ones, or `reason` says why there are none."""
+    """The least deltas at `eps` of budgets from 0 to the greatest loss.
+
+    `distributions` are the distributions of the privacy loss, one for all pairs with the same; or `reason` says why
+    there are none.
+    """
 
     eps: Fraction
     points: tuple[ProfilePoint, ...]
@@ -171,7 +182,7 @@ class Profile(PrivacyAnswer):
     reason: str | None
 
     def as_json(self) -> dict[str, Any]:
-        """The whole JSON object. What encloses a delta is exact; as floats its ends are rounded up."""
+        """The whole JSON object. Enclosures of a delta are exact; as floats both ends are rounded up."""
         points = [
             {"budget": str(point.budget), "delta": ends_json(point.delta), "float": _float_up(point.delta[1])}
             for point in self.points
@@ -188,7 +199,7 @@ class Profile(PrivacyAnswer):
 
 @frozen
 class Theorems:
-    """The theorems about composition, for this many `runs`, each with a loss of at most `loss`."""
+    """The composition theorems for this many `runs`, each with a loss of at most `loss`."""
 
     runs: int
     loss: Fraction
@@ -199,12 +210,12 @@ class Theorems:
         return self.runs * self.loss
 
     def advanced(self, delta: Fraction) -> float:
-        """A budget that suffices with a delta > 0; for display."""
+        """A budget that suffices with `delta` > 0, as a float for display."""
         each = float(self.loss)
         return each * math.sqrt(2 * self.runs * math.log(1 / delta)) + self.runs * each * math.expm1(each)
 
     def advanced_delta(self, budget: Fraction) -> float:
-        """A delta that suffices with a budget; for display."""
+        """A delta that suffices with `budget`, as a float for display."""
         each = float(self.loss)
         rest = float(budget) - self.runs * each * math.expm1(each)
         return math.exp(-(rest**2) / (2 * self.runs * each**2)) if rest > 0 and each else float(rest <= 0)
@@ -215,8 +226,10 @@ class Theorems:
 
 
 def theorems_of(question: PrivacyQuestion, eps: Fraction) -> Theorems | None:
-    """What the theorems say of several runs of one program; None for one run, and where the loss is infinite or not
-    known."""
+    """The composition theorems for several runs of one program.
+
+    None for a single run, and where the loss is infinite or not known.
+    """
     if question.runs == 1 or len(question.parts) > 1:
         return None
     try:
@@ -227,8 +240,11 @@ def theorems_of(question: PrivacyQuestion, eps: Fraction) -> Theorems | None:
 
 
 def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits: int = DIGITS) -> BudgetAt:
-    """The least budget of a delta at an eps. Raises DiagnosticError for real inputs that are not enumerated, Undecided
-    past a limit and beyond budgets that are looked at; ValueError for a negative delta."""
+    """The least budget for `delta` at `eps`.
+
+    Raises DiagnosticError for real inputs that are not enumerated, Undecided past a limit and for budgets beyond the
+    greatest that is tried, ValueError for a negative delta.
+    """
     if delta < 0:
         raise ValueError(f"a delta must be at least 0, not {delta}")
     question.require_meaning(eps)
@@ -240,15 +256,15 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
 
 
 def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digits: int = DIGITS) -> Profile:
-    """The least deltas at an eps of this many budgets, at equal distances. Raises as `budget_at` does."""
+    """The least deltas at `eps` of `points` budgets at equal distances. Raises as `budget_at` does."""
     greatest = question.largest_loss(eps).value
     end = budget_at(question, _LEAST_DELTA, eps, 6).value if greatest is None else greatest
-    # Where outputs are possible at one input alone, delta has no limit 0: the others have a greatest loss.
+    # Where some outputs are possible at one input only, delta does not tend to 0. Other outputs have a greatest loss.
     last = _ONE if end is None else end[1]
     budgets = [last * place / (points - 1) for place in range(points)] if last else [_ZERO]
     said = [ProfilePoint(b, outward(*question.delta_at(b / eps, eps, digits), digits)) for b in budgets]
     if greatest is not None:
-        said[-1] = ProfilePoint(last, (_ZERO, _ZERO))  # no output loses more
+        said[-1] = ProfilePoint(last, (_ZERO, _ZERO))  # no output has a greater loss
     try:
         distributions, reason = loss_distributions(question, eps, digits), None
     except Undecided as undecided:
@@ -257,8 +273,10 @@ def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digi
 
 
 def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = DIGITS) -> tuple[LossDistribution, ...]:
-    """The distributions of the loss at all pairs where they differ, for finite or int outputs. Raises Undecided for
-    others, and past a limit; DiagnosticError for an eps at which a program has no meaning."""
+    """The distributions of the privacy loss at all pairs, equal ones once, for finite or int outputs.
+
+    Raises Undecided for other outputs, and past a limit; DiagnosticError for an eps at which a program has no meaning.
+    """
     question.require_meaning(eps)
     laws = question.laws().listed()
     different = different_pairs(laws.table, laws.pairs)
@@ -297,53 +315,52 @@ def _atom(laws: TableLaws, couple: tuple[int, int], answers: Sequence[int], eps:
 
 
 def _float_up(value: Fraction) -> float:
-    """The least float that is at least the value."""
+    """The least float that is at least `value`."""
     near = float(value)
     return near if Fraction(near) >= value else math.nextafter(near, math.inf)
 
 
 @frozen
 class Composition:
-    """Independent runs of programs at the same pairs of adjacent inputs, about all outputs of which questions are
-    asked."""
+    """Independent runs of programs at the same pairs of adjacent inputs: each method is about all outputs together."""
 
     question: PrivacyQuestion
 
     def check(self, budget: GivenValue = None, delta: GivenValue = None, eps: GivenEps = None) -> PrivacyReport:
-        """Whether all outputs together are (budget, delta)-private. Raises as `dipc.check_privacy` does."""
+        """Decide whether all outputs together are (budget, delta)-private. Raises as `dipc.check_privacy` does."""
         return self.question.decide(read_claim(self.question.program, budget, delta, eps))
 
     def loss(self, at: Fraction | int | str) -> Loss:
-        """The largest loss at an eps."""
+        """The largest privacy loss at the eps `at`."""
         return self.question.largest_loss(exact_eps(at))
 
     def delta(self, budget: str, at: Fraction | int | str) -> Ends:
-        """The least delta of a budget, a multiple of eps, at an eps, enclosed."""
+        """An enclosure of the least delta for `budget`, a multiple of eps, at the eps `at`."""
         factor = read_budget(self.question.program, budget, "budget")
         return self.question.delta_at(factor, exact_eps(at))
 
     def budget(self, delta: Fraction | int | str, at: Fraction | int | str) -> BudgetAt:
-        """The least budget of a delta at an eps."""
+        """The least budget for `delta` at the eps `at`."""
         return budget_at(self.question, exact_rational(delta, "delta"), exact_eps(at))
 
     def renyi(self, order: int, at: Fraction | int | str) -> Renyi:
-        """The largest Rényi divergence of an order at an eps."""
+        """The largest Rényi divergence of `order` at the eps `at`."""
         return self.question.divergence(order, exact_eps(at))
 
     def profile(self, at: Fraction | int | str, points: int = POINTS) -> Profile:
-        """The least deltas of budgets at an eps, with the loss distributions."""
+        """The least deltas of `points` budgets at the eps `at`, with the loss distributions."""
         return profile(self.question, exact_eps(at), points)
 
 
 def compose(
     *programs: ProgramGiven, adjacent: str, inputs: InputSpec | None = None, runs: Sequence[int] | int = 1
 ) -> Composition:
-    """The joint loss of independent runs of one or several programs with the same inputs, `runs` of each, at pairs of
-    adjacent inputs. `adjacent` and `inputs` are as for `dipc.check_privacy`.
+    """The joint privacy of independent runs of one or several programs with the same inputs.
 
-    Runs that choose what to ask by what came out before are one program that contains them.
+    `runs` is the number of runs, of all programs or of each. `adjacent` and `inputs` are as for `dipc.check_privacy`.
+    Runs whose questions depend on earlier outputs are not independent: write one program that contains them.
 
-    Raises DiagnosticError for what cannot be read, ValueError for programs that do not fit together.
+    Raises DiagnosticError for options that cannot be read, ValueError for programs whose inputs differ.
     """
     counts = [runs] * len(programs) if isinstance(runs, int) else list(runs)
     if not programs or len(counts) != len(programs) or min(counts) < 1:
