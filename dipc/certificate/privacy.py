@@ -19,7 +19,7 @@ from dipc.certificate.obligations import ObligationWriter, closed_form, closed_v
 from dipc.decide.obligation import Counterexample, Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import least_shift
-from dipc.questions.privacy.adjacency import Distance, Pairs, Neighborhood, texts
+from dipc.questions.privacy.adjacency import Distance, Neighborhood, Pairs, texts
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.densities import OF_CELLS, RealOutputs
 from dipc.questions.privacy.every_number import EveryNumber

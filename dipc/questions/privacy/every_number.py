@@ -22,10 +22,10 @@ from dipc.questions.privacy.adjacency import Distance, Neighborhood, parse_adjac
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import GROWS, Candidate, Constant, exponent_of, of_open_inputs
 from dipc.questions.privacy.loops import (
+    LoopBound,
     LoopCost,
     LoopPaths,
     OneLoop,
-    LoopBound,
     bounds_text,
     extremum_cost,
     loop_cost,
