@@ -53,6 +53,7 @@ from dipc.verifier.statement import (
     Statement,
     Subject,
     is_about_privacy,
+    shown,
 )
 from dipc.verifier.syntax import Constants, Program, Variables, read_expression
 
@@ -116,8 +117,8 @@ class Accepted:
         if answer is Follows.YES:
             return self
         stated = ", ".join(f"{name}: {text}" for name, text in block.items())
-        shown = "proved" if self.verdict == "accurate" else "refuted"
-        return replace(self, differs=f"the claim block of the program is not what was {shown} ({stated}): {why}")
+        verb = "proved" if self.verdict == "accurate" else "refuted"
+        return replace(self, differs=f"the claim block of the program is not what was {verb} ({stated}): {why}")
 
     @property
     def exit_code(self) -> int:
@@ -868,7 +869,7 @@ def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[s
 def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int], rows: int) -> str:
     """The claim about the rows: an expression that no row uses was not examined."""
     used = [name for name in ("alpha", "beta", "gamma") if not rows or own.get(name) != rows]
-    texts = [f"{name} = {claim[name]}" for name in used if claim[name] is not None]
+    texts = [f"{name} = {shown(str(claim[name]))}" for name in used if claim[name] is not None]
     stated = ", ".join([*texts, f"eps in {' or '.join(claim['eps'])}"])
     others = [f"{count} with {name}" for name, count in own.items() if count]
     return f"{stated}; rows have their own: {', '.join(others)}" if others else stated

@@ -198,6 +198,11 @@ def eps_text(intervals: Sequence[Interval]) -> str:
     return f"for every eps in {' or '.join(map(str, intervals))}"
 
 
+def shown(expression: str) -> str:
+    """The text of an expression on one line, without comments: these are a certificate's own words."""
+    return " ".join(" ".join(line.partition("#")[0].split()) for line in expression.splitlines()).strip()
+
+
 def _less_than_one(beta: str, budget: Budget) -> str:
     """`1 - beta`, with parentheses around a beta that is a sum."""
     try:
@@ -211,8 +216,8 @@ def _claimed(claim: Claim, rows: Sequence[Row], budget: Budget) -> str:
     """The probability, alpha and gamma that are claimed, with the rows' own values of each."""
     words: list[str] = []
     for name in ("beta", "alpha", "gamma"):
-        own = [row.cells.own[name] for row in rows if name in row.cells.own]
-        stated = getattr(claim, name)
+        own = [shown(row.cells.own[name]) for row in rows if name in row.cells.own]
+        stated = None if getattr(claim, name) is None else shown(str(getattr(claim, name)))
         has_distance = any(row.cells.dd is not None for row in rows)
         if name == "alpha" and stated is None and has_distance:
             stated = "dd"

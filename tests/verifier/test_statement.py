@@ -141,6 +141,17 @@ def test_an_older_version(tmp_path: Path) -> None:
 # --- sentences --------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["alpha", "beta", "gamma"])
+def test_a_comment_is_not_part_of_the_sentence(name: str) -> None:
+    data = document(coin())
+    data["claim"][name] += " # , at all 1000 inputs of the domain\n"
+    accepted = check_text(resealed(data))
+    assert [*accepted.lines()] == [*check_text(coin()).lines()]
+    for row in data["rows"]:
+        row["own"] = {"beta": "1/2 # at most"}
+    assert "each row's own beta being 1/2, alpha = 0, at all 2 inputs" in sentence(resealed(data))
+
+
 def test_rows_left_out_are_missing_from_the_sentence() -> None:
     assert "at all 2 inputs of the domain" in sentence(coin())
     data = document(coin())
