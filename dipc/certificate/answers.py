@@ -15,7 +15,7 @@ from typing import Any, assert_never
 
 from dipc.algebra.limits import Undecided
 from dipc.certificate.data import rational
-from dipc.certificate.near import MOST_CASES, Cut, Near, Stated, halfspace, halves, near
+from dipc.certificate.near import MOST_CASES, Cut, NearEvidence, NearInput, find_near, halfspace, halves
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import (
     Infeasible,
@@ -70,12 +70,12 @@ class Solved(Answers):
         self.stated: dict[str, Any] = {}
         self.beside: set[tuple[int, int]] = set()
         #: What is known of cells before they are asked about.
-        self._near: dict[str, Near] = {}
+        self._near: dict[str, NearEvidence] = {}
         self._unanswered: set[tuple[str, bool]] = set()
         #: The half-spaces that were looked at last, and a point of them: a cell is, before it is divided.
         self._last: tuple[tuple[Guard, ...], Point | Infeasible] = (), {}
 
-    def to(self, key: str, question: object) -> object:
+    def find(self, key: str, question: object) -> object:
         """Return the answer to `question`, or None if none is found. A question is solved at most once."""
         assert isinstance(question, Question | Divided | Followed), "nothing else is asked"
         asked = key, not isinstance(question, Question) or question.exact
@@ -104,14 +104,14 @@ class Solved(Answers):
             if answer is not None:
                 return answer
             along = _along_a_class(question, point)
-            stated = near(question, point) if along is None else None
+            stated = find_near(question, point) if along is None else None
             along = _along_a_class(question, point, empty=True) if along is None and stated is None else along
             if along is not None:
                 _, behind = question.coverage.halves(question.cell, along)
-                stated = near(replace(question, cell=behind), self._point(behind))
-                return _cut(along) | ({"near": stated.as_json()} if isinstance(stated, Stated) else {})
+                stated = find_near(replace(question, cell=behind), self._point(behind))
+                return _cut(along) | ({"near": stated.as_json()} if isinstance(stated, NearInput) else {})
         match stated:
-            case Stated():
+            case NearInput():
                 return {"near": stated.as_json()}
             case Cut(guard):
                 self._near |= {half.key: one for half, one in halves(question, stated)}
@@ -196,7 +196,7 @@ def _shifts(question: Followed) -> list[Any]:
     grid = [shift * question.radius for shift in _GRID]
     best: dict[tuple[Fraction, ...], tuple[Fraction, Any]] = {}
     for before, fresh in product(question.costs, product(grid, repeat=len(question.drawn))):
-        cost, left = question.cost(before, fresh), question.left(before, fresh)
+        cost, left = question.cost(before, fresh), question.carried_shifts(before, fresh)
         if cost is not None and (left not in best or cost < best[left][0]):
             best[left] = cost, [list(map(rational, before)), list(map(rational, fresh))]
     return [shifts for _, shifts in best.values()]

@@ -159,7 +159,7 @@ class FunctionData:
         #: With the functions themselves: an identity means something only as long as its object lives.
         self._known: dict[int, tuple[Closed, Any]] = {}
 
-    def of(self, value: Closed) -> Any:
+    def data(self, value: Closed) -> Any:
         """Return the data of a function. The caller must not change the data."""
         known = self._known.get(id(value))
         if known is None:

@@ -43,7 +43,7 @@ MOST_CASES = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class NearInput:
     """A near input for each u of a part.
 
     `finite` is the number of its finite inputs, and `rounded` are lines that are rounded up. `moved` has the inputs
@@ -65,8 +65,8 @@ class Stated:
         """Whether the input is nearer than alpha to the u that `point` gives, with alpha."""
         values = dict(point)
         for place, line in enumerate(self.rounded, start=1):
-            values[ALPHA - place] = Fraction(ceil(_at(line, values)))
-        moves = [abs(_at(line, values) - values.get(slot, _ZERO)) for slot, line in self.moved.items()]
+            values[ALPHA - place] = Fraction(ceil(_value_at(line, values)))
+        moves = [abs(_value_at(line, values) - values.get(slot, _ZERO)) for slot, line in self.moved.items()]
         length = sum(moves) if norm == "l1" else max(moves, default=_ZERO)
         return (_ONE if norm == "discrete" else length) < values[ALPHA]
 
@@ -79,14 +79,14 @@ class Cut:
     """
 
     guard: Guard
-    holds: Near
-    fails: Near
+    holds: NearEvidence
+    fails: NearEvidence
 
 
-Near = Stated | Cut
+NearEvidence = NearInput | Cut
 
 
-def near(question: Divided, inside: Point | Infeasible | None = None) -> Near | None:
+def find_near(question: Divided, inside: Point | Infeasible | None = None) -> NearEvidence | None:
     """The evidence that nothing is claimed about a whole cell, or None if none is found. Raises Undecided.
 
     `inside` is a point of the cell, if one is known.
@@ -103,7 +103,7 @@ def near(question: Divided, inside: Point | Infeasible | None = None) -> Near | 
     return None
 
 
-def _is_shown(question: Divided, stated: Near) -> bool:
+def _is_shown(question: Divided, stated: NearEvidence) -> bool:
     """Whether the checker sees that nothing is claimed about the cell."""
     if isinstance(stated, Cut):
         return all(
@@ -118,7 +118,7 @@ def _is_shown(question: Divided, stated: Near) -> bool:
     return True
 
 
-def halves(question: Divided, cut: Cut) -> Iterator[tuple[Divided, Near]]:
+def halves(question: Divided, cut: Cut) -> Iterator[tuple[Divided, NearEvidence]]:
     """Yield the two halves of a cell, each with its evidence."""
     cells = question.coverage.halves(question.cell, cut.guard.renamed(question.coverage.places))
     for cell, stated in zip(cells, (cut.holds, cut.fails), strict=True):
@@ -128,7 +128,7 @@ def halves(question: Divided, cut: Cut) -> Iterator[tuple[Divided, Near]]:
 # --- What is tried ----------------------------------------------------------------------------------------------------
 
 
-def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Iterator[Near]:
+def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Iterator[NearEvidence]:
     ideal = known.ideal
     if ideal.norm == "discrete":
         yield from _anywhere(known)
@@ -146,35 +146,37 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
         if known.equal_numbers(other) is None:
             yield from _stepping(known, here, other)
             for inner in (False, True):
-                nearest = _nearest(ideal.norm, other.guards, ideal.whole, inner)
+                nearest = _nearest(ideal.norm, other.guards, ideal.integer_inputs, inner)
                 if nearest is not None and nearest.is_around(system, point):
                     with suppress(Undecided):
-                        yield nearest.near(system, here, {}, frozenset())
+                        yield nearest.evidence(system, here, {}, frozenset())
 
 
-def _anywhere(known: Surroundings) -> Iterator[Near]:
+def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
     """Yield inputs with another answer anywhere, for the discrete norm."""
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
             if known.equal_numbers(other) is None:
                 system = list(map(halfspace, other.guards))
                 inside = (
-                    integer_solution(system, known.ideal.whole, MOST_CASES) if known.ideal.whole else solution(system)
+                    integer_solution(system, known.ideal.integer_inputs, MOST_CASES)
+                    if known.ideal.integer_inputs
+                    else solution(system)
                 )
                 if inside is not None and not isinstance(inside, Infeasible):
-                    yield Stated(number, (), dict(inside))
+                    yield NearInput(number, (), dict(inside))
 
 
 def _own(slot: int) -> Affine:
     return Affine(_ZERO, ((slot, _ONE),))
 
 
-def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: tuple[Line, ...] = ()) -> Stated:
+def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: tuple[Line, ...] = ()) -> NearInput:
     """The input at distance `length` from u in this direction."""
-    return Stated(here, rounded, {slot: plus(_own(slot), scaled(length, d)) for slot, d in direction.items()})
+    return NearInput(here, rounded, {slot: plus(_own(slot), scaled(length, d)) for slot, d in direction.items()})
 
 
-def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[Near]:
+def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEvidence]:
     """Yield inputs straight across a side of the path.
 
     They are halfway between the side and the distance alpha, or not as far as paths that may have the answer of u. For
@@ -183,7 +185,7 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[Near]:
     width, direction = outwards(known.ideal.norm, guard)
     form = Affine(guard.constant, guard.form)
     back = {slot: -d for slot, d in direction.items()}
-    if all(slot in known.ideal.whole for slot, _ in guard.form):
+    if all(slot in known.ideal.integer_inputs for slot, _ in guard.form):
         yield _steps(here, back, _own(ALPHA - 1), (scaled(plus(form, _ONE), 1 / width),))
         return
     depth = scaled(form, 1 / width)
@@ -215,14 +217,14 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
     return least / 2 if least else None
 
 
-def _changing(known: Surroundings, here: int) -> Iterator[Near]:
+def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
     """Yield moves of an input up or down where the answer is a form of it.
 
     They lead from the middle of the path away from its sides.
     """
-    forms = (value for value in known.ideal.told(known.path.answer) if isinstance(value, Affine))
+    forms = (value for value in known.ideal.decisive_outputs(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):
-        length = _ONE if slot in known.ideal.whole else scaled(_FURTHEST, _HALF)
+        length = _ONE if slot in known.ideal.integer_inputs else scaled(_FURTHEST, _HALF)
         up, down = (_steps(here, {slot: sign}, length) for sign in (_ONE, -_ONE))
         yield from (up, down)
         inside = solution([replace(halfspace(guard), strict=True) for guard in known.path.guards], [slot])
@@ -230,12 +232,12 @@ def _changing(known: Surroundings, here: int) -> Iterator[Near]:
             yield Cut(Guard(((slot, _ONE),), -inside[slot], strict=False), down, up)
 
 
-def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[Near]:
+def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[NearEvidence]:
     """Yield steps of ints to a path that requires one form to be at least some number, or between two.
 
     For two bounds and the norm linf, the last step moves fewer inputs.
     """
-    whole, norm = known.ideal.whole, known.ideal.norm
+    whole, norm = known.ideal.integer_inputs, known.ideal.norm
     forms = {guard.form for guard in other.guards}
     strip = len(forms) == 2 and len({tuple((i, -c) for i, c in form) for form in forms} & forms) == 2
     if not all(slot in whole for form in forms for slot, _ in form) or not (
@@ -259,7 +261,7 @@ def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[Near]:
                 less = scaled(_own(ALPHA - len(rounded)), -_ONE)
             left = plus(left, scaled(less, -size))
             moved[slot] = plus(_own(slot), scaled(plus(steps, scaled(less, -_ONE)), direction[slot]))
-        yield Stated(here, tuple(rounded), moved)
+        yield NearInput(here, tuple(rounded), moved)
 
 
 # --- The inputs of a path that are near -------------------------------------------------------------------------------
@@ -293,7 +295,7 @@ class _Nearest:
             if len(rows) + len(above) * len(below) > _MOST_SIDES:
                 raise Undecided("a neighbourhood has too many sides")
             self.bounds.append((v, [_bound(row, v) for row in above], [_bound(row, v) for row in below]))
-            rows = _needed([*rows, *(_without(v, one, two) for one in above for two in below)])
+            rows = _needed([*rows, *(_cancelled(v, one, two) for one in above for two in below)])
         highs = [row for row in rows if row.coefficient(_LEFT)]
         self.bounds.append((_LEFT, [], [_bound(row, _LEFT) for row in highs]))
         sides = [_side({i: c for i, c in row.coefficients if i != _LEFT}, row.constant) for row in highs]
@@ -306,7 +308,9 @@ class _Nearest:
             implies(system, side) for side in self.sides
         )
 
-    def near(self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]) -> Near:
+    def evidence(
+        self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]
+    ) -> NearEvidence:
         """The evidence for a cell, if these coordinates are already chosen: an input for all of it, or a cut.
 
         `upper` are the chosen coordinates that are at an upper bound. Raises Undecided.
@@ -317,7 +321,7 @@ class _Nearest:
             self.cells += 1
             if self.cells > _MOST_CELLS:
                 raise Undecided("a neighbourhood is cut into too many cells")
-            return self._stated(here, chosen, upper)
+            return self._near_input(here, chosen, upper)
         v, *bounds = self.bounds[-1 - len(chosen)]
         distinct = [
             (list(dict.fromkeys(_put(line, chosen) for line in lines)), high) for high, lines in enumerate(bounds)
@@ -330,12 +334,14 @@ class _Nearest:
             if implies(cell, side):
                 continue
             if not implies(cell, side.complement().closure()):
-                here_and_there = [self.near([*cell, half], here, chosen, upper) for half in (side, side.complement())]
+                here_and_there = [
+                    self.evidence([*cell, half], here, chosen, upper) for half in (side, side.complement())
+                ]
                 return Cut(Guard(side.coefficients, side.constant, strict=False), *here_and_there)
             best = other
-        return self.near(cell, here, {**chosen, v: best}, upper | {v} if high else upper)
+        return self.evidence(cell, here, {**chosen, v: best}, upper | {v} if high else upper)
 
-    def _stated(self, here: int, chosen: Mapping[int, Line], upper: frozenset[int]) -> Stated:
+    def _near_input(self, here: int, chosen: Mapping[int, Line], upper: frozenset[int]) -> NearInput:
         rounded: list[Line] = []
         moved: dict[int, Line] = {}
         for index, slot in enumerate(self.slots, start=1):
@@ -346,7 +352,7 @@ class _Nearest:
                 line = Affine(_ZERO, ((ALPHA - len(rounded), sign),))
             if line != _own(slot):
                 moved[slot] = line
-        return Stated(here, tuple(rounded), moved)
+        return NearInput(here, tuple(rounded), moved)
 
 
 @lru_cache(maxsize=256)
@@ -406,7 +412,7 @@ def _side(terms: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
     return Halfspace(sorted_terms({i: c for i, c in terms.items() if c}), constant)
 
 
-def _without(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
+def _cancelled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
     """The positive combination of two half-spaces in which variable `v` cancels."""
     left, right = dict(one.coefficients), dict(two.coefficients)
     first, second = -right[v], left[v]
@@ -446,6 +452,6 @@ def _constant(line: Line) -> Fraction:
     return line.constant if isinstance(line, Affine) else line
 
 
-def _at(line: Line, values: Mapping[int, Fraction]) -> Fraction:
+def _value_at(line: Line, values: Mapping[int, Fraction]) -> Fraction:
     terms = line.terms if isinstance(line, Affine) else ()
     return sum((c * values.get(i, _ZERO) for i, c in terms), _constant(line))

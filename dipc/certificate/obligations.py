@@ -319,7 +319,7 @@ def _greedy(
         for index, known in enumerate(stretches):
             for low, high in known:
                 further = high is None or high > position
-                if low <= position and further and (best is None or _beyond(high, best[1])):
+                if low <= position and further and (best is None or _is_further(high, best[1])):
                     best = index, high
         if best is None:
             return None
@@ -330,7 +330,7 @@ def _greedy(
         position = end
 
 
-def _beyond(end: _End, other: _End) -> bool:
+def _is_further(end: _End, other: _End) -> bool:
     return other is not None and (end is None or end > other)
 
 
@@ -602,7 +602,7 @@ class ObligationWriter:
         """The data of a function, whose denominator is proved to be positive."""
         if isinstance(value, Quotient) and value.denominator != 1 and value.denominator not in self._positive:
             self._positive[value.denominator] = positive_proof(value.denominator, self._limits, self._intervals)
-        return self._functions.of(value)
+        return self._functions.data(value)
 
     def _greatest(self, arms: tuple[ClosedForm, ...]) -> Any:
         result = [self.closed(arm.value) for arm in arms]

@@ -156,7 +156,7 @@ def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dic
     head = headed(Question.ALL_PAIRS, question.program, tool, report.verdict)
     return {
         **head,
-        "claim": _claim_data(report.claim, FunctionData().of(report.claim.delta.value)),
+        "claim": _claim_data(report.claim, FunctionData().data(report.claim.delta.value)),
         "adjacent": str(question.adjacency),
         "shifts": shifts(head["program"], question.program.core.only_at, str(question.adjacency)),
     }
@@ -196,7 +196,7 @@ def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int
 
     def halfspace(change: Change) -> Halfspace:
         kept = {i: c for i, c in change.noises.items() if i in aligned.rates}
-        return Halfspace(sorted_terms(kept), change.by({}, move))
+        return Halfspace(sorted_terms(kept), change.value({}, move))
 
     inequalities = [halfspace(change) for change in aligned.slacks]
     inequalities += [Halfspace(((i, Fraction(1)),), Fraction(0)) for i in sorted(aligned.growing)]
@@ -217,7 +217,7 @@ def _for_every_number(question: EveryNumber, report: PrivacyReport, tool: str) -
     """The document of a proof for every value of a constant."""
     return {
         **headed(Question.ALL_PAIRS_EVERY_NUMBER, question.program, tool, report.verdict),
-        "claim": _claim_data(report.claim, FunctionData().of(report.claim.delta.value)),
+        "claim": _claim_data(report.claim, FunctionData().data(report.claim.delta.value)),
         "adjacent": report.adjacency,
         "numbers": {"parameter": question.parameter, "least": str(question.least)},
     }
@@ -283,7 +283,7 @@ class _Writer(Generic[T]):
         else:
             never_more, excess, sets = self._with_delta(table, pairs)
             of_sets = {"excess": excess, "sets": sets}
-        return self._whole(
+        return self._document(
             tool,
             inputs=[list(texts(self._question.program, pairs.inputs[position]).values()) for position in inputs],
             outputs=[list(table.texts(answer).values()) for answer in answers],
@@ -297,7 +297,7 @@ class _Writer(Generic[T]):
             **of_sets,
         )
 
-    def _whole(self, tool: str, *, outputs: list[list[str | None]], **parts: Any) -> dict[str, Any]:
+    def _document(self, tool: str, *, outputs: list[list[str | None]], **parts: Any) -> dict[str, Any]:
         if any(None in output for output in outputs):
             raise Uncertified("an output is never assigned on some path: give it an initial value")
         adjacency = self._question.adjacency
@@ -413,7 +413,7 @@ class _OfClosedForms(_Writer[Closed]):
         (output,) = counterexample.outputs
         centers = {name: str((low + high) / 2) for name, (low, high) in counterexample.balls.items()}
         refuted = {"pair": 0, "outputs": [0], "obligation": self._obligation([first], [second])}
-        return self._whole(
+        return self._document(
             tool,
             inputs=[list(counterexample.input.values()), list(counterexample.adjacent.values())],
             outputs=[[centers.get(name, output.get(name)) for name in self._question.program.outputs]],
@@ -470,7 +470,7 @@ class _OfStars(_Writer[Probability]):
             raise Uncertified(undecided.reason) from None
         if closed is None:
             raise Uncertified("one probability has a denominator while others contain Gaussian noise")
-        return Sum.of(closed, budget).value
+        return Sum.from_probability(closed, budget).value
 
     def _law(self, value: Probability) -> int:
         return self._obligations.probability(value if isinstance(value, Enclosed) else closed_form(value))
@@ -515,5 +515,5 @@ class _OfStars(_Writer[Probability]):
 
     def _rest(self, likely: Probability) -> Beta:
         """The function 1 - likely, as the beta of an obligation."""
-        rest = Sum.of(likely, Budget()).opposite(Budget()).value
+        rest = Sum.from_probability(likely, Budget()).opposite(Budget()).value
         return rest if isinstance(rest, Enclosed) else ((rest,),)

@@ -81,7 +81,7 @@ def certify(report: Report, tool: str = "dipc") -> str:
             raise Uncertified("its classes are too many to list, and the checker does not follow exchanges of classes")
         return certify_inputs(question, report.evidence.results, tool)
     require_known_laws(report.evidence.program.core)
-    return seal(_Writer(report, report.evidence).parts(tool))
+    return seal(_Writer(report, report.evidence).encoded_fields(tool))
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class _Writer:
         self.stated = claim_data(claim)
         self.reader = ClaimReader.read(self.stated, dict(self.evidence.program.core.constants))
 
-    def parts(self, tool: str) -> dict[str, str | list[str]]:
+    def encoded_fields(self, tool: str) -> dict[str, str | list[str]]:
         """The certificate without its digest, with each field encoded."""
         named, table = self.evidence.program, self.evidence.table
         columns = packed(table.rows, len(named.inputs), len(named.outputs))
@@ -296,7 +296,7 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
     expression = claim_expression(question.program.core, "beta", question.options.beta)
     assert expression is not None, "it was claimed"
     beta = print_expression(expression.tree)
-    low, high = _apart(tightest.factor, tightest.digits)
+    low, high = _bracket_ends(tightest.factor, tightest.digits)
     return _bracket(
         "factor", question, low, high, lambda factor: {"beta": f"({factor})*({beta})"}, {"beta": beta}, tool
     )
@@ -315,12 +315,12 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
         case GammaSolution(value=(_, _) as value):
             if solution.question.table is not None and "gamma" in solution.question.table.columns:
                 raise Uncertified("rows have their own gamma")
-            low, high = _apart(value, solution.digits)
+            low, high = _bracket_ends(value, solution.digits)
             return _bracket(
                 "gamma", solution.question, low, high, lambda gamma: {"gamma": str(gamma)}, {"gamma": None}, tool
             )
         case EpsSolution(from_there_on=True) if solution.eps_answer is not None:
-            low, high = _apart(solution.eps_answer, solution.digits)
+            low, high = _bracket_ends(solution.eps_answer, solution.digits)
             return _of_eps(solution, low, high, tool)
         case EpsSolution():
             raise Uncertified(
@@ -358,7 +358,7 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
         with suppress(*() if one.finite_outputs else (Uncertified,)):
             refuted = decided(one, low, PrivacyVerdict.NOT_PRIVATE)
     claim = {**proved["claim"], "budget": None}
-    return _whole("budget", claim, None if refuted is None else low, high, proved, refuted, tool)
+    return _least_document("budget", claim, None if refuted is None else low, high, proved, refuted, tool)
 
 
 def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
@@ -378,15 +378,15 @@ def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
 def _of_eps(solution: EpsSolution, low: Fraction, high: Fraction, tool: str) -> str:
     question = solution.question
     whole = question.source().intervals
-    proved = _proof(question.with_claim(eps=_texts(_from(whole, high))), Verdict.ACCURATE, tool)
+    proved = _proof(question.with_claim(eps=_texts(_part_from(whole, high))), Verdict.ACCURATE, tool)
     refuted = None
     if any(low in interval for interval in whole):
         refuted = _proof(question.with_claim(eps=_texts([Interval(low, low, True, True)])), Verdict.INACCURATE, tool)
     claim = {**proved["claim"], "eps": [str(interval) for interval in whole]}
-    return _whole("eps", claim, None if refuted is None else low, high, proved, refuted, tool)
+    return _least_document("eps", claim, None if refuted is None else low, high, proved, refuted, tool)
 
 
-def _from(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
+def _part_from(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
     """The part of the intervals from `start` on."""
     remaining = []
     for interval in intervals:
@@ -401,7 +401,7 @@ def _texts(intervals: Sequence[Interval]) -> str:
     return ", ".join(map(str, intervals))
 
 
-def _apart(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
+def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
     """Two different numbers around the least number; an exact one is lowered by a unit of its last digit."""
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
@@ -429,7 +429,9 @@ def _bracket(
 
     proved = proof(high, Verdict.ACCURATE)
     refuted = None if high == 0 else proof(low, Verdict.INACCURATE)
-    return _whole(sought, {**proved["claim"], **claimed}, None if high == 0 else low, high, proved, refuted, tool)
+    return _least_document(
+        sought, {**proved["claim"], **claimed}, None if high == 0 else low, high, proved, refuted, tool
+    )
 
 
 def _proof(question: Question, verdict: Verdict, tool: str) -> dict[str, Any]:
@@ -445,7 +447,7 @@ def _proof(question: Question, verdict: Verdict, tool: str) -> dict[str, Any]:
     return result
 
 
-def _whole(
+def _least_document(
     sought: str,
     claim: dict[str, Any],
     low: Fraction | None,

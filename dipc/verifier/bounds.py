@@ -58,7 +58,7 @@ class Comparison:
     whole: bool
 
     @staticmethod
-    def of(
+    def from_coefficients(
         noises: Mapping[int, Fraction], inputs: Mapping[int, Fraction], constant: Fraction, radius: int, whole: bool
     ) -> Comparison:
         """Return the comparison with these coefficients, none of which is 0."""
@@ -130,7 +130,7 @@ class Way:
     parts: tuple[Part, ...]
 
     @staticmethod
-    def of(weight: Closed, comparisons: Sequence[Comparison], laws: Mapping[int, Law]) -> Way:
+    def from_comparisons(weight: Closed, comparisons: Sequence[Comparison], laws: Mapping[int, Law]) -> Way:
         """Return the way with all these comparisons, of noises with these laws."""
         numbers = tuple(each for each in comparisons if not each.noises)
         return Way(weight, numbers, parted([each for each in comparisons if each.noises], laws))
@@ -339,7 +339,7 @@ def _least(comparison: Comparison, side: int, shown: Shown, wanted: Required) ->
 
 
 def _row(comparison: Comparison, slack: Fraction) -> NoiseHalfspace:
-    return NoiseHalfspace.of(dict(comparison.noises), slack, comparison.whole)
+    return NoiseHalfspace.from_terms(dict(comparison.noises), slack, comparison.whole)
 
 
 def _weighted(
@@ -599,11 +599,11 @@ class OpenRun(Execution):
     def comparisons(self, end: End) -> Iterator[Comparison]:
         """The comparisons of noises, with the run's numbers, under which the exit is reached."""
         for row in end.known.rows.values():
-            yield Comparison.of(*self.centered(row.form), Fraction(row.constant), 0, row.whole)
+            yield Comparison.from_coefficients(*self.centered(row.form), Fraction(row.constant), 0, row.whole)
 
     def way(self, end: End, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
         """The way to an exit, with the comparisons `besides` in addition."""
-        return Way.of(weights[end.state], [*besides, *self.comparisons(end)], self.laws)
+        return Way.from_comparisons(weights[end.state], [*besides, *self.comparisons(end)], self.laws)
 
 
 def _refused(_guard: Guard) -> bool:
@@ -657,7 +657,7 @@ class Bounds:
             exits = self._exits(run, path, others=others)
             ways = [run.way(end, weights, compared) for end, compared in exits]
         else:
-            near = self._near(finite, path, wanted, decide)
+            near = self._nearness_test(finite, path, wanted, decide)
             ways = list(self._ways_by_distance(run, weights, near, others=others))
         ways = merged(ways, merges(ways), self.budget)
         if shown.kind is Kind.VERTICES:
@@ -727,7 +727,7 @@ class Bounds:
             if same is not others:
                 yield end, compared
 
-    def _near(
+    def _nearness_test(
         self, finite: tuple[Value, ...], path: Path, wanted: Required, decide: Decide
     ) -> Callable[[Sequence[Held]], bool]:
         """Return a predicate: whether finite outputs are within gamma of the path's answer.
@@ -747,12 +747,12 @@ class Bounds:
         for slot, value in zip(exact, path.answer, strict=True):
             values[slot] = value
 
-        def near(held: Sequence[Held]) -> bool:
+        def is_near(held: Sequence[Held]) -> bool:
             for slot, value in zip(outputs, held, strict=True):
                 values[slot] = value
             return run.is_within(gamma, values, outputs)
 
-        return near
+        return is_near
 
     def _ways_by_distance(
         self, run: OpenRun, weights: Mapping[int, Closed], near: Callable[[Sequence[Held]], bool], *, others: bool
@@ -769,4 +769,4 @@ class Bounds:
             terms, constant = (off.terms, off.constant) if isinstance(off, Affine) else ((), off)
             noises, inputs = run.centered(terms)
             whole = any(is_whole(run.laws[i][0]) for i in noises)
-            yield Comparison.of(noises, inputs, constant, 1, whole)
+            yield Comparison.from_coefficients(noises, inputs, constant, 1, whole)

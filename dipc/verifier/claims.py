@@ -72,14 +72,14 @@ class Form:
     denominator: Ring
 
     @staticmethod
-    def of(value: Ring) -> Form:
+    def from_ring(value: Ring) -> Form:
         """Return the form of a function of eps alone."""
         return Form({FLAT: value} if value else {}, ONE)
 
     @staticmethod
     def number(value: Fraction | int) -> Form:
         """Return the form of a constant."""
-        return Form.of(constant(value))
+        return Form.from_ring(constant(value))
 
     @staticmethod
     def unknown(name: str, base: Fraction = _ZERO, rate: Fraction | int = 1) -> Form:
@@ -154,7 +154,7 @@ def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Bu
     return _Evaluation(names, budget.part(EXPRESSION)).value(parsed(expression, budget))
 
 
-def _of(form: Form) -> Value:
+def _as_value(form: Form) -> Value:
     return ((form,),)
 
 
@@ -272,15 +272,15 @@ class _Evaluation:
     def _operand(self, tree: Expr) -> Value:
         match tree:
             case Literal(Fraction() as number):
-                return _of(Form.number(number))
+                return _as_value(Form.number(number))
             case Epsilon():
-                return _of(self._names.get("eps", Form.of({(1, Fraction(0)): Fraction(1)})))
+                return _as_value(self._names.get("eps", Form.from_ring({(1, Fraction(0)): Fraction(1)})))
             case Name(name) if (known := name if name in self._names else GREEK.get(name, name)) in self._names:
-                return _of(self._names[known])
+                return _as_value(self._names[known])
             case Apply("neg", (argument,)):
                 return self._turned(self.value(argument))
             case Apply("^", (argument, Literal(Fraction() as power))) if power <= MOST_POWER:
-                base, result = self.value(argument), _of(Form.number(1))
+                base, result = self.value(argument), _as_value(Form.number(1))
                 for _ in range(int(power)):
                     self._budget.spend(5)
                     result = self._multiplied(result, base)
@@ -328,7 +328,7 @@ class _Evaluation:
 
     def _multiplied(self, left: Value, right: Value) -> Value:
         if len(left) == len(left[0]) == len(right) == len(right[0]) == 1:
-            return _of(self._times(left[0][0], right[0][0]))
+            return _as_value(self._times(left[0][0], right[0][0]))
         signs = self._sign(left), self._sign(right)
         if not signs[0] and signs[1]:
             return self._in_parts(left, right)
@@ -349,7 +349,7 @@ class _Evaluation:
         `value` that are below 0 are at most 0, and 0 is among the forms, so they do not matter.
         """
         size = known if self._sign(known) > 0 else self._turned(known)
-        zero = _of(Form.number(0))
+        zero = _as_value(Form.number(0))
         above, below = (
             self._each(self._times, self._greatest([half, zero]), size) for half in (value, self._turned(value))
         )
@@ -363,7 +363,7 @@ class _Evaluation:
             raise NotOneForm
         one = Form.number(1)
         size = value if sign > 0 else self._turned(value)
-        inverse = self._greatest([_lattice([self._over(one, form)] for form in forms) for forms in size])
+        inverse = self._greatest([_lattice([self._quotient(one, form)] for form in forms) for forms in size])
         return inverse if sign > 0 else self._turned(inverse)
 
     def _divided(self, left: Value, right: Value) -> Value:
@@ -371,10 +371,10 @@ class _Evaluation:
             return self._multiplied(left, self._inverse(right))
         ((divisor,),) = right
         if len(left) == len(left[0]) == 1:
-            return _of(self._over(left[0][0], divisor))
+            return _as_value(self._quotient(left[0][0], divisor))
         # Multiplied with 1/divisor, the sign of which has to be known, while that of the value is not needed.
-        inverse = self._over(Form.number(1), divisor)
-        sign = self._sign(_of(inverse))
+        inverse = self._quotient(Form.number(1), divisor)
+        sign = self._sign(_as_value(inverse))
         if not sign:
             raise NotOneForm
         value = left if sign > 0 else self._turned(left)
@@ -402,7 +402,7 @@ class _Evaluation:
         result: dict[Growth, Ring] = {}
         for one, f in left.items():
             for other, g in right.items():
-                growth = _joined(one, other)
+                growth = _growth_product(one, other)
                 result[growth] = add(result.get(growth, {}), self._multiply(f, g))
         return {growth: f for growth, f in result.items() if f}
 
@@ -426,7 +426,7 @@ class _Evaluation:
         above = self._products(left.numerator, right.numerator)
         return Form(above, self._multiply(left.denominator, right.denominator))
 
-    def _over(self, left: Form, right: Form) -> Form:
+    def _quotient(self, left: Form, right: Form) -> Form:
         if not right.numerator:
             raise Rejected("an expression divides by 0")
         if right.numerator.keys() != {FLAT}:
@@ -454,7 +454,7 @@ class _Evaluation:
         return Form({growth: {(0, flat): Fraction(1)}}, ONE)
 
 
-def _joined(one: Growth, other: Growth) -> Growth:
+def _growth_product(one: Growth, other: Growth) -> Growth:
     """The product of two growths."""
     if not one or not other:
         return one or other

@@ -195,7 +195,7 @@ class Agreement:
                     "different paths through an iteration of the `ideal` give the same answer for that index"
                 )
         for way in ways:
-            known = self._moved(entry, way)
+            known = self._claimed_guards(entry, way)
             if contradictory(known, self.budget):
                 continue  # No input that something is claimed of goes this way.
             for end in self._agreeing(entry.own, entry.own.entered(program), known):
@@ -210,11 +210,11 @@ class Agreement:
                 yield Leg(None, (*terms, *self._compared(end, way, known, self._final)))
 
     def _ending(self, program: State, exact: State) -> Iterator[Leg]:
-        ways = list(self._ways(self._ideal, self._ideal.left(exact)))
+        ways = list(self._ways(self._ideal, self._ideal.after_loop(exact)))
         if len(ways) != 1:
             raise NotDerived("its `ideal` compares inputs after the loop")
-        for end in self._agreeing(self._own, self._own.left(program), ()):
-            known = self._moved(self._entries[0], ways[0])
+        for end in self._agreeing(self._own, self._own.after_loop(program), ()):
+            known = self._claimed_guards(self._entries[0], ways[0])
             yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
 
     def _head(self, program: State, exact: State) -> int:
@@ -248,7 +248,7 @@ class Agreement:
             def implies(least: Fraction, rest: Mapping[int, Fraction] = rest, side: Guard = side) -> bool:
                 return self._is_least((*known, *state.inputs), rest, side.constant, 0, least)
 
-            term = self._stated(noises, state, implies)
+            term = self._known_term(noises, state, implies)
             if term is not None and (best is None or term.constant > best[0].constant):
                 best = term, replace(side, strict=True)
         if best is None:
@@ -262,13 +262,15 @@ class Agreement:
             halves[i < self._first_noise][i] = c
         return halves
 
-    def _stated(self, noises: Mapping[int, Fraction], state: State, implied: Callable[[Fraction], bool]) -> Term | None:
+    def _known_term(
+        self, noises: Mapping[int, Fraction], state: State, implied: Callable[[Fraction], bool]
+    ) -> Term | None:
         """The stated term with these noises and the greatest constant that is `implied` to bound the slack, or None."""
         return stated_term([(*state.laws[i - self._first_noise], c) for i, c in noises.items()], self.terms, implied)
 
     # --- distances and slacks -------------------------------------------------------------------------
 
-    def _moved(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
+    def _claimed_guards(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
         """The guards of the inputs that go this way and about which something is claimed, with the open distance."""
         base, rate = self.wanted.alpha
         guards = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
@@ -358,7 +360,7 @@ class Agreement:
                 return self._is_least(known, rest, constant, 1, least)
 
             if noises:
-                term = self._stated(noises, program, implies)
+                term = self._known_term(noises, program, implies)
                 if term is None:
                     raise NotDerived("the certificate states no term for an output")
                 yield term
@@ -382,7 +384,7 @@ def stated_term(
 
     A constant is implied if `implied` accepts it divided by the factor from `noises` to the normal form.
     """
-    unit = Term.of(noises, _ONE)
+    unit = Term.normalized(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
     return next((term for term in alike if implied(term.constant / unit.constant)), None)
 
@@ -696,12 +698,12 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
         theorem = Theorem.of_tree(tree, constants, budget, budget)
         if not isinstance(theorem.ideal, Ideal):
             return theorem.ideal or "the program has no `ideal`"
-        if theorem.ideal.whole:
+        if theorem.ideal.integer_inputs:
             return "it has inputs of type int"
         try:
             bounds: Iterable[Total] = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
         except NotDerived:
-            shape = Iterations.of(tree, parameter, constants, budget)
+            shape = Iterations.from_program(tree, parameter, constants, budget)
             if bound.start < shape.low:
                 return "for some numbers the loop has no iteration"
             bounds = (
@@ -766,7 +768,7 @@ class _UnionBound:
         alpha, gamma, (names, finished) = meaning(self.claim, self.variable, None, self.budget)
         self.wanted = Required(alpha, gamma, None)
         self.coefficients = self._coefficients(names, finished)
-        self.normal = [Term.of(*event) for event in self.terms]
+        self.normal = [Term.normalized(*event) for event in self.terms]
         self.chances = [
             measure_anew(
                 [(family, rate) for family, rate, _ in noises],

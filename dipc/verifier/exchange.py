@@ -50,7 +50,7 @@ class _Exchanged:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _RowPath:
     """A path of the ideal, by number, for these values of the finite inputs."""
 
     finite: tuple[Value, ...]
@@ -107,7 +107,7 @@ class Product:
         if not isinstance(theorem.ideal, Ideal):
             return theorem.ideal or "the program has no `ideal`"
         try:
-            _Standing(self, theorem, theorem.ideal, theorem.whole.part(ALL_INPUTS)).require(rows)
+            _ProductCheck(self, theorem, theorem.ideal, theorem.whole.part(ALL_INPUTS)).require(rows)
         except Rejected:
             raise
         except DERIVATION_ENDS as error:
@@ -116,7 +116,7 @@ class Product:
 
 
 @dataclass
-class _Standing:
+class _ProductCheck:
     """The comparison of the rows that represent a product with a program and its ideal."""
 
     product: Product
@@ -145,14 +145,14 @@ class _Standing:
     def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
         """Check that each input of the product is exchanged into one of the rows. Raise Rejected or NotDerived."""
         inputs: list[list[Value]] = []
-        paths: list[_Taken] = []
+        paths: list[_RowPath] = []
         for number, (cells, outputs) in enumerate(rows, start=1):
             with in_step(f"row {number}"):
                 self.budget.spend(20 + len(cells))
                 values, stated = self.theorem.read(cells, outputs)
                 inputs.append(list(values.values()))
-                paths.append(self._taken(inputs[-1], stated))
-        exchanged: dict[_Taken, _Exchanged] = {}
+                paths.append(self._row_path(inputs[-1], stated))
+        exchanged: dict[_RowPath, _Exchanged] = {}
         for row, blocks, free in self.product.exchanges:
             with in_step(f"exchanges of row {row}"):
                 assert isinstance(row, int), "it was read"
@@ -177,13 +177,13 @@ class _Standing:
         if count != prod(map(len, self.product.values)):
             raise Rejected("the rows do not stand for all inputs")
 
-    def _taken(self, inputs: Sequence[Value], stated: Mapping[int, Value]) -> _Taken:
+    def _row_path(self, inputs: Sequence[Value], stated: Mapping[int, Value]) -> _RowPath:
         """The path that a row takes. Raises Rejected if the row states another answer."""
         finite, path = self.ideal.path_at(inputs)
         own = self.ideal.answer(inputs)
         if [stated.get(slot) for slot in self.theorem.machine.numbered("output")] != list(own):
             raise Rejected("its answer differs from that of the `ideal`")
-        return _Taken(finite, self.ideal.paths(finite).index(path))
+        return _RowPath(finite, self.ideal.paths(finite).index(path))
 
     def _require_places(self, exchanged: _Exchanged) -> None:
         """Check that exchanged inputs have one type and the same values, and that none is named twice."""
@@ -216,7 +216,7 @@ class _Standing:
 
     # --- one answer -----------------------------------------------------------------------------------
 
-    def _require_exchanges(self, exchanged: _Exchanged, taken: _Taken) -> None:
+    def _require_exchanges(self, exchanged: _Exchanged, taken: _RowPath) -> None:
         """Check that dd and the probability stay the same after each exchange on this path.
 
         Raises Rejected, or NotDerived if the metric is not known well enough.
@@ -245,14 +245,14 @@ class _Standing:
 
         Raises NotDerived if an answer is a function of the inputs.
         """
-        if any(isinstance(value, Affine) for value in self.ideal.told(path.answer)):
+        if any(isinstance(value, Affine) for value in self.ideal.decisive_outputs(path.answer)):
             raise NotDerived("the answer of its `ideal` is a function of the inputs")
-        told = tuple(map(_typed, self.ideal.told(path.answer)))
+        told = tuple(map(_typed, self.ideal.decisive_outputs(path.answer)))
         regions = []
         for combination in self.ideal.combinations():
             alike = []
             for each in self.ideal.paths(combination):
-                own = self.ideal.told(each.answer)
+                own = self.ideal.decisive_outputs(each.answer)
                 if any(isinstance(value, Affine) for value in own):
                     raise NotDerived("the answer of its `ideal` is a function of the inputs")
                 if tuple(map(_typed, own)) == told:
@@ -297,7 +297,7 @@ class _Ways:
 
         With the inputs, the noises that are compared with one of them alone are exchanged, in their order.
         """
-        mine, theirs = (self._beside(a, b) for a, b in ((one, other), (other, one)))
+        mine, theirs = (self._lone_noises(a, b) for a, b in ((one, other), (other, one)))
         if len(mine) != len(theirs) or any(self.laws[a] != self.laws[b] for a, b in zip(mine, theirs, strict=True)):
             return False
         noises = dict(zip((*mine, *theirs), (*theirs, *mine), strict=True))
@@ -310,7 +310,7 @@ class _Ways:
         # The exchange is its own inverse, so that it carries different ways to different ones: onto all of them.
         return True
 
-    def _beside(self, one: int, other: int) -> list[int]:
+    def _lone_noises(self, one: int, other: int) -> list[int]:
         return sorted(noise for noise, slots in self._around.items() if one in slots and other not in slots)
 
 
@@ -324,7 +324,7 @@ def _is_same_region(regions: Iterable[Set[Set[Guard]]], one: int, other: int) ->
 
 
 def _renamed(each: Comparison, noises: Mapping[int, int], inputs: Mapping[int, int]) -> Comparison:
-    return Comparison.of(
+    return Comparison.from_coefficients(
         {noises.get(i, i): c for i, c in each.noises},
         {inputs.get(i, i): c for i, c in each.inputs},
         each.constant,

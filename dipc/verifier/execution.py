@@ -69,7 +69,7 @@ class NoiseHalfspace:
     whole: bool
 
     @staticmethod
-    def of(terms: Mapping[int, Fraction], constant: Fraction, whole: bool) -> NoiseHalfspace:
+    def from_terms(terms: Mapping[int, Fraction], constant: Fraction, whole: bool) -> NoiseHalfspace:
         """Normalize Σ terms + constant >= 0 to coprime integer coefficients; some term must not be 0."""
         unit = lcm(*(c.denominator for c in terms.values()))
         common = gcd(*(c.numerator * (unit // c.denominator) for c in terms.values()))
@@ -138,7 +138,7 @@ class Constraints:
             self._edges = edges
         return self._edges
 
-    def _from(self, start: int, budget: Budget) -> dict[int, Number]:
+    def _upper_bounds(self, start: int, budget: Budget) -> dict[int, Number]:
         """The least upper bound of N_j - N_start that the edges imply, for each place j that they reach."""
         known = self._distances.get(start)
         if known is None:
@@ -166,7 +166,7 @@ class Constraints:
         edge = row.edge()
         if edge is None:
             return False
-        least = self._from(edge[0], budget).get(edge[1])
+        least = self._upper_bounds(edge[0], budget).get(edge[1])
         return least is not None and least <= row.constant
 
     def excludes(self, row: NoiseHalfspace, budget: Budget) -> bool:
@@ -323,7 +323,7 @@ class Execution:
 
     def __post_init__(self) -> None:
         outputs = self.machine.numbered("output") if self.wanted.every else self.wanted.outputs
-        self._shape = Shape.of(self.machine, outputs, self.budget)
+        self._shape = Shape.from_machine(self.machine, outputs, self.budget)
 
     def run(self, inputs: Mapping[int, Value]) -> None:
         """Explore all states from the start with these inputs, by slot. Raise NotDerived if that fails."""
@@ -499,13 +499,13 @@ class Execution:
             if not isinstance(held, Affine):
                 continue  # It is the wanted one, or the state would have been given up.
             assert isinstance(value, Fraction)
-            whole = self._whole(held)
+            whole = self._is_integral(held)
             sides = self.machine.distance.sides
             if not whole and not self.wanted.gamma and len(sides) > 1:
                 return None
             for side in sides:
                 terms = {i: side * c for i, c in held.terms}
-                row = NoiseHalfspace.of(terms, side * (held.constant - value) + self.wanted.gamma, whole)
+                row = NoiseHalfspace.from_terms(terms, side * (held.constant - value) + self.wanted.gamma, whole)
                 if known.excludes(row, self.budget):
                     return None
                 if not known.implies(row, self.budget):
@@ -536,7 +536,7 @@ class Execution:
                 for number in (*result, *self._over, *(n for waiting in self._waiting.values() for n in waiting))
                 if number not in members
             ]
-            if all(self._apart(first, whole, self._states[number]) for number in others):
+            if all(self._is_disjoint(first, whole, self._states[number]) for number in others):
                 united_ = State(first.at, first.values, whole, first.history)
                 number = self._added(united_)
                 self._numbers[united_.at, united_.values, whole] = number
@@ -545,7 +545,7 @@ class Execution:
                 result = [*(n for n in result if n not in members), number]
         return result
 
-    def _apart(self, member: State, whole: Constraints, other: State) -> bool:
+    def _is_disjoint(self, member: State, whole: Constraints, other: State) -> bool:
         """True only if `other` has other noises or other choices than the group that would be united."""
         if member.history and other.history:
             self.budget.spend(min(len(member.history), len(other.history)))
@@ -580,7 +580,7 @@ class Execution:
         type_ = self.machine.slots[self._place(target, values, known)].type
         if isinstance(value, bool) and type_ != "bool":
             return Fraction(value)
-        if isinstance(value, Affine) and isinstance(type_, frozenset) and self._whole(value):
+        if isinstance(value, Affine) and isinstance(type_, frozenset) and self._is_integral(value):
             for each in sorted(one for one in type_ if isinstance(one, Fraction)):
                 difference = plus(value, -each)
                 if self.compared("<=", difference, known):
@@ -609,7 +609,7 @@ class Execution:
         if self._shape.loops[label] and declared.type in ("int", "real"):
             raise NotDerived(f"`{declared.name}` is assigned inside `while`")
         if isinstance(value, Affine):
-            whole = self._whole(value)
+            whole = self._is_integral(value)
             integral = value.constant.denominator == 1 and all(c.denominator == 1 for _, c in value.terms)
             fits = declared.type == ("int" if whole else "real") and (integral or not whole)
         else:
@@ -705,11 +705,11 @@ class Execution:
 
     def has_ties(self, form: Affine) -> bool:
         """Whether the form may be 0; a continuous form is 0 with probability 0."""
-        return self._whole(form)
+        return self._is_integral(form)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
         """Whether form >= 0. Raises Split if the constraints leave the question open."""
-        return self._holds(NoiseHalfspace.of(dict(form.terms), form.constant, self._whole(form)), known)
+        return self._holds(NoiseHalfspace.from_terms(dict(form.terms), form.constant, self._is_integral(form)), known)
 
     def _holds(self, row: NoiseHalfspace, known: Constraints) -> bool:
         if known.implies(row, self.budget):
@@ -718,7 +718,7 @@ class Execution:
             return False
         raise Split(row)
 
-    def _whole(self, value: Affine) -> bool:
+    def _is_integral(self, value: Affine) -> bool:
         """Whether all noises of the value are integers. Raises NotDerived if only some of them are."""
         kinds = {self.is_integer(i) for i, _ in value.terms}
         if len(kinds) > 1:
@@ -809,7 +809,7 @@ class Shape:
         return tuple([value if digit == "1" else None for value, digit in zip(values, digits, strict=True)])
 
     @staticmethod
-    def of(machine: Machine, outputs: Iterable[int], budget: Budget) -> Shape:
+    def from_machine(machine: Machine, outputs: Iterable[int], budget: Budget) -> Shape:
         code = machine.code
         count = len(code)
         # Sets of slots are kept for each instruction, as bits.

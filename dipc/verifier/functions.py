@@ -171,7 +171,7 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
     """Return f·g."""
     if f == ONE or g == ONE:
         return g if f == ONE else f
-    (unit, left), (other, right) = _whole(f, budget), _whole(g, budget)
+    (unit, left), (other, right) = _over_common_denominator(f, budget), _over_common_denominator(g, budget)
     bits = max((c.bit_length() for c in left.values()), default=0) + max(
         (c.bit_length() for c in right.values()), default=0
     )
@@ -197,7 +197,7 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
     return {(k, Fraction(q, scale)): Fraction(c, unit) for (k, q), c in sums.items() if c}
 
 
-def _whole(f: Ring, budget: Budget) -> tuple[int, dict[tuple[int, Fraction], int]]:
+def _over_common_denominator(f: Ring, budget: Budget) -> tuple[int, dict[tuple[int, Fraction], int]]:
     """A common denominator of the coefficients, and their integer numerators over it."""
     unit = common_multiple((c.denominator for c in f.values()), budget)
     budget.spend(len(f), unit.bit_length() + height(f))

@@ -1,6 +1,6 @@
 """The `ideal` block: the right answer det(u) and the distance to disagreement dd(u) (FORMAT.md, lemma 4).
 
-    ideal = Ideal.of(tree, constants, budget)         raises NotDerived
+    ideal = Ideal.compile(tree, constants, budget)         raises NotDerived
     ideal.answer(inputs), ideal.distance(inputs)      inputs in their order; raise NotDerived
 
 The block is executed with real and int inputs left open, and half-spaces of inputs whose edges count. The guard f > 0
@@ -50,27 +50,27 @@ _Told = TypeVar("_Told")
 
 @total_ordering
 @dataclass(frozen=True, slots=True)
-class Near:
+class EdgeNumber:
     """The number value + small·δ, for a δ > 0 that is less than every positive number."""
 
     value: Fraction
     small: int
 
-    def __add__(self, other: object) -> Near:
-        if isinstance(other, Near):
-            return Near(self.value + other.value, self.small + other.small)
+    def __add__(self, other: object) -> EdgeNumber:
+        if isinstance(other, EdgeNumber):
+            return EdgeNumber(self.value + other.value, self.small + other.small)
         if isinstance(other, int | Fraction):
-            return Near(self.value + other, self.small)
+            return EdgeNumber(self.value + other, self.small)
         return NotImplemented
 
     __radd__ = __add__
 
-    def __neg__(self) -> Near:
+    def __neg__(self) -> EdgeNumber:
         """The constant of the opposite half-space, which includes its edge exactly if this one does not."""
-        return Near(-self.value, -1 - self.small)
+        return EdgeNumber(-self.value, -1 - self.small)
 
     def __lt__(self, other: object) -> bool:
-        if isinstance(other, Near):
+        if isinstance(other, EdgeNumber):
             return (self.value, self.small) < (other.value, other.small)
         if isinstance(other, int | Fraction):
             return (self.value, self.small) < (other, 0)
@@ -82,16 +82,16 @@ def side_of(guard: Guard, *, whole: bool = False) -> NoiseHalfspace:
 
     For `whole` inputs the constant is rounded to an integer, and the edge always belongs to it.
     """
-    side = NoiseHalfspace.of(dict(guard.form), guard.constant, whole=False)
+    side = NoiseHalfspace.from_terms(dict(guard.form), guard.constant, whole=False)
     if whole:
         return replace(side, constant=ceil(side.constant) - 1 if guard.strict else floor(side.constant), whole=True)
-    return replace(side, constant=Near(Fraction(side.constant), -1 if guard.strict else 0))
+    return replace(side, constant=EdgeNumber(Fraction(side.constant), -1 if guard.strict else 0))
 
 
 def guard_of(side: NoiseHalfspace) -> Guard:
     """The guard of a half-space; the inverse of `side_of`."""
     form, constant = tuple((i, Fraction(c)) for i, c in side.form), side.constant
-    if isinstance(constant, Near):
+    if isinstance(constant, EdgeNumber):
         return Guard(form, constant.value, strict=constant.small < 0)
     return Guard(form, Fraction(constant), strict=False)
 
@@ -146,7 +146,9 @@ class _Symbolic(Execution):
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
         """Whether form >= 0. Raises Split if the constraints leave the question open."""
-        return self._holds(side_of(Guard(form.terms, form.constant, strict=False), whole=self._whole(form)), known)
+        return self._holds(
+            side_of(Guard(form.terms, form.constant, strict=False), whole=self._is_integral(form)), known
+        )
 
     def is_integer(self, number: int) -> bool:
         """Whether variable `number` is an int input."""
@@ -199,7 +201,7 @@ class Ideal:
     _paths: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
 
     @staticmethod
-    def of(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Ideal:
+    def compile(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Ideal:
         """Compile the ideal of a program that has one. Raise NotDerived if the checker cannot use it."""
         assert tree.ideal is not None
         norm = input_norm(tree)
@@ -207,13 +209,13 @@ class Ideal:
             raise NotDerived("this checker does not know the distance of inputs in its `metric` block")
         shared = (item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
         own = replace(tree, declarations=(*shared, *tree.ideal.variables), body=tree.ideal.body)
-        machine = Machine.of(own, constants, budget)
+        machine = Machine.compile(own, constants, budget)
         if machine.distance.apart and whole_inputs(machine):
             raise NotDerived("some of its inputs of type int have a distance in the `metric` block")
         return Ideal(machine, norm, budget)
 
     @property
-    def whole(self) -> frozenset[int]:
+    def integer_inputs(self) -> frozenset[int]:
         """The slots of the inputs that are integers."""
         return whole_inputs(self.machine)
 
@@ -221,7 +223,7 @@ class Ideal:
         """The right answer det at one input: a value for every output, in order."""
         _, path = self.path_at(inputs)
         _, point = self._parted(inputs)
-        return tuple(_at(value, point) for value in path.answer)
+        return tuple(_value_at(value, point) for value in path.answer)
 
     def path_at(self, inputs: Sequence[Value]) -> tuple[tuple[Value, ...], Path]:
         """The values of the finite inputs of one input, and the path that it takes."""
@@ -232,7 +234,7 @@ class Ideal:
                 return finite, path
         raise NotDerived("its `ideal` may end without an answer")
 
-    def told(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:
+    def decisive_outputs(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:
         """The outputs that distinguish answers, as far as dd is concerned."""
         return tuple(answer[place] for place in self.machine.distance.told)
 
@@ -254,7 +256,7 @@ class Ideal:
             for bound, guards in sorted(paths, key=lambda pair: pair[0]):
                 if best is not None and max(bound, away) >= best:
                     break
-                distances = [self._apart(group, point) for group in grouped(guards)]
+                distances = [self._distance_to(group, point) for group in grouped(guards)]
                 known = [number for number in distances if number is not None]
                 if len(known) < len(distances):
                     continue  # There are no such integers.
@@ -357,7 +359,7 @@ class Ideal:
                 yield list(path.guards)
             return
         open_: list[Guard] = []
-        for here, there in zip(self.told(path.answer), self.told(answer), strict=True):
+        for here, there in zip(self.decisive_outputs(path.answer), self.decisive_outputs(answer), strict=True):
             if isinstance(here, Affine):
                 assert isinstance(there, Fraction)
                 open_.append(Guard(here.terms, here.constant - there, strict=True))
@@ -366,7 +368,7 @@ class Ideal:
                 return
         for guard in open_:
             for strict in (guard, replace(guard.opposite(), strict=True)):
-                side = tightened(strict, self.whole)
+                side = tightened(strict, self.integer_inputs)
                 guards = [*path.guards, side]
                 if not is_empty(next(group for group in grouped(guards) if side in group), self.budget):
                     yield guards
@@ -387,7 +389,7 @@ class Ideal:
 
     def _below(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
         """A lower bound of the distance from `point` to where the guard holds."""
-        missing = -guard.at(point)
+        missing = -guard.value_at(point)
         if missing <= 0 or self.norm == "discrete":
             return _ZERO
         sizes = [abs(c) for _, c in guard.form]
@@ -399,10 +401,10 @@ class Ideal:
         greatest = max(distances, default=_ZERO)
         return greatest if self.norm == "linf" else min(greatest, _ONE) and _ONE
 
-    def _apart(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction | None:
+    def _distance_to(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction | None:
         """The distance of the point from connected guards; None if the guards are about ints that do not exist."""
         whole = self._is_whole(guards)
-        if all(guard.at(point) >= 0 for guard in guards):
+        if all(guard.value_at(point) >= 0 for guard in guards):
             return _ZERO
         if self.norm == "discrete":
             return None if whole and not self._has_integers(guards) else _ONE
@@ -414,22 +416,22 @@ class Ideal:
 
     def _is_whole(self, guards: Iterable[Guard]) -> bool:
         """Whether connected guards are about ints."""
-        return any(slot in self.whole for guard in guards for slot, _ in guard.form)
+        return any(slot in self.integer_inputs for guard in guards for slot, _ in guard.form)
 
     def _has_integers(self, guards: Iterable[Guard]) -> bool:
         """Whether some integers satisfy guards of ints. Raises NotDerived."""
-        return least({}, list(guards), self.whole, self.budget) is not None
+        return least({}, list(guards), self.integer_inputs, self.budget) is not None
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
         """The least d(point, u) over the closure of the guards; None if no integers satisfy guards of ints."""
         # The variables are steps from the point: where it is of integers, so are they.
-        away = [Guard(guard.form, guard.at(point), strict=False) for guard in guards]
+        away = [Guard(guard.form, guard.value_at(point), strict=False) for guard in guards]
         lengths: dict[int, Fraction] = {}
         for slot in sorted({i for guard in guards for i, _ in guard.form}):
             length = -1 if self.norm == "linf" else -1 - slot
             lengths[length] = _ONE
             away += [Guard(((length, _ONE), (slot, sign)), _ZERO, strict=False) for sign in (_ONE, -_ONE)]
-        return least(lengths, away, self.whole if whole else frozenset(), self.budget)
+        return least(lengths, away, self.integer_inputs if whole else frozenset(), self.budget)
 
 
 def input_norm(tree: Program) -> str:
@@ -470,7 +472,7 @@ def gap(one: Value, other: Value) -> Fraction:
     return Fraction(one != other)
 
 
-def _at(value: Value | Affine, point: Mapping[int, Fraction]) -> Value:
+def _value_at(value: Value | Affine, point: Mapping[int, Fraction]) -> Value:
     if not isinstance(value, Affine):
         return value
     return sum((c * point[i] for i, c in value.terms), value.constant)

@@ -151,7 +151,7 @@ def _is_less(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
 def _is_below(one: Probability, other: Probability, eps: Fraction, budget: Budget) -> bool:
     """Whether one < other at this eps."""
     if isinstance(one, Enclosed) or isinstance(other, Enclosed):
-        rest = Sum.of(other, budget).opposite(budget).value
+        rest = Sum.from_probability(other, budget).opposite(budget).value
         return fails_at(one, (rest,), eps, budget)
     return fails_at(one, (_less(CERTAIN, other, budget),), eps, budget)
 
@@ -221,7 +221,7 @@ def is_nonnegative_on(function: Ring, cell: tuple[Fraction, Fraction | None], bu
     if not function or all(c > 0 for c in function.values()) or positive_everywhere(function, budget):
         return True
     low, high = cell
-    curve = Curve.of(function, budget)
+    curve = Curve.from_ring(function, budget)
     with suppress(Rejected):
         if high is None:
             if low:

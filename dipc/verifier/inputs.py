@@ -231,7 +231,7 @@ class Coverage:
             if contradictory(cell, self.budget):
                 continue
             question = Divided(self, known, cell, classes, only)
-            answer = self.budget.answers.to(question.key, question)
+            answer = self.budget.answers.find(question.key, question)
             if answer is None:
                 yield None
                 continue
@@ -247,7 +247,7 @@ class Coverage:
                 if shown is None:
                     raise Rejected("a class contains a cell with another answer")
             try:
-                pairs = partial(_stated, merges or ())
+                pairs = partial(_stated_pairs, merges or ())
                 yield shown if self.is_right(shown, known, cell, unites=bool(unites), merges=pairs) else None
             except NotDerived as error:
                 self._why = error.why
@@ -322,7 +322,7 @@ class Coverage:
         return is_integral(self.machine) or self.ideal.norm == "discrete"
 
 
-def _stated(pairs: Sequence[Sequence[int]], _ways: Sequence[Way]) -> Sequence[Sequence[int]]:
+def _stated_pairs(pairs: Sequence[Sequence[int]], _ways: Sequence[Way]) -> Sequence[Sequence[int]]:
     """The pairs of ways that the certificate merges."""
     return pairs
 
@@ -352,7 +352,7 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InputsResult:
     """The result about the classes: their verdicts, what is taken on trust, and the constants with several values."""
 
     tally: Tally
@@ -369,7 +369,7 @@ def check_inputs(
     constants: Mapping[str, Fraction],
     positive: Positive,
     budget: Budget,
-) -> Found:
+) -> InputsResult:
     """Check the parts of a document that are about classes of inputs. Raise Rejected for a wrong one."""
     whole = Claim.read(data["claim"], constants)
     context = read_context(data, whole.intervals, positive)
@@ -384,7 +384,7 @@ def check_inputs(
         with in_step(f"case {case_number}"):
             given, classes = read.fields(item, _CASE)
             number, computed_from_it = constants_of(given, parameter)
-            claim = whole if number is None else _at(whole, parameter, number, computed_from_it)
+            claim = whole if number is None else _claim_at(whole, parameter, number, computed_from_it)
             # Where nothing is said, there may be no program: it is refused for some numbers.
             says = any(entry.get("verdict") != "undecided" for entry in classes)
             if computed_from_it.keys() != varying and (says or computed_from_it):
@@ -419,7 +419,7 @@ def check_inputs(
         says = says_something(replace(alike, constants={**steady, parameter: start}), budget)
         tally.add(verdict, missing, vacuous=verdict == "accurate" and missing is None and not says)
         trusted += words
-    return Found(
+    return InputsResult(
         tally,
         decided,
         tuple(dict.fromkeys(trusted)),
@@ -485,7 +485,7 @@ def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]
         yield parameter, {name for constants, _ in cases for name in constants} - {parameter}
 
 
-def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, Fraction]) -> Claim:
+def _claim_at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, Fraction]) -> Claim:
     """The claim for one number of queries, with the constants that differ for other numbers."""
     assert parameter is not None
     if not others.keys() <= claim.constants.keys():

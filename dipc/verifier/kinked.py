@@ -17,7 +17,7 @@ from dipc.verifier.reading import NotDerived
 from dipc.verifier.reals import root_around
 from dipc.verifier.signs import growth_bits
 from dipc.verifier.taylor import MOST_GROWTH, Expansion, Series, root_ends
-from dipc.verifier.trees import Near, Spread, Tree
+from dipc.verifier.trees import NearLeaf, Spread, Tree
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -39,7 +39,7 @@ def series(tree: Tree, cell: Expansion) -> Series:
     for piece in pieces:
         accuracy = cell.accuracy + 2 + len(pieces).bit_length()
         for alpha, beta, weight in piece.nodes(cell.middle + cell.radius, accuracy):
-            factors = [cell.power(_given(leaf, alpha, beta, cell), leaf.count) for leaf in piece.leaves]
+            factors = [cell.power(_leaf_probability(leaf, alpha, beta, cell), leaf.count) for leaf in piece.leaves]
             factors += [_density(tree.root.spread, alpha, beta, cell), *[cell.eps] * piece.is_finite]
             total = cell.plus(total, cell.scaled(cell.product(factors), weight))
     return total
@@ -59,7 +59,7 @@ def _normal(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion, *,
     return cell.normal(alpha + beta * cell.middle, beta * cell.radius, spread.size, _ZERO, density=density)
 
 
-def _given(leaf: Near, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
+def _leaf_probability(leaf: NearLeaf, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
     """The probability of a leaf if the center is at α + β·eps."""
     sides = []
     for (a, _, d), positive in zip(leaf.forms, leaf.positive, strict=True):
@@ -115,7 +115,7 @@ class _Piece:
     center: Spread
     low: Fraction | None
     high: Fraction | None
-    leaves: tuple[Near, ...]
+    leaves: tuple[NearLeaf, ...]
 
     @property
     def is_finite(self) -> bool:

@@ -49,7 +49,7 @@ class Guard:
         """Return the opposite guard, which holds exactly where this one fails."""
         return Guard(tuple((i, -c) for i, c in self.form), -self.constant, not self.strict)
 
-    def at(self, point: Mapping[int, Fraction]) -> Fraction:
+    def value_at(self, point: Mapping[int, Fraction]) -> Fraction:
         """The value of the form with its constant at `point`, with 0 for variables that `point` does not name."""
         return sum((c * point.get(i, _ZERO) for i, c in self.form), self.constant)
 
@@ -69,7 +69,7 @@ class Guard:
 
     def holds(self, point: Mapping[int, Fraction]) -> bool:
         """Whether the guard holds at the point."""
-        value = self.at(point)
+        value = self.value_at(point)
         return value > 0 or (not value and not self.strict)
 
     def __str__(self) -> str:
@@ -105,7 +105,7 @@ def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], bud
     the question.
     """
     wanted = Guard(tuple(sorted(objective.items())), _ZERO, strict=False)
-    data = _asked(Question(tuple(guards), wanted, whole), budget)
+    data = _stated_answer(Question(tuple(guards), wanted, whole), budget)
     if data is None:
         raise NotDerived("the certificate does not say how near some half-spaces are")
     with answers_count():
@@ -127,7 +127,7 @@ def _least_shown(
             raise Rejected("the nearest point does not have integer coordinates")
         if not all(guard.holds(point) for guard in guards):
             raise Rejected("the nearest point does not satisfy the half-spaces")
-        value = wanted.at(point)
+        value = wanted.value_at(point)
         less = (Guard(tuple((i, -c) for i, c in wanted.form), value, strict=True),)
     waiting: list[tuple[object, tuple[Guard, ...]]] = [(cases, ())]
     for _ in range(MOST_CASES):
@@ -202,15 +202,15 @@ def answers_count() -> Iterator[None]:
         raise WrongAnswer(error.why, *error.steps) from None
 
 
-def _asked(question: Question, budget: Budget) -> object:
+def _stated_answer(question: Question, budget: Budget) -> object:
     """The answer of the certificate, None where it has none."""
     budget.spend(20 + 10 * sum(1 + len(guard.form) for guard in question.guards))
-    return budget.answers.to(question.key, question)
+    return budget.answers.find(question.key, question)
 
 
 def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> bool | None:
     """Whether no point satisfies all guards; None if the certificate has no answer."""
-    data = _asked(Question(tuple(guards), exact=exact), budget)
+    data = _stated_answer(Question(tuple(guards), exact=exact), budget)
     if data is None:
         return None
     with answers_count():

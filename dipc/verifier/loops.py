@@ -78,7 +78,7 @@ class Iterations:
     norm: str
 
     @staticmethod
-    def of(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Iterations:
+    def from_program(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Iterations:
         """Return the iterations of a program with these constants, one of which is `parameter`.
 
         Raises NotDerived with the reason if the program does not have the form that the module describes.
@@ -145,12 +145,12 @@ def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str,
 
 def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, Fraction], budget: Budget) -> Side:
     """Compile the program with scalars in place of the arrays."""
-    machine = Machine.of(_scalars(program, arrays), constants, budget)
+    machine = Machine.compile(_scalars(program, arrays), constants, budget)
     if any(slot.type == "int" for slot in machine.slots):
         raise NotDerived("it has variables of type int")
     ((head, end),) = machine.loops
     assert isinstance(machine.code[head], Branch)
-    live = Shape.of(machine, machine.numbered("output"), budget).live[head]
+    live = Shape.from_machine(machine, machine.numbered("output"), budget).live[head]
     carried = tuple(
         number
         for number, slot in enumerate(machine.slots)
@@ -188,7 +188,7 @@ def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
             case Constants(bindings):
                 for name, value in bindings:
                     if name != parameter:
-                        _without(parameter, value, "a constant")
+                        _require_absent(parameter, value, "a constant")
             case Domains(bindings):
                 for _, domain in bindings:
                     _ends_at_most(parameter, domain)
@@ -197,14 +197,14 @@ def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
                 known = domains.get(type_.name) if isinstance(type_, Named) else type_
                 if role == "input" and (isinstance(known, Named) or parameter in names(known)):
                     raise NotDerived(f"the number of values of an input grows with `{parameter}`")
-                _without(parameter, initial, "an initial value")
+                _require_absent(parameter, initial, "an initial value")
                 for name, ends in declarators:
                     if ends is not None and ends[1] == Name(parameter):
                         low = first_index(For("", ends[0], ends[1], ()))
                         if arrays.setdefault(name, low) != low:
                             raise NotDerived(f"`{name}` is declared both as an array and as something else")
                     else:
-                        _without(parameter, ends, "an array")
+                        _require_absent(parameter, ends, "an array")
                         others.add(name)
     if others & arrays.keys():
         raise NotDerived("a name means an array in the program and something else in its `ideal`")
@@ -214,10 +214,10 @@ def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
 def _ends_at_most(parameter: str, domain: object) -> None:
     if isinstance(domain, Range) and domain.high == Name(parameter):
         domain = domain.low
-    _without(parameter, domain, "a domain")
+    _require_absent(parameter, domain, "a domain")
 
 
-def _without(parameter: str, tree: object, what: str) -> None:
+def _require_absent(parameter: str, tree: object, what: str) -> None:
     if parameter in names(tree):
         raise NotDerived(f"{what} depends on `{parameter}`")
 
@@ -230,11 +230,11 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
     (loop,) = loops
     if loop.high != Name(parameter):
         raise NotDerived(f"the loop does not end at `{parameter}`")
-    _without(parameter, loop.body, "an iteration")
+    _require_absent(parameter, loop.body, "an iteration")
     _own_elements(loop.body, loop.variable, arrays)
     for statement in body:
         if statement is not loop:
-            _without(parameter, statement, "a statement outside of the loop")
+            _require_absent(parameter, statement, "a statement outside of the loop")
             if not arrays.keys().isdisjoint(names(statement)):
                 raise NotDerived(f"an array up to `{parameter}` is used outside of the loop")
     return loop
@@ -260,7 +260,7 @@ def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int
         if field.name == "output" and field.value == Name("product"):
             return field
         raise NotDerived("its `metric` block defines its own distance of outputs")
-    _without(parameter, field.value, "the metric")
+    _require_absent(parameter, field.value, "the metric")
     match field.loops:
         case ():
             if not arrays.keys().isdisjoint(name.removesuffix("'") for name in names(field.value)):
@@ -313,7 +313,7 @@ class Term:
     constant: Fraction
 
     @staticmethod
-    def of(noises: Iterable[tuple[NoiseFamily, Fraction, Fraction]], constant: Fraction) -> Term:
+    def normalized(noises: Iterable[tuple[NoiseFamily, Fraction, Fraction]], constant: Fraction) -> Term:
         """Return the term with normalized coefficients, of which at least one must not be 0.
 
         The sign of the coefficient of a symmetric noise is dropped.
@@ -406,7 +406,7 @@ class LoopRuns(Execution):
     def _fresh(self, slot: Slot) -> Held:
         return self.inputs[slot.name] if slot.role == "input" else slot.initial
 
-    def left(self, head: State) -> State:
+    def after_loop(self, head: State) -> State:
         """The state behind the loop, if the loop ends at `head`."""
         return replace(head, at=self.side.end)
 

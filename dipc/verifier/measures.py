@@ -113,7 +113,7 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
     if any(not form and constant < 0 for form, constant in halfspaces):
         return {}, ONE
     halves = [
-        NoiseHalfspace.of({i: Fraction(c) for i, c in form}, Fraction(constant), whole)
+        NoiseHalfspace.from_terms({i: Fraction(c) for i, c in form}, Fraction(constant), whole)
         for form, constant in halfspaces
         if form
     ]
@@ -159,7 +159,7 @@ class _Elimination:
         for form, constant in left:
             cell = self._cell([self._row(dict(form), constant)])
             factors.append(_Factor(frozenset(i for i, _ in form), {} if cell is None else {cell: _ONE[_EVERYWHERE]}))
-        return self._without(factors, frozenset(densities))
+        return self._product_integral(factors, frozenset(densities))
 
     def _density(self, i: int, family: NoiseFamily, rate_: Fraction) -> _Pieces:
         rate = rate_.numerator
@@ -183,11 +183,11 @@ class _Elimination:
                 if self.whole and abs(ratio) != 1:
                     continue
                 own = self._replaced(densities[i], i, (((i, 1), (j, plain(-ratio))), 0))
-                densities[i] = self._out(j, self._product(own, densities.pop(j)))
+                densities[i] = self._integrated(j, self._product(own, densities.pop(j)))
                 gone.add(j)
         return [(tuple((i, a) for i, a in form if i not in gone), constant) for form, constant in rows]
 
-    def _without(self, factors: Sequence[_Factor], variables: frozenset[int]) -> _Terms:
+    def _product_integral(self, factors: Sequence[_Factor], variables: frozenset[int]) -> _Terms:
         """The integral of the product of all factors over all variables, those with the fewest neighbours first."""
         about: dict[int, set[_Factor]] = {v: set() for v in variables}
         near: dict[int, set[int]] = {v: set() for v in variables}
@@ -221,10 +221,10 @@ class _Elimination:
                     moved = [_Factor(frozenset({v, *near[v]}), pieces), *rest]
                     for j, r in zip(others, remainders, strict=True):
                         moved = [self._split(factor, j, unit, r) for factor in moved]
-                    for key, c in self._without(moved, frozenset({v, *about})).items():
+                    for key, c in self._product_integral(moved, frozenset({v, *about})).items():
                         _increase(sums, key, c)
                 return self._times(total[_EVERYWHERE], sums) if total else {}
-            made = _Factor(frozenset(near[v]), self._refined(self._out(v, pieces)))
+            made = _Factor(frozenset(near[v]), self._refined(self._integrated(v, pieces)))
             for u in near.pop(v):
                 about[u] -= {*mine}
                 about[u].add(made)
@@ -267,7 +267,9 @@ class _Elimination:
     def _row(self, terms: Mapping[int, Number], constant: Number) -> _Row:
         if not any(terms.values()):
             return (), constant
-        halfspace = NoiseHalfspace.of({i: Fraction(c) for i, c in terms.items() if c}, Fraction(constant), self.whole)
+        halfspace = NoiseHalfspace.from_terms(
+            {i: Fraction(c) for i, c in terms.items() if c}, Fraction(constant), self.whole
+        )
         return halfspace.form, halfspace.constant
 
     def _product(self, one: _Pieces, other: _Pieces) -> _Pieces:
@@ -312,7 +314,7 @@ class _Elimination:
 
     # --- one variable -----------------------------------------------------------------------------
 
-    def _out(self, v: int, pieces: _Pieces) -> _Pieces:
+    def _integrated(self, v: int, pieces: _Pieces) -> _Pieces:
         """The integral over v, as a function of the other variables."""
         result: _Pieces = {}
         for cell, f in pieces.items():
@@ -334,7 +336,7 @@ class _Elimination:
                     limits.append(self._least(high, low, 0))
                 known = self._cell(limits)
                 if known is not None:
-                    _collect(result, known, self._between(grown, v, low, high))
+                    _collect(result, known, self._definite_integral(grown, v, low, high))
         return result
 
     def _extreme(self, bounds: Iterable[_Line], side: int) -> Iterator[tuple[_Line | None, list[_Row]]]:
@@ -360,7 +362,7 @@ class _Elimination:
             terms[i] = terms.get(i, 0) - c
         return self._row(terms, one[1] - other[1] - strictly * self.whole)
 
-    def _between(self, grown: _Terms, v: int, low: _Line | None, high: _Line | None) -> _Terms:
+    def _definite_integral(self, grown: _Terms, v: int, low: _Line | None, high: _Line | None) -> _Terms:
         """The integral over v from `low` to `high`, None for infinity, of the function with this primitive."""
         if any((low is None and l <= 0) or (high is None and l >= 0) for l in _slopes(grown, v)):
             raise NotDerived("an integrand does not decay")
@@ -379,7 +381,7 @@ class _Elimination:
             n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
             others = tuple([own for own in monomial if own[0] != v])
             for power, shift, factor, more in self._integrals(n, l):
-                key = (k, q + shift, _with(others, v, power, l), _joined_poles(poles, more))
+                key = (k, q + shift, _monomial_product(others, v, power, l), _joined_poles(poles, more))
                 _increase(result, key, c * factor)
         self._spend(len(result) + len(f), _bits(f), _rationals(f))
         return result
@@ -433,7 +435,7 @@ class _Elimination:
                 for i, d in line[0]:
                     power, slope = powers.get(i, 0), plain(l * d)
                     if power or slope:
-                        product = _with(product, i, power, slope)
+                        product = _monomial_product(product, i, power, slope)
                 key = (k if self.whole else k + raised, moved, product, poles)
                 _increase(result, key, signed if factor == 1 else signed * factor)
 
@@ -452,7 +454,7 @@ class _Elimination:
             for (k2, q2, monomial2, poles2), d in right:
                 both = monomial
                 for factor in monomial2:
-                    both = _with(both, *factor)
+                    both = _monomial_product(both, *factor)
                 key = (k + k2, q + q2, both, _joined_poles(poles, poles2))
                 sums[key] = sums.get(key, 0) + c * d
         return {key: Fraction(c, units[0] * units[1]) for key, c in sums.items() if c}
@@ -465,7 +467,7 @@ class _Elimination:
         self.budget.spend((_WHOLE_STEPS if self.whole else _STEPS) * terms * (3 + 2 * rationals) // 3, bits)
 
 
-def _with(monomial: _Monomial, v: int, power: int, slope: Number) -> _Monomial:
+def _monomial_product(monomial: _Monomial, v: int, power: int, slope: Number) -> _Monomial:
     """The product of `monomial` and Y_v^power·e^{slope·Y_v}."""
     for k, (i, n, l) in enumerate(monomial):
         if i == v:

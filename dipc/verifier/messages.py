@@ -18,7 +18,7 @@ from dipc.verifier.reading import NotDerived
 from dipc.verifier.reals import root_around
 from dipc.verifier.signs import Pair, decay_bits, growth_bits
 from dipc.verifier.taylor import MOST_GROWTH, Expansion, Series, pi_ends, root_ends
-from dipc.verifier.trees import Center, Form, Near, Spread, Tree, between
+from dipc.verifier.trees import Center, Form, NearLeaf, Spread, Tree, number_between
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -49,7 +49,7 @@ def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
 
     None if n is too large.
     """
-    plan = _Plan.of(tree)
+    plan = _Plan.from_tree(tree)
     grown = (_most_scale(tree) * disk) ** 2 * plan.spread / 2
     return None if grown > MOST_GROWTH else plan.bits + growth_bits(grown)
 
@@ -62,7 +62,7 @@ def drift(tree: Tree, accuracy: int) -> Fraction:
         total += count * a * d * _most_scale(tree) / leaf.spread.size
     if not total:
         return _ZERO
-    plan = _Plan.of(tree)
+    plan = _Plan.from_tree(tree)
     return total * Fraction(629, 100) / (plan.steps(plan.accuracy(accuracy))[0] * plan.curvatures[0])
 
 
@@ -87,9 +87,9 @@ class _Ends:
         """The w of the center's places t = k·h + w·eps, if those of its parent have w = `above`; ends are places."""
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
-    def within(self, piece: int) -> Fraction:
+    def inner_place(self, piece: int) -> Fraction:
         ends = [None, *self.still, None]
-        return between(ends[piece], ends[piece + 1])
+        return number_between(ends[piece], ends[piece + 1])
 
     @property
     def integrals(self) -> int:
@@ -115,7 +115,7 @@ class _Plan:
 
     @staticmethod
     @lru_cache(maxsize=64)
-    def of(tree: Tree) -> _Plan:
+    def from_tree(tree: Tree) -> _Plan:
         """Return the plan of a tree. Raise NotDerived for too many ends."""
         centers, parents = [tree.root], [-1]
         for number, center in enumerate(centers):
@@ -291,7 +291,7 @@ class _Sum:
     """The sum over the places of all centers, message by message."""
 
     def __init__(self, tree: Tree, cell: Expansion) -> None:
-        self._plan, self._cell = _Plan.of(tree), cell
+        self._plan, self._cell = _Plan.from_tree(tree), cell
         self._scale = tree.square.inverse.root.ends(cell.bits + 32)
         plan, low, high = self._plan, *self._scale
         accuracy = plan.accuracy(cell.accuracy)
@@ -334,7 +334,7 @@ class _Sum:
         total = [Series([0] * self._cell.terms, 0)] * len(self._places(self._plan.parents[number], above))
         cuts = {v: (False, v) for v in ends.still} | {u - v: (True, v) for v in ends.moving}
         for low, high, near in center.stretches(cuts, ends.still, u):
-            piece = sum(v < between(low, high) for v in ends.still)
+            piece = sum(v < number_between(low, high) for v in ends.still)
             start, end = low if low is None else cuts[low], high if high is None else cuts[high]
             # What is below the upper end, less what is below the lower one; or above that.
             sides: list[tuple[tuple[bool, Fraction] | None, int, int]] = [(end, 1, -1)] if end else []
@@ -355,7 +355,7 @@ class _Sum:
         self,
         number: int,
         above: Fraction,
-        stretch: tuple[tuple[Near, ...], int],
+        stretch: tuple[tuple[NearLeaf, ...], int],
         cut: tuple[bool, Fraction] | None,
         side: int,
     ) -> list[Series]:
@@ -376,7 +376,7 @@ class _Sum:
         # The step over the deviation: what the density is without it.
         low, high = root_ends(step * step / center.spread.size, cell.bits + 8)
         width = cell.constant((low >> 8, -(-high >> 8)))
-        below = [self._message(c, move, ends.within(stretch[1])) for c in self._children(number)]
+        below = [self._message(c, move, ends.inner_place(stretch[1])) for c in self._children(number)]
         values = []
         for index, k in enumerate(mine):
             own = [self._factor(tables, count, k, 0) for tables, count in alone]

@@ -176,7 +176,7 @@ class Sum:
         self._terms: dict[Stars, Closed] = dict(terms or {})
 
     @classmethod
-    def of(cls, value: Probability, budget: Budget) -> Sum:
+    def from_probability(cls, value: Probability, budget: Budget) -> Sum:
         """Return a sum that starts with `value`."""
         result = cls()
         result.include(value, budget)
@@ -416,7 +416,7 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
         if events and len(signs) > 1:
             return None
         try:
-            others += [_near(event, above=signs == {False}) for event in events]
+            others += [_normal_bound(event, above=signs == {False}) for event in events]
         except NotDerived:
             if signs == {True}:
                 continue  # it is at least 0
@@ -427,12 +427,12 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
 
 
 @lru_cache(maxsize=1_000)
-def _near(event: Summed, *, above: bool) -> Tree:
+def _normal_bound(event: Summed, *, above: bool) -> Tree:
     """The tree over normal noises with a probability at least (`above`), or at most, that of `event`.
 
     Raises NotDerived.
     """
-    laws, rows = event.near(1 if above else -1)
+    laws, rows = event.continuous_bound(1 if above else -1)
     star = star_of((tuple(laws), tuple(rows)))
     assert not isinstance(star, Summed), "its noises are normal"
     return star
@@ -471,7 +471,7 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
         plain = add(plain, {(k, q - fall): c / 2 for (k, q), c in weight.items() if c < 0})
     if not plain or start <= 0:
         return False
-    curve = Curve.of(plain, budget)
+    curve = Curve.from_ring(plain, budget)
     try:
         prove_at_infinity(curve, start * curve.scale, 1, budget)
     except Rejected:

@@ -179,7 +179,7 @@ class _Shown:
     def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
         """The same for an obligation that one function is at most another."""
         decided = self.decided[read.index(number, self.decided)]
-        rest = Sum.of(likely, self.budget).opposite(self.budget).value
+        rest = Sum.from_probability(likely, self.budget).opposite(self.budget).value
         missing = decided.require(verdict, rest if isinstance(rest, Enclosed) else ((rest,),), self.budget)
         if not same(decided.value, allowed, self.budget):
             raise Rejected("its obligation does not compare with what the second input allows")

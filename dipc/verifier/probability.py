@@ -206,16 +206,16 @@ class Probabilities:
     machine: Machine
     _measures: dict[Hanging, Closed | str] = field(default_factory=dict)
 
-    def of(
+    def probability(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Probability:
         """The probability that all these outputs, by slot, have the given values up to gamma. Raises NotDerived."""
         total = Sum()
-        for answer in self._near(inputs, outputs, gamma, budget):
-            total.include(self._of(inputs, answer, gamma, budget), budget)
+        for answer in self._near_answers(inputs, outputs, gamma, budget):
+            total.include(self._answer_probability(inputs, answer, gamma, budget), budget)
         return total.value
 
-    def _near(
+    def _near_answers(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Iterator[Mapping[int, Value]]:
         """The answers whose probabilities have to be added.
@@ -288,7 +288,7 @@ class Probabilities:
         assert not isinstance(gap, Affine), "nothing is left open"
         return gap
 
-    def _of(
+    def _answer_probability(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Probability:
         run = Execution(self.machine, Wanted(outputs, gamma), budget)
@@ -309,7 +309,7 @@ class Probabilities:
     ) -> tuple[Stars, Closed]:
         """The factors of weight·Pr[known]: stars of normal noises, and a closed form. Raises NotDerived."""
         stars: list[Hub] = []
-        for key in _parts(known, laws):
+        for key in _connected_groups(known, laws):
             if _is_normal(key):
                 stars.append(star_of(key))
             else:
@@ -332,7 +332,7 @@ class Probabilities:
         return measure
 
 
-def _parts(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
+def _connected_groups(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
     """The half-spaces, grouped by the noises that they connect.
 
     Half-spaces that others imply are removed from groups with normal noise.
@@ -390,7 +390,7 @@ class Theorem:
 
         Derivations take parts of the budget `whole`; `distances` is the budget of the ideal.
         """
-        return Theorem.of_machine(Machine.of(tree, constants, whole), tree, constants, whole, distances)
+        return Theorem.of_machine(Machine.compile(tree, constants, whole), tree, constants, whole, distances)
 
     @staticmethod
     def of_machine(
@@ -404,7 +404,7 @@ class Theorem:
         ideal: Ideal | str | None = None
         if tree.ideal is not None:
             try:
-                ideal = Ideal.of(tree, constants, distances or whole.part(DISTANCES))
+                ideal = Ideal.compile(tree, constants, distances or whole.part(DISTANCES))
             except DERIVATION_ENDS as error:
                 ideal = why_it_ends(error)
         return Theorem(machine, ideal, whole, whole.part(PROBABILITIES))
@@ -535,7 +535,7 @@ class Theorem:
     def _derived(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction) -> Probability | str:
         given, wanted = self.read(inputs, outputs)
         try:
-            return self._probabilities.of(given, wanted, gamma, self.budget)
+            return self._probabilities.probability(given, wanted, gamma, self.budget)
         except DERIVATION_ENDS as error:
             return why_it_ends(error)
 
@@ -551,7 +551,7 @@ def program_of(
         raise Rejected("`sha256` does not match its text")
     with must_be_derived():
         tree = replace(read_program(text, budget), at=only_at)
-        machine = Machine.of(tree, constants, budget)
+        machine = Machine.compile(tree, constants, budget)
     if machine.name != name:
         raise Rejected(f"its text says that its name is `{machine.name}`")
     return tree, machine

@@ -1,6 +1,6 @@
 """Programs as the checker executes them: names resolved, `for` unrolled, a list of instructions with jumps.
 
-`Machine.of(tree, constants, budget)` compiles a syntax tree, and raises NotDerived if the tree has no meaning. The
+`Machine.compile(tree, constants, budget)` compiles a syntax tree, and raises NotDerived if the tree has no meaning. The
 types of values are checked when the values exist, in `dipc.verifier.execution`.
 """
 
@@ -179,7 +179,7 @@ class Machine:
         return [number for number, slot in enumerate(self.slots) if slot.role == role]
 
     @staticmethod
-    def of(tree: syntax.Program, constants: Mapping[str, Fraction], budget: Budget) -> Machine:
+    def compile(tree: syntax.Program, constants: Mapping[str, Fraction], budget: Budget) -> Machine:
         """Compile `tree` with these values of its constants.
 
         Raises NotDerived if the names of `constants` are not exactly those that the program declares.
@@ -380,7 +380,7 @@ class _Compiler:
         (variable, low, high), *rest = loops
         self._require_new(variable, {*self.variables, *_RESERVED})
         for number in range(self.integer(low), self.integer(high) + 1):
-            hidden = self._with(variable, Fraction(number))
+            hidden = self._bind(variable, Fraction(number))
             yield from self._each(rest, value)
             self.locals = hidden
 
@@ -419,7 +419,7 @@ class _Compiler:
                 self._require_new(variable, _RESERVED)
                 scored = []
                 for picked in self.domain(domain):
-                    with_value = self._with(variable, picked)
+                    with_value = self._bind(variable, picked)
                     scored.append((Literal(picked), self.resolved(score)))
                     self.locals = with_value
                 self.emit(Scored(place, slope, tuple(scored)))
@@ -448,7 +448,7 @@ class _Compiler:
                     raise Exhausted(f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions", "program")
                 for number in range(first, last + 1) if body else ():
                     self.budget.spend(1)
-                    hidden = self._with(variable, Fraction(number))
+                    hidden = self._bind(variable, Fraction(number))
                     self.block(body)
                     self.locals = hidden
 
@@ -487,7 +487,7 @@ class _Compiler:
         if name in self.locals or name in self.constants or name in self.labels or name in more:
             raise NotDerived(f"the loop variable `{name}` has a name that is already in use")
 
-    def _with(self, name: str, value: Value) -> dict[str, Value]:
+    def _bind(self, name: str, value: Value) -> dict[str, Value]:
         """Bind the local name to `value`, and return the former bindings."""
         before = self.locals
         self.locals = {**before, name: value}

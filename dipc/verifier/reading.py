@@ -130,7 +130,7 @@ class Answers:
     def __init__(self, stated: Mapping[str, Any]) -> None:
         self.stated = stated
 
-    def to(self, key: str, question: object) -> object:  # noqa: ARG002 - who writes a certificate looks for the answer
+    def find(self, key: str, question: object) -> object:  # noqa: ARG002 - who writes a certificate looks for the answer
         """Return the answer to the question with this key as JSON, or None if the certificate has none."""
         return self.stated.get(key)
 

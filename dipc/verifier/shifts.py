@@ -48,7 +48,7 @@ class Change:
     noises: Mapping[int, Fraction]
     inputs: Mapping[int, Fraction]
 
-    def by(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> Fraction:
+    def value(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> Fraction:
         """The value of the change for this shift and this move."""
         moved = sum((c * move[slot] for slot, c in self.inputs.items() if slot in move), _ZERO)
         return sum((c * shift[i] for i, c in self.noises.items() if i in shift), moved)
@@ -93,8 +93,8 @@ class AlignedExit:
         return (
             shift.keys() <= self.rates.keys()
             and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
-            and all(change.by(shift, move) >= 0 for change in self.slacks)
-            and all(change.by(shift, move) == 0 for change in self.outputs)
+            and all(change.value(shift, move) >= 0 for change in self.slacks)
+            and all(change.value(shift, move) == 0 for change in self.outputs)
         )
 
 
@@ -248,7 +248,7 @@ class Followed:
             map(str, (sorted(self.costs.items()), self.carried, self.drawn, *sums, len(self.outputs), self.most))
         )
 
-    def left(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    def carried_shifts(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """The shifts of the noises that are carried on."""
         shifts = (*before, *fresh)
         return tuple(shifts[noise] for noise in self.carried)
@@ -317,7 +317,7 @@ class _Exploration:
             waiting: list[tuple[int | None, bool, Costs]] = [(None, spent, {(): _ZERO})]
             while waiting:
                 head, moved, costs = waiting.pop()
-                for way in self._from(head):
+                for way in self._ways_from(head):
                     names = {slot for change in (*way.slacks, *way.outputs) for slot in change.inputs}
                     for own, after in self._moves(sorted(names.difference(shared)), spent=moved):
                         costs_after = self._followed(costs, way, {**fixed, **own})
@@ -351,11 +351,11 @@ class _Exploration:
             100 + 10 * len(costs) + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes)
         )
         slacks, outputs = (
-            [(change.noises, change.by({}, moves)) for change in each] for each in (way.slacks, way.outputs)
+            [(change.noises, change.value({}, moves)) for change in each] for each in (way.slacks, way.outputs)
         )
         question = Followed(costs, way.carried, way.drawn, slacks, outputs, self.radius, self.most)
         with answers_count():
-            answer = self.budget.answers.to(question.key, question)
+            answer = self.budget.answers.find(question.key, question)
             costs_after: dict[tuple[Fraction, ...], Fraction] = {}
             (stated,) = read.fields({"shifts": []} if answer is None else answer, {"shifts": _SHIFTS})
             for before, fresh in stated:
@@ -365,13 +365,13 @@ class _Exploration:
                 cost = question.cost(before, fresh)
                 if cost is None:
                     raise Rejected("a shift does not keep the output the same, or costs more than the budget")
-                key = question.left(before, fresh)
+                key = question.carried_shifts(before, fresh)
                 costs_after[key] = min(costs_after.get(key, cost), cost)
         return costs_after
 
     # --- ways -----------------------------------------------------------------------------------------
 
-    def _from(self, head: int | None) -> tuple[_Way, ...]:
+    def _ways_from(self, head: int | None) -> tuple[_Way, ...]:
         """The ways from a head, through an iteration or behind the loop; for None, the ways up to the loop."""
         if head not in self._ways:
             if head is None:
@@ -380,7 +380,7 @@ class _Exploration:
                 state = self._heads[head]
                 carried = len(state.laws)
                 ways = [self._way(carried, end, elements=True) for end in self._ends(self.runs.entered(state))]
-                ways += [self._way(carried, end, elements=False) for end in self._ends(self.runs.left(state))]
+                ways += [self._way(carried, end, elements=False) for end in self._ends(self.runs.after_loop(state))]
             self._ways[head] = tuple(ways)
         return self._ways[head]
 

@@ -168,7 +168,7 @@ class Curve:
     scale: Fraction = Fraction(1)
 
     @staticmethod
-    def of(function: Ring, budget: Budget) -> Curve:
+    def from_ring(function: Ring, budget: Budget) -> Curve:
         """Return a curve with the signs of `function`, which is not 0.
 
         The curve is `function` times a positive number and an e^{q·eps}.
@@ -216,7 +216,7 @@ class Curve:
 
 def sign_of_ring(function: Ring, eps: Fraction, budget: Budget) -> int:
     """The exact sign of an exponential polynomial at a rational eps > 0."""
-    return _sign_at(Curve.of(function, budget), eps, budget) if function else 0
+    return _sign_at(Curve.from_ring(function, budget), eps, budget) if function else 0
 
 
 def _sign_at(curve: Curve, eps: Fraction, budget: Budget) -> int:
@@ -510,7 +510,7 @@ def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -
     """
     if value is None:
         return _evident(function, within)
-    curve = Curve.of(function, budget)
+    curve = Curve.from_ring(function, budget)
     position: Fraction | None = within[0]
     signs: list[int] = []
     roots: list[tuple[Fraction, Fraction]] = []

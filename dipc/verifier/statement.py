@@ -689,7 +689,7 @@ class OfPairs:
         if eps is None or not any(eps in interval for interval in asked):
             return Follows.NO, "it is refuted at another eps"
         allowed = PrivacyClaim(factor, delta).allowed(second, budget)
-        rest = Sum.of(first, budget).opposite(budget).value
+        rest = Sum.from_probability(first, budget).opposite(budget).value
         if fails_at(allowed, (rest,), eps, budget):
             return Follows.YES, ""
         return Follows.NO, "the pair that was refuted does not violate the claim asked"

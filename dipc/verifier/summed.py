@@ -49,7 +49,7 @@ class Mass:
     square: Number = UNIT
 
     @staticmethod
-    def of(family: NoiseFamily, size: Fraction) -> Mass:
+    def from_law(family: NoiseFamily, size: Fraction) -> Mass:
         """Return the mass of a law. Raise NotDerived if the law is not on the integers."""
         if isinstance(family, Normal) and family.whole:
             return Mass(False, size, family.fixed, family.square)
@@ -148,7 +148,7 @@ class Summed:
         if any(mass.fixed for mass, _ in self._noises):
             return None
         result: list[Number | Fraction] = []
-        laws, rows = self.near(0)
+        laws, rows = self.continuous_bound(0)
         for form, d in rows:
             if d < 0:
                 return None
@@ -163,7 +163,7 @@ class Summed:
             result += 2 * tail_rates(d + 1, variances, rates)
         return result
 
-    def near(self, side: int) -> tuple[list[Law], list[tuple[Any, Fraction]]]:
+    def continuous_bound(self, side: int) -> tuple[list[Law], list[tuple[Any, Fraction]]]:
         """Laws and half-spaces of continuous noises that bound the probability of the event.
 
         Their probability is at most (side = -1) or at least (side = 1) the event's. Each discrete normal noise is
@@ -233,14 +233,14 @@ class _Evaluation:
         """The sum over all values of the root within its limits."""
         values = self._values(root)
         most = len(values) // 2
-        low, high = _within(root.limits, 0, most)
+        low, high = _range_within_limits(root.limits, 0, most)
         return self.cell.sum(values[low + most : high + most + 1])
 
     def _values(self, branch: Branch) -> list[Series]:
         """For each value of the branch, from -K to K, its probability times that of everything below it."""
         values = self._law(branch.noises)
         most = len(values) // 2
-        low, high = _within([limit for limit in branch.limits if not limit[1]], 0, most)
+        low, high = _range_within_limits([limit for limit in branch.limits if not limit[1]], 0, most)
         for below, count in branch.branches:
             theirs = self._values(below)
             reach = len(theirs) // 2
@@ -248,8 +248,8 @@ class _Evaluation:
             # Those up to each value: the error of a difference is that of what is in it.
             sums = list(accumulate(theirs, self.cell.plus, initial=zero))
             for value in range(low, high + 1):
-                first, last = _within(below.limits, value, reach)
-                given = _between(sums[first + reach], sums[last + reach + 1]) if first <= last else zero
+                first, last = _range_within_limits(below.limits, value, reach)
+                given = _difference(sums[first + reach], sums[last + reach + 1]) if first <= last else zero
                 values[value + most] = self.cell.times(values[value + most], self.cell.power(given, count))
         return values
 
@@ -272,12 +272,12 @@ class _Evaluation:
         return total
 
 
-def _between(first: Series, last: Series) -> Series:
+def _difference(first: Series, last: Series) -> Series:
     """The difference of two partial sums, where `last` contains all terms of `first`."""
     return Series(list(map(sub, last.coefficients, first.coefficients)), last.error - first.error)
 
 
-def _within(limits: Sequence[Limit], other: int, most: int) -> tuple[int, int]:
+def _range_within_limits(limits: Sequence[Limit], other: int, most: int) -> tuple[int, int]:
     """The least and the greatest value from -most to most within the limits; (1, 0) if there is none."""
     low, high = -most, most
     for a, b, d in limits:
@@ -301,7 +301,7 @@ def summed_of(
     laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[tuple[Sequence[tuple[int, int]], Fraction]]
 ) -> Summed:
     """The event of half-spaces over integer noises. Raises NotDerived if they do not form a tree."""
-    masses = [Mass.of(*law) for law in laws]
+    masses = [Mass.from_law(*law) for law in laws]
     nearest: dict[tuple[tuple[int, int], ...], int] = {}
     for form, constant in rows:
         unit = gcd(*(c for _, c in form))

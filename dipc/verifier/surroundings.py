@@ -52,7 +52,7 @@ class Surroundings:
         choices = list(self.ideal.combinations())
         self.budget.spend(20 + len(choices) + 4 * (len(rounded) + len(moved)))
         finite = choices[read.index(number, choices)]
-        known, whole = list(part), set(self.ideal.whole)
+        known, whole = list(part), set(self.ideal.integer_inputs)
         for place, (form, constant) in enumerate(rounded, start=1):
             if any(i <= ALPHA - place for i in form):
                 raise Rejected("what is rounded depends on what is not known before")
@@ -64,7 +64,7 @@ class Surroundings:
         for slot, form, constant in moved:
             if not isinstance(near.get(slot), Affine):
                 raise Rejected("what is moved is not a real or int input")
-            if slot in self.ideal.whole and not (
+            if slot in self.ideal.integer_inputs and not (
                 form.keys() <= whole and all(c.denominator == 1 for c in (constant, *form.values()))
             ):
                 raise Rejected("an int may be moved to what is not an integer")
@@ -114,7 +114,7 @@ class Surroundings:
     def equal_numbers(self, other: Path) -> list[tuple[Affine | Fraction, ...]] | None:
         """The pairs of numbers that are equal where another path has the answer of u; None if it nowhere has."""
         numbers: list[tuple[Affine | Fraction, ...]] = []
-        for one, two in zip(*(self.ideal.told(path.answer) for path in (self.path, other)), strict=True):
+        for one, two in zip(*(self.ideal.decisive_outputs(path.answer) for path in (self.path, other)), strict=True):
             if not isinstance(one, Affine) and not isinstance(two, Affine):
                 if type(one) is not type(two) or one != two:
                     return None
@@ -155,7 +155,7 @@ def _guard(value: Fraction | Affine, whole: Set[int], strict: bool = False) -> G
 def has_one_answer(ideal: Ideal) -> bool:
     """Whether det has the same answer at all inputs, which is not a function of the inputs."""
     answers = {
-        tuple((type(value), value) for value in ideal.told(path.answer))
+        tuple((type(value), value) for value in ideal.decisive_outputs(path.answer))
         for finite in ideal.combinations()
         for path in ideal.paths(finite)
     }

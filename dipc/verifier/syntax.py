@@ -552,7 +552,7 @@ class _Reader:
             statement = self._statement()
             statements += self._before
             self._before = []
-            statements[-1:] = self._joined(statements[-1:], statement)
+            statements[-1:] = self._merge_draw(statements[-1:], statement)
             if not self._take(";") and not isinstance(statement, If | While | For):
                 break
         self._depth -= 1
@@ -597,7 +597,7 @@ class _Reader:
             return replace(last, target=target)
         return Assign(target, value)
 
-    def _joined(self, before: list[Statement], statement: Statement) -> list[Statement]:
+    def _merge_draw(self, before: list[Statement], statement: Statement) -> list[Statement]:
         """Return both statements, or one draw around another mean if `statement` only moves the noise just drawn.
 
         The two are merged only if the drawn variable is not used anywhere else.

@@ -53,7 +53,7 @@ class Bounded:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearLeaf:
     """A leaf with its nearest bounds on a part of the line of its center, and its count.
 
     `positive` says for each bound whether the bound is not negative there; for normal leaves it is always true.
@@ -107,7 +107,7 @@ class Center:
         for each in self.below:
             yield from each.forms
 
-    def near(self, t: Fraction, x: Fraction) -> tuple[Near, ...] | None:
+    def leaves_near(self, t: Fraction, x: Fraction) -> tuple[NearLeaf, ...] | None:
         """The leaves with their nearest bounds at (t, x), in units of eps; None if the event is empty there."""
         result = []
         if any(a * t + b * x + d < 0 for a, b, d in self.own):
@@ -118,7 +118,7 @@ class Center:
             if len(sides) > 1 and sides[0][0] + sides[1][0] <= 0:
                 return None
             positive = tuple(value >= 0 or not leaf.spread.laplace for value, _ in sides)
-            result.append(Near(leaf.spread, tuple(form for _, form in sides), positive, count))
+            result.append(NearLeaf(leaf.spread, tuple(form for _, form in sides), positive, count))
         return tuple(result)
 
     def stretches(self, ends: Iterable[Fraction], kept: Collection[Fraction], x: Fraction) -> list[Stretch]:
@@ -128,7 +128,7 @@ class Center:
         """
         result: list[Stretch] = []
         for low, high in pairwise([None, *sorted(ends), None]):
-            near = self.near(between(low, high), x)
+            near = self.leaves_near(number_between(low, high), x)
             if near is None:
                 continue
             if result and low not in kept and result[-1][1:] == (low, near):
@@ -138,7 +138,7 @@ class Center:
 
 
 #: A part of the line of a center, None for infinity, with what is near there.
-Stretch = tuple[Fraction | None, Fraction | None, tuple[Near, ...]]
+Stretch = tuple[Fraction | None, Fraction | None, tuple[NearLeaf, ...]]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -228,7 +228,7 @@ def tail_rates(d: Fraction, variances: Mapping[Number, Fraction], rates: Sequenc
     return [*numbers, *(rate * reach for rate in rates)]
 
 
-def between(start: Fraction | None, end: Fraction | None) -> Fraction:
+def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
     """A number between two, where None is infinity."""
     if start is None:
         return _ZERO if end is None else end - 1
@@ -278,7 +278,7 @@ def needed(rows: _Rows) -> list[int]:
         meetings = {(e - d) / (a - b) for (a, d, _), (b, e, _) in combinations(lines, 2) if a != b}
         inside = sorted(u for u in meetings if (low is None or low < u) and (high is None or u < high))
         for start, end in pairwise([low, *inside, high]):
-            u = between(start, end)
+            u = number_between(start, end)
             kept.add(min(lines, key=lambda line: (line[0] * u + line[1], line))[2])
     return sorted(kept)
 
@@ -291,7 +291,7 @@ def tree_of(spreads: Sequence[Spread], rows: _Rows, *, fixed: bool, square: Numb
         centers = [place for place in range(len(spreads)) if place not in leaves]
         for basis in _bases(centers, rows):
             try:
-                results.append(_Basis.of(basis, centers, spreads).tree(rows, leaves, spreads))
+                results.append(_Basis.from_forms(basis, centers, spreads).tree(rows, leaves, spreads))
             except NotDerived as refused:
                 reason = reason or str(refused)
             else:
@@ -364,7 +364,7 @@ class _Basis:
     precision: Sequence[Sequence[Fraction]]
 
     @staticmethod
-    def of(basis: Sequence[Sequence[Fraction]], places: Sequence[int], spreads: Sequence[Spread]) -> _Basis:
+    def from_forms(basis: Sequence[Sequence[Fraction]], places: Sequence[int], spreads: Sequence[Spread]) -> _Basis:
         """Return the coordinates of a basis. Raise NotDerived for Laplace noise among several centers."""
         if len(places) > 1 and any(spread.laplace for spread in spreads):
             raise NotDerived("comparisons of Gaussian and Laplace noises do not all share one noise")

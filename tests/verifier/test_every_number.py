@@ -282,7 +282,7 @@ GROWING = ("input k : {0..m};", "input k : few; domain few = {0..m};")
 def test_inputs_with_more_values_for_greater_numbers_are_not_followed(declared: str) -> None:
     source = changed(FINITE, ("input T : {0..2};", f"input T : {{0..2}}; {declared}"))
     with pytest.raises(NotDerived, match="the number of values of an input"):
-        Iterations.of(read_program(source, Budget()), "m", {"m": F(3)}, Budget())
+        Iterations.from_program(read_program(source, Budget()), "m", {"m": F(3)}, Budget())
 
 
 #: Texts that are not alike for every number.
@@ -293,13 +293,13 @@ UNLIKE = ("a rate with m", "a constant of m", "an index as a value", "a neighbor
 def test_programs_that_are_not_alike_for_every_number(name: str) -> None:
     tree = read_program(NOT_UNIFORM[name][0], Budget())
     with pytest.raises(NotDerived):
-        Iterations.of(tree, "m", dict.fromkeys(("m", "c", "T", "k", "delta"), F(3)), Budget())
+        Iterations.from_program(tree, "m", dict.fromkeys(("m", "c", "T", "k", "delta"), F(3)), Budget())
 
 
 def test_terms_are_found_whatever_their_order_and_scale() -> None:
     laplace, one_sided = (Family.LAPLACE, F(1), F(5)), (Family.ONE_SIDED, F(2), F(5))
     opposite = (Family.ONE_SIDED, F(2), F(-5))
-    small, great = (Term.of([(*laplace[:2], F(-2)), (*one_sided[:2], F(2))], F(c)) for c in (3, 4))
+    small, great = (Term.normalized([(*laplace[:2], F(-2)), (*one_sided[:2], F(2))], F(c)) for c in (3, 4))
     assert stated_term([one_sided, laplace], [small, great], lambda least: least <= F(15, 2)) == small
     assert stated_term([one_sided, laplace], [small, great], lambda _: True) == great
     assert stated_term([one_sided, laplace], [small, great], lambda least: least < F(15, 2)) is None

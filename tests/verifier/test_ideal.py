@@ -95,7 +95,7 @@ PROGRAMS = {
 
 def derived(text: str, **constants: Fraction) -> Derived:
     budget = Budget(20_000_000, answers=Solved())
-    return Derived.of(read_program(text, budget), constants, budget)
+    return Derived.compile(read_program(text, budget), constants, budget)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -365,7 +365,7 @@ def test_ideals_seen_by_bounds_ask_for_no_answers() -> None:
     for _ in range(400):
         text = comparing(draw)
         answers = Unanswered()
-        derived = Derived.of(read_program(text, Budget()), {}, Budget(answers=answers))
+        derived = Derived.compile(read_program(text, Budget()), {}, Budget(answers=answers))
         if not asks_nothing(derived):
             continue
         seen += 1

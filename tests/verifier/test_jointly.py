@@ -21,7 +21,9 @@ from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import read_program
 
 FIXED = Required((Fraction(0), Fraction(0)), (Fraction(0), Fraction(0)), None)
-PROBABILITIES = Probabilities(Machine.of(read_program("program p; output o : bool = true;", Budget()), {}, Budget()))
+PROBABILITIES = Probabilities(
+    Machine.compile(read_program("program p; output o : bool = true;", Budget()), {}, Budget())
+)
 LAWS: list[Law] = [
     (Family.LAPLACE, Fraction(1)),
     (Family.LAPLACE, Fraction(1, 2)),
@@ -50,7 +52,7 @@ def weight(number: Fraction) -> Closed:
 def comparison(law: Law, slot: int, constant: int) -> Comparison:
     """N + u[slot] + constant >= 0."""
     whole = law[0] is Family.DISCRETE_LAPLACE
-    return Comparison.of({0: Fraction(1)}, {slot: Fraction(1)}, Fraction(constant), 0, whole)
+    return Comparison.from_coefficients({0: Fraction(1)}, {slot: Fraction(1)}, Fraction(constant), 0, whole)
 
 
 def probability(part: Part, point: list[int]) -> float:
@@ -134,7 +136,9 @@ def test_tails_together_are_better_than_one_by_one() -> None:
     """Both are at 0 somewhere, but not both at once."""
     law = LAWS[0]
     parts = tuple(
-        Part((law,), (Comparison.of({0: Fraction(1)}, {slot: Fraction(-1)}, Fraction(0), 0, whole=False),))
+        Part(
+            (law,), (Comparison.from_coefficients({0: Fraction(1)}, {slot: Fraction(-1)}, Fraction(0), 0, whole=False),)
+        )
         for slot in (0, 1)
     )
     way = Way(weight(Fraction(1)), (), parts)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipc.certificate.answers import Solved
-from dipc.certificate.near import Near, halves, near
-from dipc.certificate.near import Stated as Input
+from dipc.certificate.near import NearEvidence, find_near, halves
+from dipc.certificate.near import NearInput as Input
 from dipc.verifier.execution import Affine
 from dipc.verifier.ideal import Ideal, tightened
 from dipc.verifier.inputs import Coverage, Divided
@@ -53,7 +53,7 @@ _GRID = [Fraction(n, 2) for n in range(-4, 6)]
 def ideal(kinds: tuple[str, str], norm: str, body: str, metric: str = "") -> Coverage:
     budget = Budget(10**12, answers=Solved())
     tree = read_program(TEXT % (*kinds, kinds[0], norm, metric, body), budget)
-    block = Ideal.of(tree, {}, budget)
+    block = Ideal.compile(tree, {}, budget)
     return Coverage(block.machine, block, None, budget)
 
 
@@ -80,7 +80,7 @@ def around(
     """The cell of inputs of the path that are nearer to u than `width`, for distances from alpha on."""
     known, point = place(coverage, u)
     sides = [
-        tightened(Guard(((slot, Fraction(sign)),), width - sign * value, strict=False), coverage.ideal.whole)
+        tightened(Guard(((slot, Fraction(sign)),), width - sign * value, strict=False), coverage.ideal.integer_inputs)
         for slot, value in point.items()
         for sign in (1, -1)
     ]
@@ -88,7 +88,7 @@ def around(
     return Divided(coverage, known, (least, *known.path.guards, *sides), (), None)
 
 
-def stated(question: Divided, found: Near) -> Iterator[tuple[Divided, Input]]:
+def stated(question: Divided, found: NearEvidence) -> Iterator[tuple[Divided, Input]]:
     """The cells, with the inputs that are stated of them."""
     if isinstance(found, Input):
         yield question, found
@@ -108,10 +108,10 @@ def test_from_all_that_are_nearer_than_alpha_another_answer_is_found(kinds: tupl
             dd = coverage.ideal.distance(u)
             if dd is None:
                 continue
-            assert near(around(coverage, u, dd)) is None
-            assert near(around(coverage, u, dd, Fraction(1))) is None
+            assert find_near(around(coverage, u, dd)) is None
+            assert find_near(around(coverage, u, dd, Fraction(1))) is None
             question = around(coverage, u, dd, strict=True)
-            one = near(question)
+            one = find_near(question)
             missed += one is None
             if one is not None:
                 found += 1
@@ -174,7 +174,7 @@ def test_nothing_is_near_where_the_distance_is_greater(
     honest = [
         one
         for more in (Fraction(1, 2), Fraction(3))
-        if dd is not None and (found := near(around(coverage, u, dd + more, width))) is not None
+        if dd is not None and (found := find_near(around(coverage, u, dd + more, width))) is not None
         for _, one in stated(around(coverage, u, dd + more, width), found)
     ]
     if honest and data.draw(st.booleans()):
@@ -246,7 +246,9 @@ def is_near(coverage: Coverage, one: Input, u: Sequence[Fraction], alpha: Fracti
     other = [at(one.moved[slot]) if slot in one.moved else value for slot, value in zip(slots, u, strict=True)]
     moves = [abs(a - b) for a, b in zip(u, other, strict=True)]
     whole = all(
-        value.denominator == 1 for slot, value in zip(slots, other, strict=True) if slot in coverage.ideal.whole
+        value.denominator == 1
+        for slot, value in zip(slots, other, strict=True)
+        if slot in coverage.ideal.integer_inputs
     )
     length = sum(moves) if norm == "l1" else max(moves)
     return whole and length < alpha and coverage.ideal.answer(u) != coverage.ideal.answer(other)

@@ -82,7 +82,7 @@ def test_polynomials_of_stars_are_as_near_as_they_say(seed: int) -> None:
     cell = Cell(middle, middle * F(chance.choice((1, 1, 3)), 4), 30, 60, Budget())
     total = Enclosed({(star,): (ONE, ONE)})
     with mpmath.workdps(25):
-        spread = _Plan.of(star).spread
+        spread = _Plan.from_tree(star).spread
         if cell.radius**2 * spread > 200:
             cell = Cell(middle, F(1, 10) / (1 + int(spread)), 30, 60, Budget())
         series = cell.star(star)
@@ -124,7 +124,7 @@ def test_steps_are_wrong_by_no_more_than_they_say() -> None:
     with mpmath.workdps(40):
         for seed in range(12):
             star = random_star(random.Random(seed))
-            plan = _Plan.of(star)
+            plan = _Plan.from_tree(star)
             accuracy = plan.accuracy(40)
             h, curvature = exact(plan.steps(accuracy)[0]), exact(plan.curvatures[0])
             z = mpmath.exp(-2 * mpmath.pi**2 / (h * h * curvature))

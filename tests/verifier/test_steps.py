@@ -182,7 +182,7 @@ def test_a_point_where_the_function_is_zero_exactly() -> None:
 def test_a_curve_has_the_signs_of_its_function(curve: Curve, shift: Fraction, unit: Fraction, eps: Fraction) -> None:
     """Whatever its exponents and coefficients are: it is the function times something positive."""
     function = {(k, shift - unit * j): Fraction(c, 7) for j, k, c in curve.terms}
-    found = Curve.of(function, Budget())
+    found = Curve.from_ring(function, Budget())
     assert gcd(*(j for j, _, _ in found.terms)) <= 1
     assert min(j for j, _, _ in found.terms) == 0
     sign = sign_of_ring(function, eps, Budget())

@@ -84,7 +84,7 @@ def test_random_programs_are_derived() -> None:
 
 def run(text: str, inputs: dict[str, Fraction], outputs: dict[str, Any], **constants: int) -> Execution:
     budget = Budget(STEPS)
-    machine = Machine.of(read_program(text, budget), {k: Fraction(v) for k, v in constants.items()}, budget)
+    machine = Machine.compile(read_program(text, budget), {k: Fraction(v) for k, v in constants.items()}, budget)
     slots = {slot.name: at for at, slot in enumerate(machine.slots)}
     found = Execution(machine, Wanted({slots[name]: value for name, value in outputs.items()}, Fraction(0)), budget)
     found.run({slots[name]: value for name, value in inputs.items()})
@@ -174,9 +174,9 @@ HOSTILE = [
 def test_hostile_programs_are_not_derived_and_end_soon(number: int) -> None:
     def derived() -> None:
         budget = Budget(1_000_000)
-        machine = Machine.of(read_program(HOSTILE[number], budget), {}, budget)
+        machine = Machine.compile(read_program(HOSTILE[number], budget), {}, budget)
         outputs = machine.numbered("output")
-        Probabilities(machine).of({}, dict.fromkeys(outputs, Fraction(1)), Fraction(0), budget)
+        Probabilities(machine).probability({}, dict.fromkeys(outputs, Fraction(1)), Fraction(0), budget)
 
     with pytest.raises((NotDerived, Exhausted)):
         derived()
@@ -327,9 +327,9 @@ def test_the_sides_of_a_long_sum_add_up() -> None:
 
 def test_a_long_sum_is_derived() -> None:
     budget = Budget(STEPS)
-    machine = Machine.of(read_program(SUMS, budget), {"n": Fraction(9)}, budget)
+    machine = Machine.compile(read_program(SUMS, budget), {"n": Fraction(9)}, budget)
     (out,), (q,) = machine.numbered("output"), machine.numbered("input")
-    found, _ = Probabilities(machine).of({q: Fraction(1, 9)}, {out: True}, Fraction(0), budget)
+    found, _ = Probabilities(machine).probability({q: Fraction(1, 9)}, {out: True}, Fraction(0), budget)
     assert len(found) > 8
 
 
@@ -413,7 +413,7 @@ def test_what_the_language_refuses_is_no_program(statement: str) -> None:
         program = False
     assert program is (statement not in REFUSED)
     try:
-        Machine.of(read_program(text, Budget()), {"m": Fraction(2)}, Budget())
+        Machine.compile(read_program(text, Budget()), {"m": Fraction(2)}, Budget())
         read = True
     except NotDerived:
         read = False
@@ -426,7 +426,7 @@ def test_what_the_language_refuses_is_no_program(statement: str) -> None:
 def test_what_no_run_comes_to_is_not_looked_at(statement: str) -> None:
     """FORMAT.md says why: the engine refuses these, of which some value is never there."""
     text = f"program p; input q : real; output o : {{0, 1}}; var b : {{0..3}}; var d : {{0, 1}}; {statement}"
-    machine = Machine.of(read_program(text, Budget()), {}, Budget())
+    machine = Machine.compile(read_program(text, Budget()), {}, Budget())
     (q,), (o,) = machine.numbered("input"), machine.numbered("output")
-    above, below = Probabilities(machine).of({q: Fraction(0)}, {o: Fraction(0)}, Fraction(0), Budget())
+    above, below = Probabilities(machine).probability({q: Fraction(0)}, {o: Fraction(0)}, Fraction(0), Budget())
     assert (above, below) == ({(0, Fraction(0)): Fraction(1, 2 if "choose" in statement else 1)}, ONE)
