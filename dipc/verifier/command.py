@@ -1,4 +1,4 @@
-"""The checker as a command of its own: its options, what it says, and the files that it compares with a certificate."""
+"""The checker as a command: its options, its output, and the files that it compares with a certificate."""
 
 from __future__ import annotations
 
@@ -48,12 +48,13 @@ def verify(
     budget: Budget | None = None,
     expected: Expected | None = None,
 ) -> Accepted:
-    """Check a certificate, given by its path or as the text itself, and compare it with the files given; `constants`
-    win over those of the program's text. The `answer` of the result says whether a claim that is `expected` is met:
-    parts that it leaves out are those of the claim block of `program`, or else those that were proved.
+    """Check a certificate, given by its path or as text, and compare it with the files given.
 
-    Raises Rejected, naming the wrong step, Unreadable if it is not a certificate or cannot be read, and Exhausted where
-    checking takes more than the budget permits.
+    `constants` override those of the program's text. The field answer of the result says whether the `expected` claim
+    is met. Parts that it leaves out are those of the claim block of `program`, or else those that were proved.
+
+    Raises Rejected, naming the wrong step; Unreadable for other text; and Exhausted if checking takes more than the
+    budget.
     """
     text = isinstance(certificate, str) and certificate.lstrip()[:1] == "{"
     budget = budget or Budget()
@@ -92,7 +93,7 @@ def read_certificate(path: Path) -> str:
 
 
 def compare_program(document: Document, path: Path) -> str:
-    """That the certificate is about this program, said in a few words. Raises Rejected where it is about another."""
+    """Check that the certificate is about this program, and say so. Raise Rejected if it is about another."""
     # A byte order mark is no part of a program.
     sha256 = hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest()
     if any(sha256 != document_part.program.sha256 for document_part in document.parts):
@@ -101,9 +102,11 @@ def compare_program(document: Document, path: Path) -> str:
 
 
 def compare_constants(document: Document, path: Path, given: Mapping[str, Fraction], budget: Budget) -> str:
-    """That the program, with those given in place of its own, has the constants of the certificate, and, for every
-    number of queries, computes the same ones from it; said in a few words. Raises Rejected, and Unreadable where the
-    program is none, or has no such constant."""
+    """Check that the program has the certificate's constants, and say so.
+
+    The constants `given` replace the program's own. For every number of queries, the program must compute the same
+    constants from it. Raises Rejected, and Unreadable if the file is not a program, or has no such constant.
+    """
     try:
         text = _read(path, str(path)).removeprefix(_MARK).decode("utf-8")
         tree = replace(read_program(text, budget), at=document.program.at)
@@ -137,8 +140,10 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
 
 
 def compare_table(document: Document, path: Path) -> dict[str, str]:
-    """That the certificate has the `rows` of this CSV file, cell by cell, and their `dd` unless the file does not give
-    it somewhere, said in a few words. Raises Rejected where it has not."""
+    """Check that the certificate has the rows of this CSV file, cell by cell, and say so.
+
+    dd is compared if the file gives it everywhere. Raises Rejected if a cell differs.
+    """
     if len(document.parts) > 1 or document.parts[0] is not document:
         words = [compare_table(each, path) for each in document.parts]
         return words[0]  # all of them are compared, and have the same rows
@@ -180,7 +185,7 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
 
 
 def _cells(document: Document, row: dict[str, object]) -> dict[str, object]:
-    """The cells that a row of the certificate stands for, by column."""
+    """The cells of a row of the certificate, by column."""
     result: dict[str, object] = {}
     assert document.table is not None, "it is compared"
     for names, values in ((document.table.inputs, row.get("input")), (document.table.outputs, row.get("output"))):
@@ -236,8 +241,11 @@ EXPECTED_OPTIONS = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check one certificate: 0 accepted, and what is expected met; 1 rejected or not met; 2 unreadable or bad usage; 3
-    accepted in part, undecided, or not checked to the end."""
+    """Check one certificate, and return the exit code.
+
+    0: accepted, and the expected claim is met; 1: rejected or not met; 2: unreadable or bad usage; 3: accepted in part,
+    undecided, or not checked to the end.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m dipc.verifier",
         description="Check a certificate of `dipc check` with nothing but Python's standard library.",
@@ -300,7 +308,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:
-    """The numbers of NAME=VALUE, None where one is none."""
+    """The numbers of NAME=VALUE, None if one is malformed."""
     constants: dict[str, Fraction] = {}
     for definition in definitions:
         name, _, value = definition.partition("=")
@@ -312,7 +320,7 @@ def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:
 
 
 def _export(file: Path) -> int:
-    """Write these modules into one file; Python, given its name, sees no other directory."""
+    """Write the checker into one file. Python, given this file's name, sees no other directory."""
     home = Path(__file__).resolve().parent
     main_ = "import sys\nfrom dipc.verifier.command import main\nsys.exit(main(sys.argv[1:]))\n"
     try:
@@ -336,7 +344,7 @@ def _complain(line: str) -> None:
 
 
 def _say(lines: Iterable[str], code: int) -> int:
-    """The exit code; UNREADABLE where nothing can be said."""
+    """Print the lines and return the exit code, or UNREADABLE if nothing can be printed."""
     if sys.stdout is None:
         return UNREADABLE
     try:

@@ -1,6 +1,6 @@
-"""The whole certificate: its parts, its question, and brackets of two certificates that enclose a least number.
+"""The whole certificate: its parts, its question, and pairs of certificates that enclose a least number.
 
-Every step is re-derived, or the first that is wrong named.
+Every step is derived again, or the first wrong step is named.
 """
 
 from __future__ import annotations
@@ -129,13 +129,13 @@ class Accepted:
         return 0 if self.complete and self.verdict != "undecided" and not is_open else 3
 
     def headline(self) -> list[str]:
-        """The theorem, and what was expected where that is not met; `--quiet` prints nothing else."""
+        """The theorem, and the expected claim if it is not met; `--quiet` prints nothing else."""
         lines = list(self.lines())
         return lines[: 2 if self.answer is not None and self.answer[0] is not Follows.YES else 1]
 
     @property
     def complete(self) -> bool:
-        """Whether no verdict but `undecided` is without a proof, and nothing was taken on trust."""
+        """Whether every verdict but `undecided` has a proof, and nothing was taken on trust."""
         return not self.open_rows and not self.trusted
 
     def lines(self) -> Iterator[str]:
@@ -203,8 +203,11 @@ _object = read.by_name(read.anything)
 
 
 def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> str:
-    """What follows, in words, from documents that prove and refute: that they are about the same program, inputs and
-    claim, except for the number sought, and that this is greater in the one that proves. Raises Rejected."""
+    """The consequence, in words, of documents that prove and refute. Raises Rejected if they do not fit together.
+
+    They must be about the same program, inputs and claim, except for the number sought, which must be greater in the
+    proof.
+    """
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
     if (low is None) != (refuted is None) or (high is None) != (proved is None):
@@ -213,7 +216,7 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
         raise Rejected("the number refuted is not less than the number proved")
     known = [(one, value) for one, value in ((proved, high), (refuted, low)) if one is not None]
     left_open = _left_open(proved)
-    about = [_about(one, "beta" if sought == "factor" else sought, left_open) for one, _ in known]
+    about = [_subject_data(one, "beta" if sought == "factor" else sought, left_open) for one, _ in known]
     if any(one != about[0] for one in about):
         raise Rejected("the two documents are about different programs or inputs")
     for one, value in known:
@@ -230,20 +233,20 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
 
 
 def _left_open(proved: _Data | None) -> tuple[str, int] | None:
-    """Of a proof of privacy for every number the parameter, and the least number; what refutes is about one of them."""
+    """The parameter and its least value if the proof is about privacy for every number; otherwise None."""
     if proved is None or "adjacent" not in proved or "numbers" not in proved:
         return None
     return _of_numbers(proved["numbers"])
 
 
 def _of_numbers(value: object) -> tuple[str, int]:
-    """The constant that is left open, and its least value."""
+    """Read the constant that is left open, and its least value."""
     parameter, least = read.fields(value, {"parameter": read.text, "least": read.integer})
     return parameter, least
 
 
 def _check_pair(proved: _Data, refuted: _Data) -> None:
-    """That the pair of a refutation is one that the proof is about: all that are adjacent, or those it lists."""
+    """Check that the proof is about the refuted pair: one of all adjacent pairs, or of those it lists."""
     if "pairs" not in proved:
         return
     chosen = _pairs(refuted)
@@ -252,13 +255,15 @@ def _check_pair(proved: _Data, refuted: _Data) -> None:
 
 
 def _pairs(data: _Data) -> list[list[list[str]]]:
-    """The pairs of a document about privacy, by their inputs."""
+    """The pairs of inputs of a document about privacy."""
     return [[data["inputs"][place] for place in each] for each in data["pairs"]]
 
 
-def _about(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
-    """What a document is about, except for its claim, and for a constant that is left open; no row has an own value of
-    the part of the claim that is sought."""
+def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
+    """Everything a document is about, except for its claim and for a constant that is left open.
+
+    Raises Rejected if a row has its own value for the part of the claim that is sought.
+    """
     if left_open is not None:
         constants = dict(one["program"]["constants"])
         if left_open[0] not in constants:
@@ -285,8 +290,10 @@ def _about(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[
 
 
 def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Data:
-    """The claim with this value of the number sought; where eps is sought, a proof is about all eps of the question
-    from it on, a refutation about this eps alone."""
+    """The claim with this value of the number sought.
+
+    If eps is sought, a proof is about all eps of the question from this one on, and a refutation about this eps alone.
+    """
     match sought:
         case "factor":
             with must_be_derived():
@@ -307,7 +314,7 @@ def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Dat
 
 
 def from_there_on(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
-    """The part of the intervals from the start on, which is included where it is in one of them."""
+    """The part of the intervals from `start` on, including `start` if an interval contains it."""
     return [
         interval if interval.lower >= start else replace(interval, lower=start, lower_closed=True)
         for interval in intervals
@@ -379,7 +386,7 @@ class Source:
 
     @staticmethod
     def read(value: object) -> Source:
-        """Of the document's `program`."""
+        """Read the `program` of a document. Raise Rejected."""
         source = Source(
             *read.fields(
                 value,
@@ -395,7 +402,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a table, how many rows it has, and where their dd is from: the table, or the `ideal`."""
+    """The columns of a table, its number of rows, and the source of dd: the table, or the `ideal`."""
 
     name: str
     sha256: str | None
@@ -406,7 +413,7 @@ class Table:
 
     @staticmethod
     def read(value: object) -> Table:
-        """Of the document's `table`."""
+        """Read the `table` of a document. Raise Rejected."""
         table = Table(
             *read.fields(
                 value,
@@ -434,8 +441,10 @@ def _sha256(value: object) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """A certificate as it was read, its digest compared, nothing else believed. `proved` and `refuted` are the two that
-    one about a least number is made of; it has the program and the table of these."""
+    """A certificate as it was read, with its digest compared, and nothing else believed.
+
+    A certificate about a least number consists of `proved` and `refuted`, and has their program and table.
+    """
 
     question: Question
     data: Mapping[str, Any]
@@ -448,17 +457,17 @@ class Document:
 
     @property
     def parts(self) -> tuple[Document, ...]:
-        """The documents that it is made of, itself where it is one."""
+        """The documents of which this one consists: itself, unless it is about a least number."""
         return tuple(one for one in (self.proved, self.refuted) if one is not None) or (self,)
 
 
 def read_document(source: str) -> Document:
-    """Raises Unreadable if it is not a certificate of this version, Rejected for one that was corrupted."""
+    """Read a certificate. Raise Unreadable for another text or version, Rejected for a corrupted one."""
     return _document(read.parse(source), len(source))
 
 
 def _document(data: object, size: int, *, whole: bool = True) -> Document:
-    """One that is a `whole`, or a part of another."""
+    """The document of parsed data, which is a `whole` or a part of another."""
     if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
         raise Unreadable("it is not a certificate of dipc: it has no `schema`")
     if data["schema"] in _OLDER:
@@ -504,8 +513,7 @@ def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
 
 
 def _require_claim(question: Question, data: Mapping[str, Any]) -> None:
-    """Raise Unreadable unless the `claim` has exactly the fields of its `question`: each of them has a meaning, and
-    none a default."""
+    """Raise Unreadable unless the `claim` has exactly the fields of its `question`, none of which has a default."""
     match question:
         case Question.ROWS | Question.ALL_INPUTS:
             wanted = _ACCURACY_CLAIM
@@ -522,7 +530,7 @@ def _require_claim(question: Question, data: Mapping[str, Any]) -> None:
 
 
 def digest(rest: Mapping[str, Any]) -> str:
-    """SHA-256 of the JSON text without blanks, in ASCII, every object's names in order."""
+    """The SHA-256 of the JSON text without blanks, in ASCII, with the names of every object in order."""
     canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
@@ -542,7 +550,7 @@ def check_document(
 
 
 def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
-    """The program that a document is about, and the eps of its claim. Raises Rejected."""
+    """The program of a document, and the eps of its claim. Raises Rejected."""
     source = document.program
     with in_step("claim"):
         intervals = read_intervals(document.data["claim"].get("eps"))
@@ -554,7 +562,7 @@ def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tu
 
 
 def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """What each kind of document shows, and what all of them say of their program."""
+    """Check a document of any kind, and return what it proves."""
     if document.question is Question.LEAST:
         return _check_least(document, budget, facts)
     with in_step("certificate"):
@@ -594,7 +602,7 @@ def _subject(document: Document, tree: Program) -> Subject:
 def _check_rows(
     document: Document, tree: Program, machine: Machine, about: Subject, budget: Budget, *, compared: bool
 ) -> Accepted:
-    """A document about the rows of a table, which may have been `compared` with one that gives dd."""
+    """Check a document about the rows of a table, which may have been `compared` with one that gives dd."""
     data = document.data
     table = document.table
     assert table is not None, "it was read"
@@ -640,7 +648,7 @@ def _check_rows(
 
 
 def _check_inputs(document: Document, tree: Program, about: Subject, budget: Budget) -> Accepted:
-    """A document about every real and int input."""
+    """Check a document about every real and int input."""
     data = document.data
     positive = Positive(data["positive"], budget)
     checked = check_inputs(data, tree, document.program.constants, positive, budget)
@@ -675,7 +683,7 @@ def _check_inputs(document: Document, tree: Program, about: Subject, budget: Bud
 def _check_privacy(
     document: Document, tree: Program, intervals: Sequence[Interval], about: Subject, budget: Budget
 ) -> Accepted:
-    """A document about the privacy of pairs of inputs."""
+    """Check a document about the privacy of pairs of inputs."""
     data = document.data
     claim = PrivacyClaim.read(data["claim"])
     with in_step("program"), must_be_derived():
@@ -716,7 +724,7 @@ def _check_aligned(
     about: Subject,
     budget: Budget,
 ) -> Accepted:
-    """A document about the privacy of every pair of adjacent real inputs, for every number of queries or for one."""
+    """Check a document about privacy for all adjacent real inputs, for one number of queries or every number."""
     data = document.data
     constants = document.program.constants
     claim = PrivacyClaim.read(data["claim"])
@@ -785,7 +793,7 @@ def _check_aligned(
 
 
 def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """Both documents, and what follows from them together."""
+    """Check the two documents about a least number, and their consequence."""
     accepted = [check_document(end, budget, facts) for end in document.parts]
     data = {
         name: None if end is None else end.data
@@ -821,7 +829,7 @@ def check_text(source: str, budget: Budget | None = None) -> Accepted:
 
 @contextmanager
 def within_bounds() -> Iterator[None]:
-    """Raise Exhausted where the block is nested too deeply, fills the memory, or writes a number that is too long."""
+    """Raise Exhausted if the block is nested too deeply, fills the memory, or writes a number that is too long."""
     try:
         yield
     except (RecursionError, MemoryError) as error:
@@ -834,7 +842,7 @@ def within_bounds() -> Iterator[None]:
 
 
 def theorem_of(document: Document, tree: Program, machine: Machine, budget: Budget) -> Theorem:
-    """The program of a table, which has its columns. Raises Rejected."""
+    """The theorem about a table's program, whose columns must be the program's. Raises Rejected."""
     assert document.table is not None, "it was read"
     theorem = Theorem.of_machine(machine, tree, document.program.constants, budget)
     theorem.require_columns(document.table.inputs, document.table.outputs)
@@ -854,8 +862,10 @@ def _kinds(tree: Program) -> str:
 
 
 def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[str, ...]:
-    """What was taken on trust; dd is what it is where the table that it was `compared` with gives it. `what` has the
-    probabilities."""
+    """The parts that were taken on trust. dd is not one of them if the table `compared` gives it.
+
+    `what` names the things that have probabilities.
+    """
     reasons: list[str] = []
     for reason, count in sorted(theorem.reasons.items()):
         rows = theorem.derived + theorem.reasons.total()
@@ -867,7 +877,7 @@ def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[s
 
 
 def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int], rows: int) -> str:
-    """The claim about the rows: an expression that no row uses was not examined."""
+    """The claim about the rows in words. An expression that no row uses was not examined."""
     used = [name for name in ("alpha", "beta", "gamma") if not rows or own.get(name) != rows]
     texts = [f"{name} = {shown(str(claim[name]))}" for name in used if claim[name] is not None]
     stated = ", ".join([*texts, f"eps in {' or '.join(claim['eps'])}"])

@@ -1,6 +1,6 @@
 """Whether one claim follows from another: bounds compared on intervals of eps by the sign lemmas of `signs.py`.
 
-Nothing is stated as evidence here: what is not decided by cells that are halved is `OPEN`, which is no proof.
+The comparison needs no evidence. If halving cells does not decide it, the answer is `OPEN`, which is not a proof.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from dipc.verifier.signs import Curve, prove_at_infinity, prove_near_zero, prove
 
 
 class Follows(StrEnum):
-    """Whether a claim follows from what was proved; `OPEN` where that is not decided."""
+    """The answer to whether a claim follows from what was proved; `OPEN` if that is not decided."""
 
     YES = "yes"
     NO = "no"
@@ -67,7 +67,7 @@ def together(answers: Iterator[Follows]) -> Follows:
 
 
 def united(intervals: Sequence[Interval]) -> list[Interval]:
-    """The increasing `intervals` with those united that have no gap between them."""
+    """The increasing `intervals`, where neighbours without a gap between them are joined."""
     result: list[Interval] = []
     for interval in intervals:
         last = result[-1] if result else None
@@ -96,7 +96,7 @@ def _contains(outer: Interval, inner: Interval) -> bool:
 
 
 def samples(intervals: Sequence[Interval]) -> Iterator[Fraction]:
-    """Some rational eps of the intervals, next to both ends and between them."""
+    """Yield rational eps of the intervals, next to both ends and between them."""
     for interval in intervals:
         low, high = interval.lower, interval.upper
         if high is None:
@@ -113,7 +113,7 @@ def samples(intervals: Sequence[Interval]) -> Iterator[Fraction]:
 
 
 def seen_below_one(beta: Beta | None, intervals: Sequence[Interval], budget: Budget) -> bool:
-    """Whether beta < 1 was seen at some eps of the intervals. Where it was not, a bound 1 - beta counts as vacuous."""
+    """True only if beta < 1 at some eps of the intervals. If False, a bound 1 - beta counts as vacuous."""
     return beta is not None and any(
         fails_at(NOTHING, arms, eps, budget) for eps in samples(intervals) for arms in arguments_of(beta)
     )
@@ -137,7 +137,7 @@ def is_at_least(asked: Beta | None, proved: Beta | None, intervals: Sequence[Int
 
 
 def _is_less(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
-    """Whether asked < min(1, proved) at this eps: that is exact but for sums over normal noise."""
+    """Whether asked < min(1, proved) at this eps, exactly except for sums over normal noise."""
     return any(
         fails_at(NOTHING, arms, eps, budget)
         and all(
@@ -217,7 +217,7 @@ def _is_never_less(
 
 
 def is_nonnegative_on(function: Ring, cell: tuple[Fraction, Fraction | None], budget: Budget) -> bool:
-    """True only if the function is at least 0 between the ends of the cell. False says nothing."""
+    """True only if the function is at least 0 between the ends of the cell. False proves nothing."""
     if not function or all(c > 0 for c in function.values()) or positive_everywhere(function, budget):
         return True
     low, high = cell
@@ -347,14 +347,14 @@ def _at_some_distances(
     for distance in (Fraction(1), Fraction(8), Fraction(64), Fraction(1, 8)):
         betas = []
         for expression, names in (asked, proved):
-            fixed = {name: _at(form, distance) for name, form in names.items()}
+            fixed = {name: _form_at(form, distance) for name, form in names.items()}
             betas.append(_finished(evaluate_least(expression, fixed, budget), Form.limit))
         if is_at_least(betas[0], betas[1], intervals, budget) is Follows.NO:
             return Follows.NO
     return Follows.OPEN
 
 
-def _at(form: Form, distance: Fraction) -> Form:
+def _form_at(form: Form, distance: Fraction) -> Form:
     """The form with this number for each unknown that it is base + rate times."""
     total = Fraction(0)
     for growth, ring in form.numerator.items():

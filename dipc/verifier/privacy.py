@@ -25,14 +25,14 @@ _ZERO = Fraction(0)
 
 @dataclass(frozen=True)
 class PrivacyClaim:
-    """Pr[P(u) in S] <= e^(budget·eps)·Pr[P(u') in S] + delta."""
+    """The claim Pr[P(u) in S] <= e^(budget·eps)·Pr[P(u') in S] + delta, for adjacent inputs u and u'."""
 
     budget: Fraction
     delta: Closed
 
     @staticmethod
     def read(value: object) -> PrivacyClaim:
-        """Of the document's `claim`."""
+        """Read the `claim` of a document. Raise Rejected."""
         with in_step("claim"):
             budget, delta, _ = read.fields(value, {"budget": read.rational, "delta": read_closed, "eps": read.items})
             if budget < 0:
@@ -40,13 +40,13 @@ class PrivacyClaim:
             return PrivacyClaim(budget, delta)
 
     def scaled(self, probability: Probability, budget: Budget) -> Sum:
-        """e^(budget·eps) times a probability."""
+        """The probability times e^(budget·eps)."""
         total = Sum()
         total.include(probability, budget, ({(0, self.budget): Fraction(1)}, ONE))
         return total
 
     def allowed(self, probability: Probability, budget: Budget) -> Probability:
-        """What is allowed where the adjacent input has this probability."""
+        """The greatest probability that the claim allows if the adjacent input has `probability`."""
         total = self.scaled(probability, budget)
         total.include(self.delta, budget)
         return total.value
@@ -63,8 +63,10 @@ def adjacency(value: object) -> tuple[str, Fraction]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """What a certificate says of the program: `laws` has for each input the numbers of the probabilities of all
-    outputs; `ordered` are the pairs that it is about."""
+    """The pairs of inputs of a certificate.
+
+    `laws` has for each input the numbers of the probabilities of all outputs; `ordered` has the pairs, as positions.
+    """
 
     laws: Sequence[Sequence[int]]
     outputs: int
@@ -73,9 +75,12 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Found:
-    """The result about pairs: how many there are, and the numbers of pairs with an open point, with the reason; of a
-    refutation the probabilities of its outputs at both inputs, and the obligation."""
+class PairsResult:
+    """The result about pairs.
+
+    `counts` has the number of pairs by verdict, `missing` the pairs without a complete proof, with the reason. For a
+    refutation `refuted` has the probabilities of its outputs at the two inputs, the obligation, and the pair.
+    """
 
     counts: dict[str, int]
     missing: tuple[tuple[int, str], ...]
@@ -94,7 +99,7 @@ class Refuted:
 
     @staticmethod
     def read(value: object) -> Refuted:
-        """Of the document's `refuted`."""
+        """Read the `refuted` of a document. Raise Rejected."""
         table: read.Table = {
             "pair": read.natural,
             "outputs": read.listed(read.natural),
@@ -116,7 +121,7 @@ def check_privacy(
     context: Context,
     decided: Sequence[Decided],
     budget: Budget,
-) -> Found:
+) -> PairsResult:
     """Check the parts of a document about pairs. Raises Rejected."""
     with in_step("verdict"):
         private = read.one_of("private", "not private")(data["verdict"]) == "private"
@@ -136,23 +141,23 @@ def check_privacy(
         with in_step("refuted"):
             pair = pairs.ordered[read.index(refuted.pair, pairs.ordered)]
             one, two = ([pairs.laws[u][read.index(output, pairs.laws[u])] for output in refuted.outputs] for u in pair)
-        why = shown.of(refuted.obligation, one, two, "inaccurate")
+        why = shown.missing_proof(refuted.obligation, one, two, "inaccurate")
         missing += [] if why is None else [(refuted.pair, why)]
         obligation = decided[read.index(refuted.obligation, decided)]
         against = shown.total(one), shown.total(two), obligation, pair
     count = len(pairs.ordered)
     counts = {"rows": count, "private": count if private else 0, "not private": 0 if private else count}
-    return Found({**counts, "undecided": 0, "vacuous": 0}, tuple(missing), pairs, against)
+    return PairsResult({**counts, "undecided": 0, "vacuous": 0}, tuple(missing), pairs, against)
 
 
 def claim_text(claim: Mapping[str, Any], about: str) -> str:
-    """What is claimed about these pairs, in words; it was read before."""
+    """The claim about these pairs in words; the claim has been read before."""
     delta = closed_text(read_closed(claim["delta"]))
     return f"budget = {claim['budget']}*eps, delta = {delta}, eps in {' or '.join(claim['eps'])}; {about}"
 
 
 def pairs_text(data: Mapping[str, Any]) -> str:
-    """Which pairs a document is about, in words."""
+    """The pairs of a document in words."""
     adjacent = data["adjacent"]
     if data["verdict"] == "not private":
         return "one pair" if adjacent is None else f"a pair adjacent by {adjacent[:40]}"
@@ -162,22 +167,28 @@ def pairs_text(data: Mapping[str, Any]) -> str:
 
 @dataclass
 class _Shown:
-    """Which obligations make the claim about which probabilities."""
+    """The claim about probabilities, and the obligations that prove it."""
 
     claim: PrivacyClaim
     context: Context
     decided: Sequence[Decided]
     budget: Budget
 
-    def of(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
-        """Why nothing is shown by an obligation that has to be about these probabilities at the two inputs of a pair,
-        and to have this verdict; None where it is."""
+    def missing_proof(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
+        """The reason why the claim about these probabilities is not proved by the obligation `number`, or None.
+
+        `first` and `second` are probabilities of outputs at the two inputs of a pair. Raises Rejected unless the
+        obligation is about them and has this verdict.
+        """
         with in_step("obligation of a pair"):
             allowed = self.claim.allowed(self.total(second), self.budget)
             return self.at_most(number, self.total(first), allowed, verdict)
 
     def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
-        """The same for an obligation that one function is at most another."""
+        """The reason why the obligation `number` does not prove that `likely` is at most `allowed`, or None.
+
+        With the verdict "inaccurate" the obligation must refute it. Raises Rejected for another obligation.
+        """
         decided = self.decided[read.index(number, self.decided)]
         rest = Sum.from_probability(likely, self.budget).opposite(self.budget).value
         missing = decided.require(verdict, rest if isinstance(rest, Enclosed) else ((rest,),), self.budget)
@@ -199,8 +210,10 @@ Couple = tuple[int, int]
 
 @dataclass
 class _Sets:
-    """A proof: at each pair the sets of outputs that may be the worst. Without a delta that is none, where no output is
-    ever more likely than is allowed."""
+    """A proof of privacy: for each pair, obligations about the sets of outputs that may be the worst.
+
+    Without a delta there are no such sets, since no output is ever more likely than allowed.
+    """
 
     never_too_much: Mapping[tuple[Couple, ...], int]
     excess: Mapping[tuple[Couple, ...], int]
@@ -214,7 +227,7 @@ class _Sets:
         self._signs: dict[Couple, str | None] = {}
 
     def check(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
-        """The pairs of which something is open, with the reason. Raises Rejected."""
+        """Yield the pairs whose proof is not complete, with the reason. Raise Rejected for a wrong obligation."""
         for number, (i, j) in enumerate(pairs.ordered):
             with in_step(f"pair {number}"):
                 self.budget.spend(pairs.outputs)
@@ -243,7 +256,7 @@ class _Sets:
                     yield number, why
 
     def _sign(self, couple: Couple) -> str | None:
-        """Why it is open that p is never, or always, more than e^budget·p'; None where it is not."""
+        """The reason why the sign of p - e^(budget·eps)·p' is not certified for a couple, or None."""
         with in_step("sign of a couple"):
             likely, other = (self.context.values[number] for number in couple)
             scaled = self.shown.claim.scaled(other, self.budget).value
@@ -252,19 +265,19 @@ class _Sets:
             return self.shown.at_most(self.excess[couple,], scaled, likely, "accurate")
 
     def _set(self, chosen: tuple[Couple, ...]) -> str | None:
-        """Why it is open that outputs with these couples of probabilities are allowed; None where it is not."""
+        """The reason why outputs with these couples of probabilities are not certified to be allowed, or None."""
         if not chosen and not self.shown.claim.delta[0]:
             return None  # 0 <= 0
         if chosen not in self._known:
             if chosen not in self.sets:
                 raise Rejected("a set of outputs comes without an obligation")
             first, second = [first for first, _ in chosen], [second for _, second in chosen]
-            self._known[chosen] = self.shown.of(self.sets[chosen], first, second, "accurate")
+            self._known[chosen] = self.shown.missing_proof(self.sets[chosen], first, second, "accurate")
         return self._known[chosen]
 
 
 def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[tuple[Couple, ...], int]:
-    """Obligations by the couples of probabilities that they are about together."""
+    """The obligations of the field `name`, by the couples of probabilities that they are about."""
     place = among(context.values)
     with in_step(name):
         listed_ = read.listed(read.tuple_of(read.listed(read.tuple_of(place, place)), read.natural))(data[name])
@@ -274,8 +287,10 @@ def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[t
 def _read(
     data: Mapping[str, Any], theorem: Theorem, context: Context, gamma: Fraction, budget: Budget, *, whole: bool
 ) -> Pairs:
-    """The pairs with the laws of their inputs, each probability derived from the program, that of an output up to
-    gamma; with `whole` all outputs are there."""
+    """Read the pairs with the laws of their inputs, and compare each probability with the program's.
+
+    Numbers may be off by gamma. With `whole` all outputs must be listed. Raises Rejected.
+    """
     points, answers, rows = (
         _table(data, name, reader)
         for name, reader in (("inputs", read.text), ("outputs", read.text), ("laws", read.natural))
@@ -321,7 +336,7 @@ def _read(
 def _require_all_outputs(
     theorem: Theorem, given: Sequence[Value], outputs: Collection[tuple[Value, ...]], budget: Budget
 ) -> None:
-    """Raises Rejected unless every run at this input ends with one of the outputs, or that is not known."""
+    """Raise Rejected unless every run at this input ends with one of the outputs."""
     machine = theorem.machine
     run = Execution(machine, Wanted({}, every=True), budget)
     with must_be_derived():
@@ -342,7 +357,7 @@ def _table(data: Mapping[str, Any], name: str, reader: read.Reader[Any]) -> list
 def _ordered(
     data: Mapping[str, Any], inputs: Sequence[tuple[Value, ...]], budget: Budget, *, whole: bool
 ) -> list[tuple[int, int]]:
-    """The pairs; where it is said which inputs are adjacent they are so, and with `whole` all that are."""
+    """Read the pairs. If adjacency is stated, they must be adjacent, and with `whole` all that are."""
     with in_step("pairs"):
         ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])
     stated = set(ordered)

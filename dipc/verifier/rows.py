@@ -1,4 +1,4 @@
-"""Rows: what is claimed at each, that its obligation is about that, and the verdict that follows from all."""
+"""Rows of a table: the claim at each row, its obligation, and the verdict about all rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEADINESS = "that the answers within gamma are the same for all gamma of a rang
 
 
 def _own(value: object) -> dict[str, str]:
-    """The cells of a row that win over the claim."""
+    """The cells of a row that override the claim."""
     names = ("alpha", "beta", "gamma")
     cells = zip(names, read.fields(value, {}, dict.fromkeys(names, read.text)), strict=True)
     return {name: cell for name, cell in cells if cell is not None}
@@ -44,7 +44,7 @@ _WORDS: read.Table = {"vacuous": read.boolean, "reason": read.text, "open": read
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is said of a row, or of a range of gamma: its probability, beta and obligation by number."""
+    """The probability, the beta and the obligation of a row, or of a range of gamma, by number."""
 
     verdict: str
     probability: int | None
@@ -76,9 +76,9 @@ _Verdict = tuple[str, bool, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was shown for one gamma, from which on (`to`, exclusive, or None without an end): Pr >= 1 - beta.
+    """The fact proved for one gamma, or for a range of gamma up to `to`, exclusive (None: infinity): Pr >= 1 - beta.
 
-    `decided` is the obligation that shows it, None where nothing is claimed or nothing was shown.
+    `decided` is the obligation that proves it, None if nothing is claimed or nothing was proved.
     """
 
     gamma: Fraction
@@ -89,7 +89,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row as it was checked: its cells, its verdict, whether it is vacuous, and what was shown of each gamma."""
+    """A checked row: its cells, its verdict, whether it is vacuous, and the fact proved for each gamma."""
 
     cells: Cells
     verdict: str
@@ -100,7 +100,7 @@ class Row:
 
 @dataclass
 class Rows:
-    """Checks rows against the claim and the obligations."""
+    """The check of rows against the claim and the obligations."""
 
     claim: Claim
     context: Context
@@ -127,7 +127,7 @@ class Rows:
     _shown: list[Shown] = field(default_factory=list)
 
     def check(self, value: object, budget: Budget) -> None:
-        """All rows, numbered from 1."""
+        """Check all rows, numbered from 1. Raise Rejected at the first that is wrong."""
         for number, item in enumerate(read.items(value), start=1):
             with in_step(f"row {number}"):
                 budget.spend(20)
@@ -141,7 +141,7 @@ class Rows:
             self.tally.add(verdict, missing, vacuous=vacuous)
 
     def _says_something(self, decided: Decided | None, budget: Budget) -> bool:
-        """Whether the beta of an obligation was seen to be below 1 at some eps of the claim."""
+        """Whether the beta of an obligation is below 1 at some eps of the claim."""
         if decided is None:
             return False
         known = self._says.get(id(decided))
@@ -193,7 +193,7 @@ class Rows:
     def _ranges(
         self, cells: Cells, ranges: Sequence[object], verdict: str, reason: str | None, budget: Budget
     ) -> _Verdict:
-        """The same for a row with gamma left open: together the ranges are all gamma, and each has its obligation."""
+        """The verdict on a row with gamma left open, whose ranges must cover all gamma, each with its obligation."""
         if self.claim.gamma != "free" or "gamma" in cells.own:
             raise Rejected("it has ranges of gamma, but gamma is not left open")
         if (reason is not None) is bool(ranges) or (not ranges and verdict != "undecided"):
@@ -269,7 +269,7 @@ class Rows:
         return verdict, False, decided.open
 
     def _require_same(self, claimed: Beta | None, place: int, budget: Budget) -> None:
-        """That a stated beta is the one that is claimed."""
+        """Raise Rejected unless the stated beta is the claimed one."""
         stated = self.context.betas[read.index(place, self.context.betas)]
         # Without a stated beta nothing is certified, so there is nothing to compare.
         if stated is not None and (claimed is None or not same_beta(stated, claimed, budget)):

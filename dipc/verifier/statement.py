@@ -1,7 +1,7 @@
-"""What a check has proved, in one sentence, and whether a claim that is expected follows from it.
+"""The theorem that a check has proved, in one sentence, and whether an expected claim follows from it.
 
-The sentence is made of what was checked, never of a certificate's own words. Whatever a certificate leaves out makes it
-say less: rows that are not listed, outputs left empty, adjacency that is not stated.
+The sentence is made from what was checked, never from a certificate's own words. Omissions weaken it: rows that are not
+listed, outputs left empty, adjacency that is not stated.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Subject:
     at: Fraction | None
 
     def without(self, names: frozenset[str]) -> Subject:
-        """The same without constants that are left open."""
+        """The same program without the constants that are left open."""
         return replace(self, constants=tuple(each for each in self.constants if each[0] not in names))
 
     def __str__(self) -> str:
@@ -146,7 +146,7 @@ _PARTS = (*_OF_ACCURACY[:-1], *_OF_PRIVACY)
 
 
 def read_intervals(text: str) -> tuple[Interval, ...]:
-    """Intervals such as `(0, 1/2], [2, inf)`, or one number. Raises Unreadable."""
+    """The intervals of a text such as `(0, 1/2], [2, inf)`, or of one number. Raises Unreadable."""
     plain = text.replace(" ", "").replace("∞", "inf").replace("∪", ",")
     parts: list[str] = []
     while plain:
@@ -177,22 +177,22 @@ def read_intervals(text: str) -> tuple[Interval, ...]:
 
 
 class Statement(Protocol):
-    """What was proved of one program."""
+    """A theorem about one program."""
 
     @property
     def kind(self) -> str:
-        """`proved`, `refuted` or `undecided`."""
+        """The text "proved", "refuted" or "undecided"."""
 
     @property
     def sentence(self) -> str:
         """The theorem in words."""
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether what is expected follows."""
+        """Whether the expected claim follows."""
 
 
 def eps_text(intervals: Sequence[Interval]) -> str:
-    """The eps of a theorem in words."""
+    """The values of eps of a theorem in words."""
     if len(intervals) == 1 and intervals[0].is_point:
         return f"at eps = {intervals[0].lower}"
     return f"for every eps in {' or '.join(map(str, intervals))}"
@@ -204,7 +204,7 @@ def shown(expression: str) -> str:
 
 
 def _less_than_one(beta: str, budget: Budget) -> str:
-    """`1 - beta`, with parentheses around a beta that is a sum."""
+    """The text of 1 - beta, with parentheses around a beta that is a sum."""
     try:
         tree = read_expression(beta, budget)
     except DERIVATION_ENDS:
@@ -250,7 +250,7 @@ def _slots(machine: Machine, role: str) -> list[Slot]:
 
 
 def domain_size(machine: Machine) -> int | None:
-    """How many inputs the program has, None where some are real or int."""
+    """The number of inputs that the program has, None if some are real or int."""
     sizes = [
         2 if slot.type == "bool" else len(slot.type) if isinstance(slot.type, frozenset) else None
         for slot in _slots(machine, "input")
@@ -269,7 +269,7 @@ def _point(machine: Machine, cells: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class OfRows:
-    """What was proved about the rows of a table."""
+    """The theorem about the rows of a table."""
 
     subject: Subject
     claim: Claim
@@ -283,11 +283,11 @@ class OfRows:
 
     @property
     def kind(self) -> str:
-        """`proved`, `refuted` or `undecided`."""
+        """The text "proved", "refuted" or "undecided"."""
         return {"accurate": "proved", "inaccurate": "refuted"}.get(self.verdict, "undecided")
 
     def _inputs(self, *, whole: bool) -> int:
-        """How many different inputs the rows have; with `whole` only rows that state all outputs count."""
+        """The number of different inputs of the rows; with `whole`, only of rows that state all outputs."""
         slots = _slots(self.theorem.machine, "input")
         known: dict[tuple[int, str], Value] = {}
         rows = (row for row in self.rows if not whole or None not in row.cells.outputs)
@@ -319,7 +319,7 @@ class OfRows:
         return where
 
     def _notes(self) -> list[str]:
-        """How much is vacuous, undecided, left empty, or as the table has it."""
+        """The parts of the theorem that are vacuous, undecided, left empty, or taken from the table."""
         notes = []
         vacuous = sum(row.vacuous for row in self.rows)
         if vacuous:
@@ -360,7 +360,7 @@ class OfRows:
         return f"{self.subject} {right} {claimed}, {self._where}{after}, {eps}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether what is expected follows."""
+        """Whether the expected claim follows."""
         has_distance = self.theorem.ideal is not None or any(row.cells.dd is not None for row in self.rows)
         asked = expected.claim(self.claim, distance="dd" if has_distance else None)
         wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
@@ -484,7 +484,7 @@ class OfInputs:
 
     @property
     def kind(self) -> str:
-        """`proved`, `refuted` or `undecided`."""
+        """The text "proved", "refuted" or "undecided"."""
         return {"accurate": "proved", "inaccurate": "refuted"}.get(self.verdict, "undecided")
 
     @property
@@ -511,7 +511,7 @@ class OfInputs:
         return f"{self.subject} is right {claimed}, at every {self.kinds} input{every}{after}, {eps}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether what is expected follows."""
+        """Whether the expected claim follows."""
         asked = expected.claim(self.claim, distance="dd")
         wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
         if expected.adjacent or expected.budget or expected.delta or wanted not in ("accurate", "inaccurate"):
@@ -612,7 +612,7 @@ class OfPairs:
 
     @property
     def kind(self) -> str:
-        """`proved` or `refuted`."""
+        """The text "proved" or "refuted"."""
         return "proved" if self.private else "refuted"
 
     def _texts(self, place: int) -> str:
@@ -644,7 +644,7 @@ class OfPairs:
         return f"{said}, at {which} {of}, {eps_text(self.intervals)}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether what is expected follows."""
+        """Whether the expected claim follows."""
         if _about_accuracy(expected):
             return Follows.NO, "it is about privacy"
         wanted = expected.verdict or ("private" if self.private else "not-private")
@@ -709,7 +709,7 @@ def _is_too_small(parameter: tuple[str, object], number: Fraction) -> str:
 
 @dataclass(frozen=True)
 class OfAllPairs:
-    """What was proved about all pairs of adjacent real inputs."""
+    """The theorem about all pairs of adjacent real inputs."""
 
     subject: Subject
     claim: PrivacyClaim
@@ -722,7 +722,7 @@ class OfAllPairs:
 
     @property
     def kind(self) -> str:
-        """`proved`."""
+        """The text "proved"."""
         return "proved"
 
     @property
@@ -734,7 +734,7 @@ class OfAllPairs:
         return f"{said}, at all pairs of real inputs adjacent by {by}{every}, {eps_text(self.intervals)}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether what is expected follows."""
+        """Whether the expected claim follows."""
         if _about_accuracy(expected):
             return Follows.NO, "it is about privacy"
         if expected.verdict == "not-private":
@@ -764,7 +764,7 @@ class OfAllPairs:
 
 @dataclass(frozen=True)
 class Both:
-    """What two certificates prove together: that a number suffices, and that a smaller one does not."""
+    """The theorem of two certificates together: one number suffices, and a smaller one does not."""
 
     bracket: str
     proved: Statement | None
@@ -772,7 +772,7 @@ class Both:
 
     @property
     def kind(self) -> str:
-        """`proved`."""
+        """The text "proved"."""
         return "proved" if self.proved is not None else "refuted"
 
     @property
@@ -782,7 +782,7 @@ class Both:
         return f"{self.bracket}; {'; '.join(parts)}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether what is expected follows from one of the two."""
+        """Whether the expected claim follows from one of the two certificates."""
         denied = expected.verdict in ("inaccurate", "not-private") or (expected.verdict is None and not self.proved)
         one = self.refuted if denied else self.proved
         return (Follows.NO, f"nothing is {'refuted' if denied else 'proved'}") if one is None else one.follows(

@@ -111,7 +111,7 @@ class Branch:
 
     @property
     def everything(self) -> Iterator[tuple[Branch, int]]:
-        """This value and all values below it, each with its count."""
+        """The branch itself and all values below it, each with its count."""
         yield self, 1
         for branch, count in self.branches:
             yield from ((below, count * times) for below, times in branch.everything)

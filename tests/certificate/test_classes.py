@@ -19,7 +19,7 @@ from dipc.certificate.write import certify
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
 from tests.questions.real_programs import ADVERSARIAL, BOTH, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
-from tests.verifier.mutations import Path, at, mutated, places
+from tests.verifier.mutations import Path, item_at, mutated, places
 from tests.verifier.samples import resealed
 
 #: Finite outputs that are numbers, at a distance from each other.
@@ -84,7 +84,7 @@ def test_what_was_decided_is_certified(name: str) -> None:
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_means_of_clamped_inputs_are_certified_at_every_distance(n: int) -> None:
-    """At 1 the mean of a clamped input is that of the flat part, and less on the way down: dd(u) is u - 1 above."""
+    """The mean of a clamped input is that of the flat part at 1, and less on the way down: dd(u) is u - 1 above."""
     text = """program mean; const n = 2; input x[1..n] : real; output y : real; var s : real = 0; ideal { noiseless }
     for i in 1..n do s <- s + max(0, min(1, x[i])) end; y <- s/n + Lap(n*eps)"""
     about = {"inputs": "all", "gamma": 1, "beta": "exp(-n*eps)"}
@@ -93,7 +93,7 @@ def test_means_of_clamped_inputs_are_certified_at_every_distance(n: int) -> None
 
 
 def test_distances_of_finite_answers_are_certified() -> None:
-    """0 <= r < 1 and r >= 1 lead to answers that are near: together they are r >= 0, which one comparison implies."""
+    """Paths with 0 <= r < 1 and r >= 1 lead to near answers: together they are r >= 0, which one comparison implies."""
     text = """program level; input q : real; output o : {0..2}; var r : real; metric { output: abs(o - o'); }
     claim { alpha: dd; gamma: 1; beta: exp(-eps/2); }
     ideal { if q >= 1 then o <- 2 else if q >= 0 then o <- 1 else o <- 0 end end }
@@ -120,7 +120,7 @@ def test_a_beta_that_is_no_function_the_checker_reads_is_said_to_be_uncertified(
     ],
 )
 def test_a_beta_with_erfc_is_certified_beside_laplace_noise(beta: str, verdict: str, complete: bool) -> None:
-    """Nothing but its beta has functions of the normal distribution."""
+    """The beta has functions of the normal distribution, and the program has none."""
     threshold = """program p; input x : real; output o : bool; var r : real; claim { alpha: dd; gamma: 0; }
     ideal { o <- x >= 0 } r <- Lap(eps, x); o <- r >= 0"""
     report = dipc.check(dipc.load(threshold), inputs="all", beta=beta, keep_proofs=True)
@@ -130,7 +130,7 @@ def test_a_beta_with_erfc_is_certified_beside_laplace_noise(beta: str, verdict: 
 
 @pytest.mark.parametrize("deviation", ["1", "eps"])
 def test_normal_noise_at_one_eps_has_no_certificate_that_the_checker_rejects(deviation: str) -> None:
-    """The checker reads the deviations of programs at all eps alone."""
+    """The checker reads deviations only in programs that are read at every eps."""
     text = f"program p; input x : real; output o : real; ideal {{ o <- x }} o <- Gauss({deviation}, x)"
     report = dipc.check(dipc.load(text, eps=1), inputs="all", alpha=0, gamma=5, beta="1/2", eps=1, keep_proofs=True)
     assert report.verdict is dipc.Verdict.ACCURATE
@@ -176,7 +176,7 @@ def test_undecided_classes_are_certified_as_such() -> None:
 
 
 def ends_in(*names: str) -> Callable[[Path], bool]:
-    """Paths to a value with this name, or to what is in a list with this name."""
+    """Select paths to a value with this name, or to an item of a list with this name."""
     return lambda path: any(part in names for part in [p for p in path if isinstance(p, str)][-1:])
 
 
@@ -209,7 +209,7 @@ PARTS: list[tuple[str, Callable[[Path], bool]]] = [
 
 
 def bumped(old: Any) -> list[Any]:
-    """Values that are near to the old one, and not equal."""
+    """Values near the old one, but not equal to it."""
     if isinstance(old, bool):
         return [not old]
     if isinstance(old, int):
@@ -226,19 +226,19 @@ def bumped(old: Any) -> list[Any]:
 @pytest.mark.parametrize(("name", "chosen"), PARTS)
 def test_no_part_can_be_changed(name: str, chosen: Callable[[Path], bool]) -> None:
     whole = document(name)
-    paths = [path for path in places(whole) if chosen(path) and bumped(at(whole, path))]
+    paths = [path for path in places(whole) if chosen(path) and bumped(item_at(whole, path))]
     assert paths
     chance = random.Random(len(paths))
     for path in chance.sample(paths, min(len(paths), MOST_CHANGED)):
         changed = copy.deepcopy(whole)
-        at(changed, path[:-1])[path[-1]] = chance.choice(bumped(at(whole, path)))
+        item_at(changed, path[:-1])[path[-1]] = chance.choice(bumped(item_at(whole, path)))
         # One that is no longer what the program has is on trust, and said to be.
         with suppress(Rejected, Unreadable):
             assert not check_text(resealed(changed)).complete, path
 
 
 def test_half_spaces_that_are_used_cannot_retreat_further() -> None:
-    """A greater step would prove more: the bounds that follow from it are others than the program has."""
+    """A greater step would prove more: the bounds that follow from it are not the program's."""
     whole = document("sparse")
     tried = 0
     for number, found in enumerate(whole["cases"][0]["classes"]):
@@ -280,14 +280,14 @@ def test_a_class_cannot_be_said_to_have_another_verdict() -> None:
 _UNCHECKED = {"tool", "program", "answer", "where", "input", "output", "reason", "row"}
 
 
-def said(text: str) -> tuple[str, dict[str, int], str, int]:
+def statement(text: str) -> tuple[str, dict[str, int], str, int]:
     accepted = check_text(text)
     return accepted.verdict, accepted.counts, accepted.claim, accepted.derived_obligations
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_change_of_one_value_never_makes_more_of_it(seed: int) -> None:
-    """Whatever is accepted after a change says the same as before; what was only said may have changed."""
+    """An accepted certificate says the same after the change, except for words that the checker does not check."""
     chance = random.Random(seed)
     names = list(QUESTIONS)
     rejected = 0
@@ -303,7 +303,7 @@ def test_a_change_of_one_value_never_makes_more_of_it(seed: int) -> None:
             continue
         # Classes may be taken away: that they are all inputs is left on trust then, which is said.
         if _UNCHECKED.isdisjoint(str(part) for part in path) and not accepted.trusted:
-            verdict, counts, _, derived = said(certificate(name))
+            verdict, counts, _, derived = statement(certificate(name))
             assert accepted.verdict == verdict or accepted.derived_obligations < derived, (name, path)
             # A class that no input is in is not missed.
             assert accepted.counts["rows"] >= counts["rows"] - (name == "an empty class"), (name, path)

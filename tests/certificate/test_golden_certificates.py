@@ -87,8 +87,8 @@ WITHOUT = {
 BUDGET_ON_TRUST = {"privacy_every_m_selection", "tighten_two_open"}
 
 
-def others() -> list[Path]:
-    """Goldens of other questions that are answered."""
+def other_goldens() -> list[Path]:
+    """Golden outputs of other questions that have an answer."""
     found = []
     for path in sorted((ROOT / "tests" / "golden").glob("*.txt")):
         command, code, *_ = [*path.read_text(encoding="utf-8").splitlines(), "", ""]
@@ -98,7 +98,7 @@ def others() -> list[Path]:
     return found
 
 
-@pytest.mark.parametrize("path", others(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", other_goldens(), ids=lambda path: path.stem)
 def test_golden_numbers_and_privacy_claims_are_certified(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -120,7 +120,7 @@ def test_golden_numbers_and_privacy_claims_are_certified(
 
 def test_there_are_many_of_them() -> None:
     assert len(CASES) >= 20
-    assert len(others()) >= 30
+    assert len(other_goldens()) >= 30
 
 
 def test_the_text_is_one_json_object_a_row_a_line(tmp_path: Path) -> None:

@@ -76,8 +76,9 @@ def test_constants_of_privacy(mode: list[str], tmp_path: Path) -> None:
 
 
 def test_what_fails_at_a_far_eps_alone(tmp_path: Path) -> None:
-    """999/1000 of the constant fails only where both probabilities are about e^-46000: their enclosures would be
-    numbers of 20 000 digits, the sign of their difference is seen in a few.
+    """The enclosures of the probabilities would have 20 000 digits, the sign of their difference needs a few.
+
+    999/1000 of the constant fails only where both probabilities are about e^-46000.
     """
     proof = tmp_path / "proof.json"
     program = str(ROOT / "benchmarks" / "privacy" / "adaptive_svt.dip")
@@ -119,7 +120,7 @@ def other_rows(data: Document) -> None:
 
 
 def smaller_factor(data: Document) -> None:
-    """Another enclosure, as small as one likes, with the old documents."""
+    """Change the enclosure to an arbitrarily small one, with the old documents."""
     data["enclosed"] = ["1/1000", "1/999"]
 
 
@@ -191,7 +192,7 @@ def test_none_is_part_of_another() -> None:
 
 
 def test_a_pair_that_the_proof_is_not_about(tmp_path: Path) -> None:
-    """That a smaller budget fails elsewhere says nothing of the least one here."""
+    """The failure of a smaller budget at another pair proves nothing about the least budget here."""
     program = tmp_path / "p.dip"
     program.write_text("program p; input x : {0..3}; output y : {0..1}; y <- Exp(eps, v in {0..1} : v*x*x);")
     proofs = []

@@ -1,4 +1,4 @@
-"""What claims nothing is certified, too, where its probability is not known: beta is at least 1, or dd < alpha."""
+"""Rows about which nothing is claimed are certified without a probability: beta is at least 1, or dd < alpha."""
 
 from __future__ import annotations
 

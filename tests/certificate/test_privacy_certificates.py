@@ -1,4 +1,4 @@
-"""Certificates of privacy: what is written is accepted, and what is changed is rejected where it was changed."""
+"""Certificates of privacy: they are accepted as written, and rejected where a value was changed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def certificate(
 
 
 def test_what_cells_refute_has_the_laws_of_its_own_pair() -> None:
-    """The pair is not that of the first two cells, whose laws were written."""
+    """The pair is not that of the first two cells, whose laws were once written."""
     weights = [("x >= 1", "2/5", "2/5", "1/5"), ("x >= 0", "1/3", "1/3", "1/3"), ("true", "1/8", "1/8", "3/4")]
     cases = [f"if {when} then y <- choose {{ 0 : {a}, 1 : {b}, 2 : {c} }} else " for when, a, b, c in weights]
     text = f"program cells; input x : real; output y : {{0..2}} = 0; {''.join(cases)} y <- 0 end end end"
@@ -173,13 +173,13 @@ def test_a_forged_refutation_is_rejected(change: Callable[[Document], None], ste
 
 
 def first_set(data: Document, size: int) -> list[Any]:
-    """The first set of so many outputs."""
+    """The first set of `size` outputs."""
     found: list[Any] = next(entry for entry in data["sets"] if len(entry[0]) == size)
     return found
 
 
 def moved_sign(data: Document) -> None:
-    """An output that is sometimes too likely is said never to be so."""
+    """Claim of an output that sometimes exceeds the budget that it never does."""
     couple = first_set(data, 1)[0]
     data["couples"].append([couple, data["couples"][0][1] if data["couples"] else 0])
 
@@ -207,7 +207,7 @@ def test_a_forged_proof_with_a_delta_is_rejected(
 
 
 def test_too_many_outputs_without_a_sign() -> None:
-    """What is now too likely, now not, comes with all its subsets: nine such outputs have no certificate."""
+    """Outputs that exceed the budget at some eps only come with all their subsets: nine of them have no certificate."""
     weights = ", ".join(f"{k} : exp(eps*{k})/{2**k}/s" for k in range(1, 12))
     total = " + ".join(f"exp(eps*{k})/{2**k}" for k in range(1, 12))
     text = f"""
@@ -267,14 +267,14 @@ def test_outputs_of_gaussian_noise(text: str, budget: str, delta: str, eps: str,
 
 
 def normal_star(data: Document) -> dict[str, Any]:
-    """A star of a law."""
+    """The star of a law."""
     number = next(n for law in data["laws"] for n in law if "stars" in data["probabilities"][n])
     star: dict[str, Any] = data["probabilities"][number]["stars"][0][1][0]
     return star
 
 
 def further(data: Document) -> None:
-    """The pair is one of inputs that are not adjacent by it."""
+    """Replace the pair by one of inputs that are not adjacent."""
     data["adjacent"] = "linf:1/2"
 
 
@@ -333,7 +333,7 @@ var n : real; n <- Lap(eps, q); y <- n; z <- Lap(2*eps, r + q); if n >= 0 then s
 
 @pytest.mark.parametrize("inputs", ["q in {0, 1}", "all"])
 def test_real_outputs(inputs: str) -> None:
-    """A proof is one for all inputs, a refutation an event of real outputs."""
+    """A proof is about all inputs, a refutation about an event of real outputs."""
     found = check_text(certificate(LAPLACE, "linf:1", "eps", "0", inputs))
     assert (found.verdict, found.complete) == ("private", True)
 
@@ -366,7 +366,7 @@ def test_refutations_by_events_of_numbers(text: str, adjacent: str, budget: str,
 
 
 def test_a_distance_of_outputs_says_nothing_about_privacy() -> None:
-    """Where all outputs are at a distance of 0 from each other at one input, each has its own probability still."""
+    """Each output has its own probability, even if all outputs are at a distance of 0 from each other at one input."""
     leaning = "program p; input x : {0..1}; output y : {0..1}; y <- choose { 0 : 1/2, 1 : 1/2 }"
     near = leaning.replace("y <- choose", "metric { output: x*abs(y - y'); } y <- choose")
     assert check_text(certificate(near, "linf:1", "0*eps")).complete
@@ -437,7 +437,7 @@ def with_eps(text: str, adjacent: str, budget: str, delta: str, inputs: str, eps
 def test_deltas_of_real_outputs(
     text: str, adjacent: str, budget: str, delta: str, inputs: str, eps: str | None, verdict: str
 ) -> None:
-    """By one noise that is shifted, and by one interval that is too likely."""
+    """Proofs shift a single noise, refutations name a single interval that is too likely."""
     found = check_text(with_eps(text, adjacent, budget, delta, inputs, eps))
     assert (found.verdict, found.complete) == (verdict, True)
 
@@ -464,7 +464,7 @@ def test_several_noises_that_move_have_no_certificate_with_a_delta() -> None:
     ],
 )
 def test_a_forged_delta_of_a_real_output_is_never_complete(change: Callable[[Document], None]) -> None:
-    """The delta is as small as it may be: what asks for more is rejected, or is on trust."""
+    """The delta is the least possible: a forgery that needs more is rejected, or partly on trust."""
     text = with_eps(LAPLACE, "linf:1", "eps/2", "2212/10000", "all", "(0, 1]")
     assert check_text(text).complete
     data = json.loads(text)
@@ -476,7 +476,7 @@ def test_a_forged_delta_of_a_real_output_is_never_complete(change: Callable[[Doc
 
 
 def test_one_sided_noise_and_several_exits_are_not_meant() -> None:
-    """The lemma is about Laplace noise and one exit: with others the same shifts are on trust."""
+    """The lemma is about Laplace noise and one exit: for others the same shifts are on trust."""
     text = with_eps(LAPLACE, "linf:1", "eps/2", "1/2", "all", "(0, 1]")
     for other in (
         "program p; input q : real; output y : real; var r : real; r <- Expo(eps); y <- r + q;",

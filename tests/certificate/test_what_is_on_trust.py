@@ -1,4 +1,4 @@
-"""How often something is taken on trust: never of mechanisms of the literature, seldom of random programs."""
+"""How often something is taken on trust: never for mechanisms of the literature, seldom for random programs."""
 
 from __future__ import annotations
 

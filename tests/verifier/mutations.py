@@ -19,7 +19,7 @@ _OTHERS = (None, True, False, [], {}, "0", 1, ["0", "1"])
 
 
 def places(value: Any, path: Path = ()) -> Iterator[Path]:
-    """The paths of all values inside, the whole left out."""
+    """Yield the paths of all values inside `value`."""
     children: Iterator[tuple[str | int, Any]] = iter(())
     if isinstance(value, dict):
         children = iter(value.items())
@@ -30,19 +30,19 @@ def places(value: Any, path: Path = ()) -> Iterator[Path]:
         yield from places(child, (*path, name))
 
 
-def at(document: Any, path: Path) -> Any:
-    """The value with this path."""
+def item_at(document: Any, path: Path) -> Any:
+    """The value at this path."""
     for name in path:
         document = document[name]
     return document
 
 
 def mutated(document: dict[str, Any], paths: list[Path], chance: random.Random) -> tuple[dict[str, Any], Path]:
-    """A copy with one value changed, and its path."""
+    """Return a copy with one value changed, and the path of that value."""
     while True:
         path = chance.choice(paths)
         result = copy.deepcopy(document)
-        parent = at(result, path[:-1])
+        parent = item_at(result, path[:-1])
         old = parent[path[-1]]
         kind = chance.random()
         if kind < 0.06:
@@ -53,7 +53,7 @@ def mutated(document: dict[str, Any], paths: list[Path], chance: random.Random) 
             other = chance.randrange(len(parent))
             parent[path[-1]], parent[other] = parent[other], parent[path[-1]]
         elif kind < 0.24:
-            parent[path[-1]] = copy.deepcopy(at(document, chance.choice(paths)))
+            parent[path[-1]] = copy.deepcopy(item_at(document, chance.choice(paths)))
         elif kind < 0.30:
             parent[path[-1]] = copy.deepcopy(chance.choice(_OTHERS))
         else:
@@ -109,12 +109,12 @@ def changes(data: dict[str, Any], chance: random.Random | None = None, most: int
     if chance is not None:
         paths = chance.sample(paths, min(most, len(paths)))
     for path in paths:
-        parent = at(data, path[:-1])
+        parent = item_at(data, path[:-1])
         keys = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
         following = parent[keys[(keys.index(path[-1]) + 1) % len(keys)]]
         for value in (_GONE, None, 0, [], following):
             forged = copy.deepcopy(data)
-            holder = at(forged, path[:-1])
+            holder = item_at(forged, path[:-1])
             if value is _GONE:
                 del holder[path[-1]]
             else:

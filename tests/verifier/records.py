@@ -14,7 +14,7 @@ from dipc.verifier.reading import Budget, rational
 
 
 def record(event: Event, value: Closed) -> dict[str, Any]:
-    """The event as it is, not moved, not renumbered, with what is said to be its probability."""
+    """The event as data, neither moved nor renumbered, with `value` as its probability."""
     return {
         "noises": [[n.law.checker_name, str(n.rate), str(n.mean)] for n in event.noises],
         "constraints": [[[[i, str(x)] for i, x in c.coefficients], str(c.constant)] for c in event.constraints],
@@ -23,7 +23,7 @@ def record(event: Event, value: Closed) -> dict[str, Any]:
 
 
 def read(data: dict[str, Any]) -> tuple[list[Law], list[Halfspace]]:
-    """The laws of the noises, and the half-spaces of the noises around 0."""
+    """The laws of the noises, and the half-spaces of the centered noises."""
     means = [rational(mean) for _, _, mean in data["noises"]]
     halfspaces: list[Halfspace] = []
     for coefficients, constant in data["constraints"]:
@@ -33,7 +33,7 @@ def read(data: dict[str, Any]) -> tuple[list[Law], list[Halfspace]]:
 
 
 def same(data: dict[str, Any], steps: int = 20_000_000) -> bool | str:
-    """Whether the checker finds this value of the event; why it finds none. Raises Rejected, Exhausted."""
+    """Whether the checker finds this probability for the event. Raises Rejected, Exhausted."""
     budget = Budget(steps)
     value = read_closed(data["value"])
     found = measure_anew(*read(data), budget)

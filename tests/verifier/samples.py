@@ -1,4 +1,4 @@
-"""Certificates to be checked, and to be tampered with."""
+"""Certificates to check and to tamper with."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def checked(source: str, table: Any, **options: Any) -> str:
 
 @cache
 def certain(betas: tuple[str, ...], eps: str = "(0, inf)") -> str:
-    """The certificate of betas as obligations, one a row."""
+    """The certificate of obligations with these betas, one a row."""
     return checked(CERTAIN, [{"q": 0, "a": 0, "beta": beta} for beta in betas], eps=eps)
 
 
@@ -108,27 +108,27 @@ def sparse(factor: int = 6) -> str:
 
 @cache
 def marked() -> str:
-    """The certificate of rows that stand for all inputs of a product."""
+    """The certificate of rows that represent all inputs of a product."""
     inputs = ["q in {-1, 0, 1}", "flag in {true, false}"]
     return certify(dipc.check(dipc.load(MARKED), inputs=inputs, classes=True, keep_proofs=True))
 
 
 @cache
 def geometric() -> str:
-    """The certificate of a quotient: discrete noise."""
+    """A certificate with a quotient, from discrete noise."""
     rows = [{"q": 0, "out": 0, "gamma": gamma} for gamma in (0, 1, 3)]
     return checked(GEOMETRIC, rows, beta="2*exp(-(gamma+1)*eps/2)/(1+exp(-eps/2))")
 
 
 def untrue(text: str) -> list[str]:
-    """What is wrong in a certificate, as the engine sees it."""
+    """The faults of a certificate, as the engine sees them."""
     from tests.verifier.truth import untruths
 
     return list(untruths(json.loads(text)))
 
 
 def document(text: str) -> dict[str, Any]:
-    """A certificate as an object, without its digest."""
+    """The certificate as an object, without its digest."""
     found = json.loads(text)
     del found["digest"]
     assert isinstance(found, dict)
@@ -136,9 +136,7 @@ def document(text: str) -> dict[str, Any]:
 
 
 def resealed(data: dict[str, Any], *, answers: bool = True) -> str:
-    """The text of a certificate, with the right digest and, as whoever forges one would see to, with the right answers
-    to all that it makes the checker ask about half-spaces.
-    """
+    """The text of a certificate with the right digest, and right answers about half-spaces, as forgers write it."""
     data = {name: value for name, value in data.items() if name != "digest"}
     if answers and "answers" in data:
         with suppress(AttributeError, KeyError, TypeError, ValueError):  # it is no document at all

@@ -1,4 +1,4 @@
-"""Certificates of many kinds are accepted, and say what was found."""
+"""Certificates of many kinds are accepted, and state the verdict that was found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Privacy for all real inputs by the checker alone: against exact laws at adjacent pairs, and against the engine."""
+"""Privacy for all real inputs by the checker alone, compared with exact laws at adjacent pairs and with the engine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def derived(text: str, distance: str = "linf", radius: int = 1, **constants: int) -> Fraction:
-    """The K that the checker adds up from the shifts of a certificate. Raises NotDerived where it has none."""
+    """The K that the checker adds up from the shifts of a certificate. Raises NotDerived if the program has none."""
     program = dipc.load(text, **constants)
     known = dict(program.constants)
     hashed = hashlib.sha256(text.encode()).hexdigest()
@@ -95,7 +95,7 @@ def test_what_shifts_do_not_show(text: str, why: str) -> None:
 
 
 def test_a_support_that_moves_one_way_only() -> None:
-    """q + Expo >= 0: up there is a shift, down there is none, and a move may be either."""
+    """For q + Expo >= 0 there is a shift upwards and none downwards, and a move may be in either direction."""
     text = "program p; input q : real; output y : bool; var r : real; r <- Expo(eps); y <- r + q >= 0;"
     with pytest.raises(NotDerived):
         derived(text)
@@ -180,7 +180,7 @@ def test_what_makes_no_sense_is_rejected(change: Callable[[dict[str, Any]], None
 
 
 def test_with_a_delta_less_is_claimed() -> None:
-    """What holds with no delta does with e^-eps, which is seen to be at least 0."""
+    """A claim without delta implies the claim with delta = e^-eps, which is at least 0."""
     data = certificate("3/4*eps")
     set_to([[0, "-1", "1"]], "claim", "delta")(data)
     assert checked(data).complete
@@ -189,7 +189,7 @@ def test_with_a_delta_less_is_claimed() -> None:
 
 
 def test_a_dearer_shift_shows_less() -> None:
-    """Twice as far is a shift, too, and costs more than the budget."""
+    """A shift twice as far is a shift, too, but costs more than the budget."""
     data = certificate("3/4*eps")
     for vector in data["shifts"]["vectors"]:
         for item in vector:

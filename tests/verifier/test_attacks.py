@@ -182,7 +182,7 @@ def test_the_certificate_of_another_program(name: str, old: str, new: str) -> No
 
 
 def exchanged(*names: str) -> Callable[[Document], None]:
-    """Rows 1 and 2 exchange what stands under these names."""
+    """Exchange the values of rows 1 and 2 under these names."""
 
     def change(data: Document) -> None:
         first, second = data["rows"][:2]
@@ -193,7 +193,7 @@ def exchanged(*names: str) -> Callable[[Document], None]:
 
 
 def more_than_one(value: list[list[Any]]) -> Callable[[Document], None]:
-    """The first probability is this, and its obligation plainly holds."""
+    """Set the first probability to this value, for which its obligation plainly holds."""
 
     def change(data: Document) -> None:
         number, obligation = data["rows"][0]["probability"], data["rows"][0]["obligation"]

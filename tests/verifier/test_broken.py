@@ -70,7 +70,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 
 
 def exit_code(text: str, tmp_path: Path, *options: str) -> int:
-    """The code that the checker ends with, here: no error of Python is caught."""
+    """The exit code of the checker, run in this process: errors of Python are not caught."""
     file = tmp_path / "broken.json"
     file.write_text(text, encoding="utf-8", errors="surrogatepass")
     return command.main([str(file), "-q", *options])

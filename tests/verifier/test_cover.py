@@ -1,4 +1,4 @@
-"""Betas that are the greatest of some: cells that do not cover, or on which the argument named is not enough."""
+"""Betas that are a max: cells that do not cover the interval, or whose argument is not enough."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BETA = "max(1 - eps, eps - 1/2)"
 
 
 def changed(change: Callable[[Cells], object], beta: str = BETA, eps: str = "(0, inf)") -> str:
-    """Why the certificate is rejected when the cells of its one obligation are changed so."""
+    """The reason why the certificate is rejected after its one obligation's cells are changed."""
     document = samples.document(samples.certain((beta,), eps))
     change(document["obligations"][0]["parts"][0]["cells"][0])
     with pytest.raises(Rejected) as caught:
@@ -135,7 +135,7 @@ def random_expression(chance: random.Random, depth: int) -> str:
 
 
 def test_random_expressions_have_the_values_that_they_should() -> None:
-    """The least of the greatest, form by form, against the expression itself."""
+    """The least of the greatest, form by form, equals the value of the expression itself."""
     chance = random.Random(5)
     found = 0
     for _ in range(300):
@@ -161,7 +161,7 @@ def test_random_expressions_have_the_values_that_they_should() -> None:
     ],
 )
 def test_another_beta_is_rejected(stated: str, claimed: str) -> None:
-    """The proofs are about the one, the claim is the other."""
+    """The proofs are about one beta, the claim is about another."""
     document = samples.document(samples.certain((stated,)))
     assert verify(samples.resealed(document)).complete
     document["rows"][0]["own"]["beta"] = claimed
@@ -191,7 +191,7 @@ def test_divisors_that_are_positive_where_it_is_asked(beta: str, eps: str) -> No
 
 @pytest.mark.parametrize("eps", ["(0, inf)", "[1, inf)", "(1/2, inf)", "[1, 1]"])
 def test_divisors_elsewhere(eps: str) -> None:
-    """The same proofs for other intervals: none where the divisor has a root or is negative."""
+    """The proofs fail for other intervals, where the divisor has a root or is negative."""
     document = divided()
     document["claim"]["eps"] = [eps]
     for obligation in document["obligations"]:
@@ -201,7 +201,7 @@ def test_divisors_elsewhere(eps: str) -> None:
 
 
 def value(form: Form, eps: Fraction = Fraction(2)) -> Fraction:
-    """At this eps, of a quotient of polynomials."""
+    """The value at this eps of a quotient of polynomials."""
     (terms,) = form.numerator.values() or ({},)
     above, below = (sum((c * eps**k for (k, _), c in part.items()), Fraction(0)) for part in (terms, form.denominator))
     return above / below

@@ -1,4 +1,4 @@
-"""Certificates about every real input against their program: what is false there is not accepted in full."""
+"""Certificates about every real input and their program: false statements are not accepted in full."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def document(source: str, **options: Any) -> dict[str, Any]:
     return samples.document(certificate(source, **options))
 
 
-def about(data: dict[str, Any], text: str) -> str:
-    """A certificate about another program, well sealed."""
+def foreign(data: dict[str, Any], text: str) -> str:
+    """The certificate with the text of another program, resealed."""
     data["program"] |= {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
     return samples.resealed(data)
 
@@ -90,24 +90,24 @@ def test_a_program_for_which_the_bounds_are_not_proved(old: str, new: str) -> No
     assert old in SPARSE
     data = document(SPARSE)
     try:
-        accepted = check_text(about(data, SPARSE.replace(old, new)))
+        accepted = check_text(foreign(data, SPARSE.replace(old, new)))
     except Rejected:
         return
     assert not accepted.complete
 
 
 def test_answers_that_are_the_same_beyond_a_facet() -> None:
-    """At x + y = 1 there is another answer only further away, while half of the runs go wrong."""
+    """The nearest input with another answer to x + y = 1 is further away, and half of the runs go wrong."""
     data = document(SLOPE % "linf")
     assert check_text(samples.resealed(data)).complete
     text = (SLOPE % "linf").replace("if x + y >= 1 then o <- b else o <- a end }", f"{STAIRS} }}")
-    assert not check_text(about(data, text)).complete
+    assert not check_text(foreign(data, text)).complete
 
 
 def test_a_facet_is_as_far_as_the_norm_says() -> None:
-    """By l1 one gets across with half of the step that it takes by linf."""
-    assert not check_text(about(document(SLOPE % "linf"), SLOPE % "l1")).complete
-    assert not check_text(about(document(SLOPE % "linf"), SLOPE % "discrete")).complete
+    """The l1 norm crosses a facet with half of the step that linf needs."""
+    assert not check_text(foreign(document(SLOPE % "linf"), SLOPE % "l1")).complete
+    assert not check_text(foreign(document(SLOPE % "linf"), SLOPE % "discrete")).complete
 
 
 def test_every_class_is_needed_and_about_something() -> None:
@@ -161,9 +161,9 @@ def test_an_input_that_does_not_refute(part: str | None, key: str, value: str) -
 
 
 def test_more_than_is_claimed_is_enough() -> None:
-    """With twice the distance from the threshold 0 every bound is greater."""
+    """Every bound is greater with twice the distance from the threshold 0."""
     text = SPARSE.replace("r <- Lap(eps/(4*c), q[i])", "r <- Lap(eps/(4*c), 2*q[i])")
-    assert check_text(about(document(SPARSE), text)).complete
+    assert check_text(foreign(document(SPARSE), text)).complete
 
 
 # --- classes that are parts of paths ----------------------------------------------------------------
@@ -240,14 +240,14 @@ def test_parts_of_other_paths(source: str, old: str, new: str) -> None:
     assert old in source
     assert check_text(certificate(source)).complete
     try:
-        accepted = check_text(about(document(source), source.replace(old, new, 1)))
+        accepted = check_text(foreign(document(source), source.replace(old, new, 1)))
     except Rejected:
         return
     assert not accepted.complete
 
 
 def test_constants_that_are_computed_from_the_number() -> None:
-    """Of 1/c nothing is claimed for one query, where c is their number: with c = 3, which is the text's, it fails."""
+    """A claim with 1/c claims nothing for one query if c is the number of queries; with the text's c = 3 it fails."""
     source = ABOVE_THRESHOLD.replace("const m = 3", "const m = 3, c = m")
     accepted = check_text(certificate(source, beta="1/c", for_all="m"))
     assert accepted.complete
@@ -270,7 +270,7 @@ def test_constants_that_are_computed_from_the_number() -> None:
     ("old", "new"), [("const m = 3", "const m = 3, c = 1/(m - 1)"), ("var rT", "var z : {2..m} = 2; var rT")]
 )
 def test_numbers_for_which_there_is_no_program(old: str, new: str) -> None:
-    """Nothing is said of them, and of the others what is so."""
+    """Nothing is stated about such numbers, and true statements about the others."""
     text = certificate(ABOVE_THRESHOLD.replace(old, new), beta="1", for_all="m")
     accepted = check_text(text)
     assert accepted.complete
@@ -284,8 +284,9 @@ def test_numbers_for_which_there_is_no_program(old: str, new: str) -> None:
 
 
 def test_a_class_is_about_all_inputs_that_it_names() -> None:
-    """Where others of the inputs are apart, those of an undecided claim's accurate classes are further from other
-    answers than their half-spaces say: they are not left out.
+    """Inputs at which others are apart are further from other answers than the half-spaces of their class say.
+
+    The class is about these inputs, too, in the accurate classes of an undecided claim.
     """
     old, new = (
         SLOPE % f"l1; apart: y > y' + 3 or {apart}" for apart in ("x' > 1 and x <= 1", "x' > 1 and x <= 2 or x != x'")
@@ -299,15 +300,15 @@ def test_a_class_is_about_all_inputs_that_it_names() -> None:
             "reason": "it was not looked at",
         }
     data["verdict"] = "undecided"
-    assert not check_text(about(data, new)).complete
+    assert not check_text(foreign(data, new)).complete
 
 
 def test_a_class_of_a_refuted_claim_is_right_about_all_its_inputs() -> None:
-    """At 0 < x <= 1/2 the answer is another: the class x > 0 is right about the rest of its inputs alone."""
+    """The answer is another one at 0 < x <= 1/2: the class x > 0 is right about its other inputs only."""
     source = ADVERSARIAL["no noise, and wrong on the edge"]
     data = document(source)
     assert check_text(samples.resealed(data)).complete
-    accepted = check_text(about(data, source.replace("if x > 0 then", "if x > 1/2 then")))
+    accepted = check_text(foreign(data, source.replace("if x > 0 then", "if x > 1/2 then")))
     assert accepted.verdict == "inaccurate"
     assert not accepted.complete
 
@@ -328,15 +329,15 @@ def test_bounds_of_comparisons_together_are_the_programs(old: str, new: str) -> 
     data = document(BOTH)
     kinds = {found["required"].get("kind") for found in data["cases"][0]["classes"]}
     assert "tails" in kinds
-    assert check_text(about(data, BOTH)).complete
+    assert check_text(foreign(data, BOTH)).complete
     assert BOTH.count(old) == 1
-    assert not check_text(about(data, BOTH.replace(old, new))).complete
+    assert not check_text(foreign(data, BOTH.replace(old, new))).complete
 
 
 def test_every_vertex_has_a_bound() -> None:
     either_side = HARDER["a threshold behind either side of another"][0]
     data = document(either_side)
-    assert check_text(about(data, either_side)).complete
+    assert check_text(foreign(data, either_side)).complete
     joint = [each.get("required", {}) for each in data["cases"][0]["classes"]]
     found = next(each for each in joint if each.get("kind") == "vertices")
     accepted = []
@@ -375,11 +376,11 @@ o <- choose { b : %s, 1 - b : %s }
 )
 def test_weights_are_between_their_ends(weights: tuple[str, str], complete: bool) -> None:
     data = document(COIN % ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))"))
-    assert check_text(about(data, COIN % weights)).complete is complete
+    assert check_text(foreign(data, COIN % weights)).complete is complete
 
 
 def test_a_claim_about_all_distances_at_once_depends_on_none() -> None:
-    """What is shown with alpha = 0 is so for all alpha only of a beta that is the same for all."""
+    """A proof with alpha = 0 proves the claim for all alpha only if beta is the same for all."""
     text = COIN % ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))")
     data = document(text, beta="1/(1 + exp(eps))")
     assert {found["required"]["variable"] for found in data["cases"][0]["classes"]} == {"eps"}
@@ -418,7 +419,7 @@ def test_a_distance_of_answers_for_which_the_bounds_are_not_proved(old: str, new
     assert old in GAP
     data = document(GAP)
     try:
-        accepted = check_text(about(data, GAP.replace(old, new, 1)))
+        accepted = check_text(foreign(data, GAP.replace(old, new, 1)))
     except Rejected:
         return
     assert not accepted.complete
@@ -468,7 +469,7 @@ def test_noise_that_is_moved_after_it_is_drawn_is_followed_as_if_it_was_drawn_th
     assert check_text(samples.resealed(data)).complete
     for other in ("{x} <- {q}/2 + Lap(eps, 0)", "{x} <- Expo(eps) - {q}", "{x} <- Expo(eps/5) + {q}"):
         try:
-            accepted = check_text(about(data, maximum(other)))
+            accepted = check_text(foreign(data, maximum(other)))
         except Rejected:
             continue
         assert not accepted.complete
@@ -508,7 +509,7 @@ o <- 0
 
 @pytest.mark.parametrize(("alpha", "verdict"), [("1/4", "accurate"), ("2/5", "accurate"), ("1/5", "inaccurate")])
 def test_nothing_is_claimed_between_sides_that_are_near_one_by_one(alpha: str, verdict: str) -> None:
-    """In the middle of the triangle the next side is 1/4 away, and at no input further."""
+    """The next side is 1/4 away in the middle of the triangle, and at no input further."""
     text = certificate(TRIANGLE % alpha)
     accepted = check_text(text)
     assert (accepted.verdict, accepted.complete) == (verdict, True), accepted.trusted

@@ -96,17 +96,15 @@ def certificate(name: str) -> str:
     return dipc.certify(dipc.check(dipc.load(source, **constants), keep_proofs=True, **options))
 
 
-def about(name: str, source: str) -> str:
-    """The certificate with another program."""
+def foreign(name: str, source: str) -> str:
+    """The certificate `name` with another program."""
     data = samples.document(certificate(name))
     data["program"] |= {"text": source, "sha256": sha256(source.encode()).hexdigest()}
     return samples.resealed(data)
 
 
 def test_cells_of_one_number_are_not_those_of_another() -> None:
-    """The place of the first query is 1 in the same half-spaces for m = 1 and for m = 2, which have classes of their
-    own.
-    """
+    """The place of the first query is 1 in the same half-spaces for m = 1 and m = 2, which have their own classes."""
     source = Path(__file__).resolve().parent.parent.parent / "docs" / "programs" / "first_above.dip"
     accepted = check_text(dipc.certify(dipc.check(dipc.load(source), inputs="all", for_all="m", keep_proofs=True)))
     assert (accepted.verdict, accepted.complete) == ("undecided", True)
@@ -241,7 +239,7 @@ def test_another_program_does_not_have_these_terms(name: str) -> None:
         assert old in source, old
         source = source.replace(old, new)
     try:
-        accepted = check_text(about(base, source))
+        accepted = check_text(foreign(base, source))
     except Rejected:
         return
     assert accepted.trusted
@@ -251,7 +249,7 @@ def test_another_program_does_not_have_these_terms(name: str) -> None:
 @pytest.mark.parametrize("name", ["sparse", "numeric sparse, two", "noisy max, another first", "three turns"])
 @pytest.mark.parametrize("change", ["fewer fixed", "fewer repeated", "later", "one sum alone"])
 def test_fewer_terms_are_not_enough(name: str, change: str) -> None:
-    """The inequalities for fewer terms are right, and not about the program."""
+    """The inequalities for fewer terms hold, but they are not about the program."""
     data = samples.document(certificate(name))
     union = data["numbers"]["union"]
     changes = 0
@@ -325,7 +323,7 @@ def test_only_what_is_at_least_one_is_left_out(beta: str, left: str | None) -> N
 
 
 def test_the_least_of_others_is_not_the_claim() -> None:
-    """A certificate for a beta does not hold for the least of it and less than 1."""
+    """A certificate for a beta does not prove the claim with the min of that beta and a number below 1."""
     for other in ("min(1/2, {})", "min(0, {})", "min(1, {})/2", "min(1, {}, {}/2)"):
         data = samples.document(certificate("sparse"))
         beta = data["claim"]["beta"]
@@ -347,7 +345,7 @@ EDITS = (
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_accepted_for_every_number_is_so_for_some(seed: int) -> None:
-    """Changed programs with the certificate of the first: if the checker accepts one, the engine finds it accurate."""
+    """Changed programs with the first program's certificate: the engine finds accurate whatever the checker accepts."""
     chance = random.Random(seed)
     for _ in range(30):
         source = TURNS
@@ -357,7 +355,7 @@ def test_what_is_accepted_for_every_number_is_so_for_some(seed: int) -> None:
                 at = chance.choice(places)
                 source = source[:at] + new + source[at + len(old) :]
         try:
-            accepted = check_text(about("turns", source))
+            accepted = check_text(foreign("turns", source))
         except Rejected:
             continue
         if accepted.complete:
@@ -367,7 +365,7 @@ def test_what_is_accepted_for_every_number_is_so_for_some(seed: int) -> None:
 
 
 def test_the_paths_through_many_heads_are_counted() -> None:
-    """A ring of heads, all in one component, with two ways from each to the next: cheap where they are alike."""
+    """The heads form a ring, with two ways from each to the next: cheap if the ways are alike."""
     term, other = (Term(((Family.LAPLACE, F(1), F(1)),), F(c)) for c in (0, 1))
 
     def ring(*terms: Term) -> Walks:
@@ -382,7 +380,7 @@ def test_the_paths_through_many_heads_are_counted() -> None:
 
 
 def test_a_number_far_from_those_before_refutes() -> None:
-    """Cases are numbers before `start`, and one at which the claim is false."""
+    """The cases are the numbers before the start, and one number at which the claim is false."""
     source = changed(NOISY_MAX, ("eps/2", "eps/(2*m)"))
     report = dipc.check(
         dipc.load(source), inputs="all", for_all="m", beta="16*m*exp(-alpha*eps/8)", alpha="dd", keep_proofs=True

@@ -1,4 +1,4 @@
-"""Rows that stand for all of finitely many inputs: what the checker lets be exchanged makes no difference."""
+"""Rows that represent all of finitely many inputs: an exchange that the checker accepts makes no difference."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Document = dict[str, Any]
 
 
 class Writer:
-    """Programs about a few queries, of which some are treated alike and some are not."""
+    """Programs about a few queries, some of which are treated alike."""
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
@@ -40,12 +40,12 @@ class Writer:
         self.values = sorted(draw.sample(range(-2, 3), draw.randint(2, 3)))
 
     def inputs(self, text: str) -> list[str]:
-        """The inputs to be asked about."""
+        """The inputs to ask about."""
         queries = f"q in {{{', '.join(map(str, self.values))}}}"
         return [queries, "flag in {true, false}"] if "flag" in text else [queries]
 
     def each(self, choices: Sequence[object]) -> list[object]:
-        """One for each query: mostly the same."""
+        """One choice for each query, mostly the same."""
         usual = self.draw.choice(choices)
         return [usual if self.draw.random() < 0.8 else self.draw.choice(choices) for _ in range(self.queries)]
 
@@ -109,7 +109,7 @@ class Writer:
         return self._text("output o : {0, 1}", f"if {other} >= 1 then o <- 1 else o <- 0 end", body)
 
     def released(self) -> str:
-        """A number beside a sign."""
+        """The release of a number beside a sign."""
         self.gamma = self.draw.choice(("0", "1/2", "1")) if not self.whole else "1"
         total = " + ".join(f"{weight}*q[{i}]" for i, weight in enumerate(self.each((1, 1, 2)), start=1))
         own = self.draw.choice((total, "q[1]", "0"))
@@ -126,8 +126,8 @@ def programs(seed: object, count: int) -> Iterator[tuple[Writer, str]]:
         yield writer, writer.program()
 
 
-def said(report: dipc.Report) -> Counter[tuple[object, ...]]:
-    """How many inputs have which dd, verdict and probability."""
+def inputs_by_result(report: dipc.Report) -> Counter[tuple[object, ...]]:
+    """The number of inputs for each dd, verdict and probability."""
     counts: Counter[tuple[object, ...]] = Counter()
     for row in report.rows:
         counts[row.alpha, row.verdict, str(row.closed_form)] += row.count or 1
@@ -136,7 +136,7 @@ def said(report: dipc.Report) -> Counter[tuple[object, ...]]:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_what_rows_stand_for_is_what_each_input_says(seed: int) -> None:
-    """Two hundred programs, with classes and input by input."""
+    """Two hundred programs, decided with classes and input by input, have the same results."""
     fewer = 0
     for writer, text in programs(seed, 20):
         program, inputs = dipc.load(text), writer.inputs(text)
@@ -145,7 +145,7 @@ def test_what_rows_stand_for_is_what_each_input_says(seed: int) -> None:
         every = dipc.check(program, inputs=inputs, classes=False)
         assert accepted.complete, (accepted.trusted, accepted.open_rows, text)
         assert accepted.verdict == every.verdict, text
-        assert said(report) == said(every), text
+        assert inputs_by_result(report) == inputs_by_result(every), text
         assert "all inputs of" in accepted.claim
         fewer += len(report.rows) < len(every.rows)
     assert fewer >= 8, fewer
@@ -155,8 +155,8 @@ def test_what_rows_stand_for_is_what_each_input_says(seed: int) -> None:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """All inputs of a program: where the ideal takes each, its dd and its probability."""
+class AllInputs:
+    """All inputs of a program, with the path that each takes, its dd and its probability."""
 
     theorem: Theorem
     values: list[list[str]]
@@ -165,7 +165,7 @@ class Asked:
     says: list[tuple[object, ...]]
 
     @staticmethod
-    def of(writer: Writer, text: str) -> Asked:
+    def decide(writer: Writer, text: str) -> AllInputs:
         program = dipc.load(text)
         report = dipc.check(program, inputs=writer.inputs(text), classes=False)
         derived = theorem(program)
@@ -173,7 +173,7 @@ class Asked:
         # It asks the same of every input.
         derived.ideal.budget.answers = Solved()
         rows = [(list(row.input.values()), list(row.output.values())) for row in report.rows]
-        return Asked(
+        return AllInputs(
             derived,
             [list(dict.fromkeys(column)) for column in zip(*(given for given, _ in rows), strict=True)],
             rows,
@@ -182,7 +182,7 @@ class Asked:
         )
 
     def places(self, number: int) -> list[int]:
-        """The input by the places of its values."""
+        """The places of the input's values."""
         return [values.index(value) for value, values in zip(self.rows[number][0], self.values, strict=True)]
 
 
@@ -190,8 +190,8 @@ class Asked:
 Structure = tuple[list[list[int]], list[int]]
 
 
-def structure(draw: random.Random, asked: Asked) -> Structure:
-    """Any one."""
+def structure(draw: random.Random, asked: AllInputs) -> Structure:
+    """A random structure."""
     places = [k for k, values in enumerate(asked.values) if values[0] not in ("true", "false") or draw.random() < 0.1]
     draw.shuffle(places)
     free = [places.pop() for _ in range(draw.choice((0, 0, 1))) if len(places) > 1]
@@ -200,7 +200,7 @@ def structure(draw: random.Random, asked: Asked) -> Structure:
 
 
 def in_order(places: list[int], blocks: list[list[int]], free: list[int]) -> tuple[int, ...]:
-    """The input into which one is exchanged."""
+    """The input with its exchangeable values in order."""
     moved = [0 if k in free else place for k, place in enumerate(places)]
     for block in blocks:
         for k, place in zip(block, sorted(places[k] for k in block), strict=True):
@@ -210,13 +210,14 @@ def in_order(places: list[int], blocks: list[list[int]], free: list[int]) -> tup
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_exchange_is_let_through_that_changes_anything(seed: int) -> None:
-    """Structures that are drawn for each path of the ideal, with exactly the rows that they leave: what is accepted
-    is true of every input, dd and probability, as the engine finds them one by one.
+    """Random structures for each path of the ideal, with exactly the rows that they leave.
+
+    An accepted structure is right about every input's dd and probability, as the engine finds them one by one.
     """
     draw = random.Random(f"exchanges {seed}")
     counts: Counter[str] = Counter()
     for writer, text in programs(f"asked {seed}", 12):
-        asked = Asked.of(writer, text)
+        asked = AllInputs.decide(writer, text)
         for _ in range(12):
             by_path: dict[object, Structure] = {path: structure(draw, asked) for path in dict.fromkeys(asked.paths)}
             ordered = [in_order(asked.places(k), *by_path[path]) for k, path in enumerate(asked.paths)]
@@ -251,7 +252,7 @@ def sparse() -> str:
 
 
 def without_rows(data: Document, gone: Callable[[Document], bool]) -> None:
-    """Some rows left out, and all numbers put right."""
+    """Leave out some rows, and renumber the others."""
     kept = [row for row in data["rows"] if not gone(row)]
     places = {row["row"]: number for number, row in enumerate(kept, start=1)}
     for number, row in enumerate(kept, start=1):
@@ -288,7 +289,7 @@ def _swapped(data: Document) -> None:
 
 
 def _twice(data: Document) -> None:
-    """The last row is gone, and another there twice."""
+    """Replace the last row by a copy of another."""
     data["rows"][-1] = {**data["rows"][-2], "row": len(data["rows"])}
 
 
@@ -388,7 +389,7 @@ def test_the_classes_that_are_forged_are_accepted_as_they_are() -> None:
 
 
 def test_rows_stand_for_others_with_the_answer_of_the_ideal() -> None:
-    asked = Asked.of(Writer(random.Random(0)), Writer(random.Random(0)).program())
+    asked = AllInputs.decide(Writer(random.Random(0)), Writer(random.Random(0)).program())
     given, own = asked.rows[0]
     other = next(output for _, output in asked.rows if output != own)
     with pytest.raises(Rejected, match="its answer differs from that of the `ideal`"):
@@ -397,7 +398,7 @@ def test_rows_stand_for_others_with_the_answer_of_the_ideal() -> None:
 
 
 def test_what_is_not_shown_of_classes_is_said() -> None:
-    """A reason takes the place of a proof, and stands in the first line."""
+    """A reason replaces the proof, and is printed in the first line."""
     data = samples.document(samples.marked())
     data["product"] |= {"exchanges": [], "reason": "nobody looked"}
     accepted = check_text(samples.resealed(data))
@@ -407,7 +408,7 @@ def test_what_is_not_shown_of_classes_is_said() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_classes_forged_at_random_are_refused(seed: int) -> None:
-    """Places are moved between blocks, rows are left out: each changes the number of inputs that rows stand for."""
+    """Moving places between blocks, or leaving out rows, changes the number of inputs that rows represent."""
     draw = random.Random(f"forged {seed}")
     for _ in range(10):
         data = samples.document(sparse())

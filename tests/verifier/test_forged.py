@@ -1,4 +1,4 @@
-"""Certificates forged to say more than they prove, or to cost their reader too much; every digest is right."""
+"""Certificates forged to claim more than they prove, or to cost their reader too much; every digest is right."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ MODULUS = 2**61 - 1
 PATIENCE = 10_000_000
 
 
-def one() -> Document:
+def sample() -> Document:
     return samples.document(samples.certain(("(exp(-eps)*(1 + eps) - 1/2)^2*3 + 1/10^4",)))
 
 
-def why(document: Document) -> str:
+def refusal(document: Document) -> str:
     with pytest.raises((Rejected, Unreadable, Exhausted)) as caught, at_most(PATIENCE):
         check_text(samples.resealed(document))
     return str(caught.value)
@@ -45,7 +45,7 @@ def long_rational(seed: int, bits: int = 12_000) -> str:
 
 
 def test_texts_do_not_forge_lines_of_the_report() -> None:
-    document = one()
+    document = sample()
     words = "x\n  compared     everything\x1b[2K\r\u202e\ud800"
     del document["obligations"][0]["parts"]
     document["obligations"][0] |= {"reason": words}
@@ -57,21 +57,21 @@ def test_texts_do_not_forge_lines_of_the_report() -> None:
 
 @pytest.mark.parametrize("name", ["alpha", "dd", "ε", "eps", "exp", "a b", "1", "", "(", "\ud800", "x\n", "еps"])
 def test_no_constant_means_something_else(name: str) -> None:
-    document = one()
+    document = sample()
     document["program"]["constants"][name] = "1"
-    message = why(document)
+    message = refusal(document)
     assert message.startswith("program: ")
     assert message.encode("utf-8")
 
 
 def test_long_constants_are_printed() -> None:
-    document = one()
+    document = sample()
     document["program"]["constants"]["m"] = "7" * 5_000
     assert any("7" * 5_000 in line for line in check_text(samples.resealed(document)).lines())
 
 
 def test_rows_with_a_claim_of_their_own_are_named_beside_the_claim() -> None:
-    document = one()
+    document = sample()
     document["claim"]["beta"] = "exp(-1000*eps)"
     claim = check_text(samples.resealed(document)).claim
     # That of no row is not looked at, and not shown.
@@ -88,19 +88,19 @@ def test_what_is_not_derived_is_not_said_to_be() -> None:
 
 @pytest.mark.parametrize("columns", [["a", "a"], ["a", "dd"], ["a", "q"], ["a", "alpha"]])
 def test_columns_with_one_name(columns: list[str]) -> None:
-    document = one()
+    document = sample()
     document["table"]["outputs"] = columns
-    assert why(document) == "table: two of its columns have the same name"
+    assert refusal(document) == "table: two of its columns have the same name"
 
 
 def test_dd_from_an_ideal_that_there_is_not() -> None:
-    document = one()
+    document = sample()
     row = document["rows"][0]
     row |= {"dd": "0", "alpha": "5", "verdict": "accurate", "vacuous": True, "obligation": None}
     document["claim"]["alpha"] = "5"
     assert check_text(samples.resealed(document)).complete
     document["table"]["dd"] = "ideal"
-    assert why(document) == "row 1: dd is said to come from the `ideal`, but the program has no `ideal`"
+    assert refusal(document) == "row 1: dd is said to come from the `ideal`, but the program has no `ideal`"
 
 
 def test_a_root_of_two_factors_is_no_two_roots() -> None:
@@ -113,7 +113,7 @@ def test_a_root_of_two_factors_is_no_two_roots() -> None:
         {"function": [[0, "0", f"-{root}"], [1, "0", "1"]], "multiplicity": 1, "evidence": None} for root in (1, 1, 3)
     ]
     chart["intervals"] = [factors]
-    assert "two roots cannot be told apart" in why(document)
+    assert "two roots cannot be told apart" in refusal(document)
 
 
 # --- cheap to write, dear to check -----------------------------------------------------------------
@@ -180,7 +180,7 @@ DEAR: list[Callable[[Document], None]] = [
 
 @pytest.mark.parametrize("change", DEAR, ids=[change.__name__ for change in DEAR])
 def test_what_is_dear_to_check_is_rejected_in_time(change: Callable[[Document], None]) -> None:
-    document = one()
+    document = sample()
     change(document)
     text = samples.resealed(document)
     with pytest.raises((Rejected, Unreadable, Exhausted)), at_most(PATIENCE):

@@ -1,4 +1,4 @@
-"""Files that are no certificates, and certificates made to stall or crash whoever reads them."""
+"""Files that are not certificates, and certificates made to stall or crash their reader."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ STEPS = 500_000
 PATIENCE = 10_000_000
 
 
-def one() -> Document:
+def sample() -> Document:
     return samples.document(samples.certain(("(exp(-eps)*(1 + eps) - 1/2)^2*3 + 1/10^4",)))
 
 
 def refused(text: str) -> str:
-    """Why the text is not accepted; it must not take long to say so."""
+    """The reason why the text is not accepted, which must be found quickly."""
     with pytest.raises((Rejected, Unreadable, Exhausted)) as caught, at_most(PATIENCE):
         verify(text, Budget(STEPS))
     message = str(caught.value)
@@ -254,13 +254,13 @@ HOSTILE: list[tuple[Callable[[Document], None], str]] = [
 
 @pytest.mark.parametrize(("change", "why"), HOSTILE, ids=[change.__name__ for change, _ in HOSTILE])
 def test_hostile_certificates_are_rejected_in_time(change: Callable[[Document], None], why: str) -> None:
-    document = one()
+    document = sample()
     change(document)
     assert why in rejected(document)
 
 
 def test_a_high_precision_that_is_not_needed_ends() -> None:
-    document = one()
+    document = sample()
     huge_precision(document)
     assert "steps that are permitted" in rejected(document)
 
@@ -268,7 +268,7 @@ def test_a_high_precision_that_is_not_needed_ends() -> None:
 @pytest.mark.parametrize("name", sorted(set(samples.document(samples.certain(("0",)))) - {"schema"}))
 @pytest.mark.parametrize("value", [None, True, 1, "x", [], {}, [[]], [{}], [None], {"x": 1}], ids=repr)
 def test_every_part_of_another_type(name: str, value: object) -> None:
-    document = one()
+    document = sample()
     if name == "tool" and isinstance(value, str):
         return
     if name == "positive" and value == []:  # it has no denominators
@@ -281,13 +281,13 @@ def test_every_part_of_another_type(name: str, value: object) -> None:
 
 @pytest.mark.parametrize("name", [*samples.document(samples.certain(("0",)))])
 def test_every_part_left_out(name: str) -> None:
-    document = one()
+    document = sample()
     del document[name]
     refused(samples.resealed(document))
 
 
 def test_names_that_are_not_known_are_refused() -> None:
-    assert "`more` is not known here" in rejected(one() | {"more": 1})
+    assert "`more` is not known here" in rejected(sample() | {"more": 1})
 
 
 def test_long_numbers_whatever_the_interpreter_allows() -> None:
@@ -307,7 +307,7 @@ def test_the_budget_is_that_given() -> None:
 
 
 def test_the_digest_does_not_depend_on_the_order_of_names() -> None:
-    document = one()
+    document = sample()
     backwards = dict(reversed(list(document.items())))
     assert digest(document) == digest(backwards)
     verify(json.dumps(backwards | {"digest": digest(document)}, indent=2))

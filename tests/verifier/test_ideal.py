@@ -1,4 +1,4 @@
-"""det and dd, as the checker derives them, are those that the engine finds; and linear programs by themselves."""
+"""The checker's det and dd are those of the engine; and linear programs by themselves."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_det_and_dd_are_those_of_the_engine(name: str) -> None:
             for slot in (program.core.slots[at] for at in program.core.inputs)
         ]
         assert found.answer(inputs) == tuple(ideal.values(inputs))
-        assert found.distance(inputs) == distances.at(inputs)
+        assert found.distance(inputs) == distances.dd(inputs)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_answers_and_dd_of_the_ideal_are_derived() -> None:
 
 
 def test_dd_that_the_program_contradicts_is_said_to_be() -> None:
-    """A row on which nothing would be claimed, were dd what the certificate says, without a table that gives it."""
+    """The stated dd would make the row vacuous, and no table gives it."""
     document = noisy_max()
     document["table"]["dd"] = "given"
     assert check_text(samples.resealed(document)).complete
@@ -184,7 +184,7 @@ def test_dd_that_the_program_contradicts_is_said_to_be() -> None:
 
 
 def test_least_values_are_those_at_the_corners() -> None:
-    """In two variables every least value is at a point where two rows are 0, if it is anywhere."""
+    """A least value in two variables is at a point where two rows are 0, if it exists."""
     chance = random.Random(7)
     bounded = 0
     for _ in range(60):
@@ -313,7 +313,7 @@ def test_ways_that_are_united_are_still_apart_and_everything(text: str) -> None:
 
 
 def test_the_largest_of_many_has_a_way_for_each() -> None:
-    """Without uniting there are 2^(m - 1)."""
+    """The number of ways without uniting would be 2^(m - 1)."""
     ideal = derived(PROGRAMS["noisy_max"], m=Fraction(12))
     answers = [path.answer for path in ideal.paths(())]
     assert sorted(answers) == [(Fraction(number),) for number in range(1, 13)]
@@ -324,15 +324,15 @@ def test_the_largest_of_many_has_a_way_for_each() -> None:
 
 
 class Unanswered(Answers):
-    """No answers, and how often one was asked for."""
+    """A certificate without answers, with the number of questions."""
 
     def __init__(self) -> None:
         super().__init__({})
         self.asked = 0
 
-    def to(self, key: str, question: object) -> object:
+    def find(self, key: str, question: object) -> object:
         self.asked += 1
-        return super().to(key, question)
+        return super().find(key, question)
 
 
 def comparing(draw: random.Random) -> str:
@@ -359,7 +359,7 @@ def comparing(draw: random.Random) -> str:
 
 
 def test_ideals_seen_by_bounds_ask_for_no_answers() -> None:
-    """Otherwise certificates would lack answers, which are asked for where this does not hold."""
+    """Certificates would lack answers if such an ideal asked for any."""
     draw = random.Random(5)
     seen = 0
     for _ in range(400):
@@ -372,13 +372,13 @@ def test_ideals_seen_by_bounds_ask_for_no_answers() -> None:
         distances = Distances(Ideal(dipc.load(text)))
         for point in product((Fraction(-3), Fraction(1, 2), Fraction(2)), (Fraction(-1), Fraction(0)), range(-2, 3)):
             inputs = [*point[:2], Fraction(point[2])]
-            assert derived.distance(inputs) == distances.at(inputs), text
+            assert derived.distance(inputs) == distances.dd(inputs), text
         assert answers.asked == 0, text
     assert seen > 40, seen
 
 
 def test_certificates_of_long_tables_take_no_distances(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is asked at any of the rows of Sparse, which took most of the time of writing its certificate."""
+    """Nothing is asked about any row of Sparse, which once took most of the time of writing its certificate."""
     program = dipc.load(BENCHMARKS / "sparse.dip", m=3)
     report = dipc.check(program, inputs="q = -1..1", keep_proofs=True)
     with monkeypatch.context() as patched:

@@ -77,12 +77,12 @@ if r >= s and r >= t and u >= r then o <- 1 end
 
 
 def laplace(x: float, rate: float) -> float:
-    """Pr[noise <= x]."""
+    """The probability of noise <= x."""
     return math.exp(rate * x) / 2 if x < 0 else 1 - math.exp(-rate * x) / 2
 
 
 def quadrature(function: Callable[[float], float], low: float, high: float, points: int = 40_000) -> float:
-    """Simpson's rule."""
+    """The integral by Simpson's rule."""
     h = (high - low) / points
     inner = sum((4 if n % 2 else 2) * function(low + n * h) for n in range(1, points))
     return h / 3 * (function(low) + inner + function(high))
@@ -90,12 +90,12 @@ def quadrature(function: Callable[[float], float], low: float, high: float, poin
 
 @pytest.mark.parametrize(("q", "eps"), [(0, 1.0), (1, 0.75), (-2, 2.0)])
 def test_a_noise_that_others_are_compared_with_by_quadrature(q: int, eps: float) -> None:
-    def at(r: float) -> float:
+    def integrand(r: float) -> float:
         density = eps / 2 * math.exp(-eps * abs(r - q))
         return density * laplace(r, eps / 2) * laplace(r - 1, eps / 3) * (1 - laplace(r - 2, 2 * eps))
 
     kinks = sorted({-60.0, 0.0, 1.0, 2.0, float(q), 60.0})
-    total = sum(quadrature(at, low, high, 8_000) for low, high in pairwise(kinks))
+    total = sum(quadrature(integrand, low, high, 8_000) for low, high in pairwise(kinks))
     held(COMPARED, {"q": q, "o": 1}, str(Fraction(eps)), total)
 
 
@@ -109,7 +109,7 @@ if a >= b and b >= c and c >= d then o <- 1 end
 
 
 def normal(x: float) -> float:
-    """Pr[a standard normal value <= x]."""
+    """The probability that a standard normal value is <= x."""
     return math.erfc(-x / math.sqrt(2)) / 2
 
 

@@ -1,5 +1,7 @@
-"""Certificates about every int input: followed to the end where the claim's distances are numbers, and never where an
-input refutes it, whatever mistake of mathematics they were written with.
+"""Certificates about every int input.
+
+They are followed to the end if the claim's distances are numbers. They are never accepted if an input refutes them,
+whatever mathematical mistake they were written with.
 """
 
 from __future__ import annotations
@@ -145,7 +147,7 @@ def test_inputs_that_refute_are_derived(name: str, old: str, new: str) -> None:
 
 
 def test_bounds_may_be_above_one_at_vertices() -> None:
-    """Where the ways past z = -1 are certain on both sides of it."""
+    """The ways past z = -1 are certain on both sides of it."""
     source = """
     program p; input m : int; input q : real; output o : bool; var y, z : real; var x : int;
     ideal { if q > -1 then o <- m = -1 else o <- false end } claim { alpha: 1; beta: 1/2; gamma: 0; }
@@ -323,7 +325,7 @@ def test_least_values_at_integers() -> None:
 
 
 def test_integers_that_are_nowhere_are_not_looked_for_forever() -> None:
-    """2x + 4y + 6z lies between 1 and 5/3, where there are reals, and no end of them."""
+    """The form 2x + 4y + 6z lies between 1 and 5/3 at infinitely many real points, and at no integers."""
     form = {0: Fraction(2), 1: Fraction(4), 2: Fraction(6)}
     guards = [
         Guard(tuple((at, side * c) for at, c in form.items()), rest, False)
@@ -370,7 +372,7 @@ def test_a_claim_at_the_distance_1_is_one_at_each(name: str) -> None:
     ],
 )
 def test_an_error_that_falls_slower_is_not_accepted(old: str, new: str) -> None:
-    """Each is false, at some distance or at all, or inputs have distances between integers."""
+    """Each claim is false at some distance, or at all, or inputs have distances between integers."""
     source = FALLING["nothing to spare"]
     data = samples.document(dipc.certify(dipc.check(dipc.load(source), inputs="all", keep_proofs=True)))
     text = source.replace(old, new, 1) if old != "n >= 0" else source.replace("o <- n >= 0", "o <- n >= 1")
@@ -384,7 +386,7 @@ def test_an_error_that_falls_slower_is_not_accepted(old: str, new: str) -> None:
 
 
 def test_beta_that_falls_faster_is_rejected() -> None:
-    """What is claimed at the distance 1 is right, and at 2 it is not."""
+    """The claim is right at the distance 1, and wrong at 2."""
     data = samples.document(dipc.certify(dipc.check(dipc.load(FALLING["a threshold"]), inputs="all", keep_proofs=True)))
     for beta in ("exp(-2*(alpha - 1)*eps)", "2 - alpha", "exp(-(alpha - 1)*eps) - (alpha - 1)"):
         data["claim"]["beta"] = beta

@@ -50,7 +50,7 @@ def weight(number: Fraction) -> Closed:
 
 
 def comparison(law: Law, slot: int, constant: int) -> Comparison:
-    """N + u[slot] + constant >= 0."""
+    """The comparison N + u[slot] + constant >= 0."""
     whole = law[0] is Family.DISCRETE_LAPLACE
     return Comparison.from_coefficients({0: Fraction(1)}, {slot: Fraction(1)}, Fraction(constant), 0, whole)
 
@@ -87,7 +87,7 @@ def random_ways(chance: random.Random, number: int) -> list[Way]:
 
 
 def shown(ways: list[Way], low: list[int], high: list[int], chance: random.Random, kind: Kind) -> Shown:
-    """What is known of the slacks in the box, of some of them from one side only, and of sums of two or three."""
+    """Bounds of the slacks in the box, some from one side only, and of sums of two or three slacks."""
     slacks: dict[object, SlackBound] = {}
 
     def add(inputs: dict[int, Fraction], constant: Fraction) -> None:
@@ -133,7 +133,7 @@ def test_no_point_of_a_box_is_below(seed: int) -> None:
 
 
 def test_tails_together_are_better_than_one_by_one() -> None:
-    """Both are at 0 somewhere, but not both at once."""
+    """Each of the two is 0 somewhere, but never both at once."""
     law = LAWS[0]
     parts = tuple(
         Part(

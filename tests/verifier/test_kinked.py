@@ -30,7 +30,7 @@ from dipc.verifier.taylor import NotShown
 from dipc.verifier.trees import Bounded, Center, Spread, Tree, needed, read_tree
 from tests.fuzz import test_normal_trees as trees
 from tests.fuzz.normal_oracle import Comparison, Drawn, around, exact, over_plane, over_tree
-from tests.verifier.mutations import at, mutated, places
+from tests.verifier.mutations import item_at, mutated, places
 from tests.verifier.samples import resealed
 
 F = Fraction
@@ -40,7 +40,7 @@ Drawing = tuple[list[tuple[str, Fraction, Fraction]], list[Comparison]]
 
 
 def drawing(chance: random.Random) -> Drawing:
-    """A center that others are compared with, which have other bounds, too."""
+    """A center with which others are compared that have other bounds, too."""
     count = chance.randint(2, 4)
     noises = [
         (chance.choice(("Gauss", "Lap")), F(chance.randint(1, 6), 2), F(chance.randint(-3, 3))) for _ in range(count)
@@ -59,7 +59,7 @@ def drawing(chance: random.Random) -> Drawing:
 
 
 def event(drawn: Drawing) -> Tree | None:
-    """As the checker has it; None for several."""
+    """The event as the checker has it; None if it is several."""
     noises, comparisons = drawn
     laws = tuple((Normal(False), s**2) if law == "Gauss" else (Family.LAPLACE, s) for law, s, _ in noises)
     rows = [
@@ -109,7 +109,7 @@ def test_sums_over_nodes_are_as_near_as_they_say(seed: int) -> None:
 
 
 def over_two(chance: random.Random) -> tuple[list[Drawn], list[Comparison]]:
-    """At eps = 1: a chain of four, values between two others, noise around a noisy value, sums that are compared."""
+    """Events at eps = 1: a chain of four, values between two others, noise around a noisy value, compared sums."""
     count = chance.randint(4, 5)
     noises = [Drawn("Gauss", F(chance.randint(1, 6), 2), F(chance.randint(-3, 3))) for _ in range(count)]
     d = [F(chance.randint(-2, 8), 2) for _ in range(2 * count)]
@@ -187,7 +187,7 @@ def test_sums_over_trees_are_as_near_as_they_say(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [*range(2), *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 100))])
 def test_sums_over_trees_of_many_centers_are_as_near_as_they_say(seed: int) -> None:
-    """Against integrals of piecewise polynomials along the tree, at one eps and around it."""
+    """Integrals of piecewise polynomials along the tree agree, at one eps and around it."""
     noises, stated, eps = trees.drawing(random.Random(f"many {seed}"), hostile=False)
     rows = []
     for item in stated:
@@ -216,7 +216,7 @@ a <- Gauss(1, 0); b <- Gauss(1, 4); s <- Gauss(1, q); t <- Gauss(1, q); r <- s >
 
 @pytest.mark.parametrize("count", [12, pytest.param(150, marks=pytest.mark.slow)])
 def test_what_is_false_of_a_tree_is_never_accepted_in_full(count: int) -> None:
-    """Whatever is changed of its evidence and its event besides."""
+    """False claims are not accepted whatever else is changed in their evidence and their event."""
     noises = [Drawn("Gauss", F(1), F(mean)) for mean in (0, 4, 2, 2)]
     rows = [Comparison(((i, F(1)), (0, F(-1))), F(0)) for i in (2, 3)]
     rows += [Comparison(((1, F(1)), (i, F(-1))), F(0)) for i in (2, 3)]
@@ -242,7 +242,7 @@ def test_what_is_false_of_a_tree_is_never_accepted_in_full(count: int) -> None:
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (400, 1, 1, 400), (81, F(1, 81), 1, 9)])
 def test_what_a_tree_leaves_out_is_small_for_all_places_of_the_parent(sizes: tuple[Fraction, ...]) -> None:
-    """Also for the outermost, which are up to a step beyond the reach of the parent: values drawn around each other."""
+    """The outermost places are up to a step beyond the reach of the parent: values drawn around each other."""
     rows = [((*tuple((i, 1) for i in range(n + 1)), (4 + n, -1)), F(0)) for n in range(4)]
     found = star_of((tuple((Normal(False), F(size)) for size in (*sizes, 1, 1, 1, 1)), tuple(rows)))
     assert isinstance(found, Tree)
@@ -259,16 +259,16 @@ def test_what_a_tree_leaves_out_is_small_for_all_places_of_the_parent(sizes: tup
 @pytest.mark.parametrize("number", ["1" + "0" * 300, "1/1" + "0" * 300])
 @pytest.mark.parametrize("answer", ["a <= b and b <= c and c <= d", "a <= b and a <= l and a <= c and a >= -5"])
 def test_numbers_of_any_size_are_read_without_a_traceback(answer: str, number: str) -> None:
-    """Of a tree and of a star with kinks, on an interval."""
+    """Numbers of a tree and of a star with kinks, on an interval."""
     lines = "program p; output o : bool; var a, b, c, d, l : real; a <- Gauss(1/eps, 0); b <- Gauss(1/eps, 10);"
     lines += " c <- Gauss(1/eps, 20); d <- Gauss(1/eps, 30); l <- Lap(eps, 9);"
     program = dipc.load(f"{lines} o <- {answer}")
     report = dipc.check(program, [{"o": True}], beta="1/3", alpha=0, eps="[2, 9/4]", keep_proofs=True)
     data = json.loads(dipc.certify(report))
-    numbers = [path for path in places(data) if path[0] == "probabilities" and at(data, path) in ("0", "1", "-1")]
+    numbers = [path for path in places(data) if path[0] == "probabilities" and item_at(data, path) in ("0", "1", "-1")]
     for path in numbers:
         changed = json.loads(json.dumps(data))
-        at(changed, path[:-1])[path[-1]] = number
+        item_at(changed, path[:-1])[path[-1]] = number
         with suppress(Rejected):
             assert not check_text(resealed(changed)).complete
 
@@ -286,7 +286,7 @@ def test_what_a_rule_says_of_polynomials() -> None:
 
 
 def test_equal_events_are_equal_objects() -> None:
-    """Whatever multiples and signs their half-spaces and noises are written in."""
+    """Multiples and signs of half-spaces and noises make no difference."""
     laws = ((Normal(False), F(4)), (Family.LAPLACE, F(1)), (Normal(False), F(9)))
     rows = ((((0, 1), (1, -1)), F(2)), (((0, 2), (2, -2)), F(-4)), (((1, 1),), F(3)))
     other = ((Normal(False), F(9)), (Normal(False), F(4)), (Family.LAPLACE, F(1)))
@@ -296,7 +296,7 @@ def test_equal_events_are_equal_objects() -> None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_what_others_imply_is_left_out(seed: int) -> None:
-    """By linear programs: what is left implies the rest, and none of it the others, whatever else they imply."""
+    """Linear programs show that the rest implies what is left out, and that no half-space of the rest is implied."""
     noises, comparisons = drawing(random.Random(f"needed {seed}"))
     rows = [(dict(item.terms), item.constant) for item in comparisons]
     chance = random.Random(seed)
@@ -335,7 +335,7 @@ def test_a_bound_that_others_imply_makes_no_other_event() -> None:
     ],
 )
 def test_an_event_may_fall_apart_where_others_imply_a_bound(answer: str, beta: str) -> None:
-    """l was left out of the tree that has t and m, so that a false claim was accepted: l >= 0 is half as probable."""
+    """The tree with t and m once left out l, so a false claim was accepted: l >= 0 is half as probable."""
     lines = "program p; output o : bool; var t, l, m : real; t <- Gauss(1/eps, 0); l <- Gauss(1/eps, 0);"
     lines += " m <- Gauss(1/eps, 0);"
 

@@ -169,7 +169,7 @@ FINER = frozenset({112})
     "seed", [*range(3), 21, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 153) if seed != 21)]
 )
 def test_random_loops(seed: int) -> None:
-    """What the engine proves has a certificate, but for some; no less is accepted than a number of queries refutes."""
+    """Most claims that the engine proves have a certificate, and no refuted budget is accepted."""
     text = loop(random.Random(f"loops {seed}"))
     asked = question(text)
     found = asked.constant(None)
@@ -237,7 +237,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_what_the_checker_does_not_follow_is_on_trust() -> None:
-    """The proof for a selection is another one, and there is none for rates that depend on m."""
+    """The proof for a selection is another one, and rates that depend on m have none."""
     for text, why in (
         ((BENCHMARKS / "noisy_max.dip").read_text(encoding="utf-8"), "used other than as an index"),
         (SPARSE.replace("eps/(4*c)", "eps/(4*m)"), "`m`"),
@@ -254,7 +254,7 @@ def test_a_move_without_end_is_refuted_with_a_certificate() -> None:
 
 
 def test_the_moves_of_many_inputs_are_counted() -> None:
-    """For each of 2^8 moves 8 numbers are added up in each of two ways: an adversary has more inputs."""
+    """An adversary has 2^8 moves, for each of which 8 numbers are added up in each of two ways."""
     names = [f"a{number}" for number in range(8)]
     source = f"""
     program sums; const m = 2; {" ".join(f"input {name}[1..m] : real;" for name in names)}

@@ -1,4 +1,4 @@
-"""The replay of measures, against the engine's, against numbers, and against those who would cheat or stall it."""
+"""The replay of measures, compared with the engine's and with numbers, and attacked by cheats."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ SPARSE = event(SPARSE.noises, above(0, 1), above(0, 2), above(3, 0))
 
 
 def changes(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """One number changed: each rate, mean, coefficient, constant, and each number of the value's terms."""
+    """Change one number: each rate, mean, coefficient and constant, and each number of the value's terms."""
     result = []
 
     def changed(*path: int | str, to: Any) -> None:

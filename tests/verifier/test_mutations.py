@@ -37,7 +37,7 @@ def unchecked(path: Path) -> bool:
 
 
 def tamper(count: int, seed: int) -> Counter[str]:
-    """Make that many changes; how many were rejected, accepted as true and accepted as unchecked."""
+    """Make `count` changes, and return how many were rejected, accepted as true and accepted as unchecked."""
     chance = random.Random(seed)
     texts = [make() for make in CERTIFICATES.values()]
     documents = [samples.document(text) for text in texts]

@@ -1,4 +1,4 @@
-"""Inputs that a certificate states because they are near: those that are found are near, and no other is accepted."""
+"""Near inputs that a certificate states: those that are found are near, and no others are accepted."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def place(coverage: Coverage, u: Sequence[Fraction]) -> tuple[Surroundings, dict
 def around(
     coverage: Coverage, u: Sequence[Fraction], alpha: Fraction, width: Fraction = Fraction(0), *, strict: bool = False
 ) -> Divided:
-    """The cell of inputs of the path that are nearer to u than `width`, for distances from alpha on."""
+    """The cell of inputs of the path that are within `width` of u, for distances from alpha on."""
     known, point = place(coverage, u)
     sides = [
         tightened(Guard(((slot, Fraction(sign)),), width - sign * value, strict=False), coverage.ideal.integer_inputs)
@@ -88,19 +88,19 @@ def around(
     return Divided(coverage, known, (least, *known.path.guards, *sides), (), None)
 
 
-def stated(question: Divided, found: NearEvidence) -> Iterator[tuple[Divided, Input]]:
-    """The cells, with the inputs that are stated of them."""
+def near_inputs(question: Divided, found: NearEvidence) -> Iterator[tuple[Divided, Input]]:
+    """The cells, each with the near input that is stated."""
     if isinstance(found, Input):
         yield question, found
         return
     for half, one in halves(question, found):
-        yield from stated(half, one)
+        yield from near_inputs(half, one)
 
 
 @pytest.mark.parametrize("norm", ["linf", "l1", "discrete"])
 @pytest.mark.parametrize("kinds", KINDS, ids=" ".join)
 def test_from_all_that_are_nearer_than_alpha_another_answer_is_found(kinds: tuple[str, str], norm: str) -> None:
-    """And from none that is not: for each input by itself, and for those around it."""
+    """Another answer is found for each input with dd < alpha, alone and with its neighbours, and for no other input."""
     found = missed = 0
     for condition in PATHS:
         coverage = ideal(kinds, norm, one_of(condition))
@@ -115,7 +115,9 @@ def test_from_all_that_are_nearer_than_alpha_another_answer_is_found(kinds: tupl
             missed += one is None
             if one is not None:
                 found += 1
-                assert all(accepted(half, each) for half, each in stated(question, one) if contains(half, u, dd + 1))
+                assert all(
+                    accepted(half, each) for half, each in near_inputs(question, one) if contains(half, u, dd + 1)
+                )
     assert found > 10
     # Of ints, and where the nearest input has other finite values, not all are looked for.
     assert not missed or kinds != ("real", "real")
@@ -162,8 +164,9 @@ CHANGING = (
 def test_nothing_is_near_where_the_distance_is_greater(
     kinds: tuple[str, str], norm: str, body: str, metric: str, width: Fraction, data: st.DataObject
 ) -> None:
-    """Whatever a forger states of a cell, if an input of it is at a distance of at least some alpha of it, whichever
-    multipliers are given. He begins with what is so, nearby.
+    """A forged near input is rejected if some input of the cell is at a distance of at least alpha.
+
+    This holds for any multipliers. The forger begins with a true statement about a near input.
     """
     if metric and "int" in kinds:
         return
@@ -175,7 +178,7 @@ def test_nothing_is_near_where_the_distance_is_greater(
         one
         for more in (Fraction(1, 2), Fraction(3))
         if dd is not None and (found := find_near(around(coverage, u, dd + more, width))) is not None
-        for _, one in stated(around(coverage, u, dd + more, width), found)
+        for _, one in near_inputs(around(coverage, u, dd + more, width), found)
     ]
     if honest and data.draw(st.booleans()):
         one = data.draw(st.sampled_from(honest))
@@ -233,17 +236,17 @@ def test_what_is_accepted_of_a_cell_is_so_at_each_of_its_inputs(
 
 
 def is_near(coverage: Coverage, one: Input, u: Sequence[Fraction], alpha: Fraction, norm: str) -> bool:
-    """By numbers."""
+    """Whether the input is near, computed with numbers."""
     _, values = place(coverage, u)
     values = {**values, ALPHA: alpha}
 
-    def at(line: Affine | Fraction) -> Fraction:
+    def number_of(line: Affine | Fraction) -> Fraction:
         return line if isinstance(line, Fraction) else line.constant + sum(c * values[i] for i, c in line.terms)
 
     for number, line in enumerate(one.rounded, start=1):
-        values[ALPHA - number] = Fraction(ceil(at(line)))
+        values[ALPHA - number] = Fraction(ceil(number_of(line)))
     slots = coverage.machine.numbered("input")
-    other = [at(one.moved[slot]) if slot in one.moved else value for slot, value in zip(slots, u, strict=True)]
+    other = [number_of(one.moved[slot]) if slot in one.moved else value for slot, value in zip(slots, u, strict=True)]
     moves = [abs(a - b) for a, b in zip(u, other, strict=True)]
     whole = all(
         value.denominator == 1

@@ -1,4 +1,4 @@
-"""The checker's own arithmetic of normal noise: against mpmath, against the engine, and what it must not accept."""
+"""The checker's own arithmetic of normal noise, compared with mpmath and the engine; and forgeries."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def exact(x: Fraction) -> mpmath.mpf:
 
 
 def center(variance: Fraction, leaves: tuple[tuple[Bounded, int], ...]) -> Tree:
-    """Leaves around a center."""
+    """A center with these leaves."""
     return Tree(Center(F(0), Spread(False, variance), (), leaves, ()), False)
 
 
 def probability(star: Tree, eps: Fraction) -> mpmath.mpf:
-    """Of leaves around a center, by adaptive quadrature."""
+    """The probability of leaves around a center, by adaptive quadrature."""
 
     def factors(t: mpmath.mpf) -> mpmath.mpf:
         total = mpmath.mpf(1)
@@ -105,7 +105,7 @@ def test_values_of_the_normal_distribution(x: str) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_engine_has_the_same_values(seed: int) -> None:
-    """Nodes, steps and arithmetic are others there; the event is read by both."""
+    """The engine has other nodes, steps and arithmetic; both read the same event."""
     chance = random.Random(seed)
     center = normal(chance.randint(1, 4), chance.randint(-1, 1))
     others = [normal(F(chance.randint(1, 9), 2), F(chance.randint(-6, 6), 4)) for _ in range(chance.randint(1, 4))]
@@ -155,13 +155,13 @@ def test_limits_at_zero() -> None:
 
 
 def test_sums_without_stars_are_positive_from_zero() -> None:
-    """As is what is left of a sum over integers, where normal noises in their place say nothing."""
+    """A sum over integers leaves such a function where normal noises in place of discrete ones prove nothing."""
     for sign in (1, -1):
         assert Cell(F(1, 2), F(1, 2), 8, 40, Budget()).shows(Enclosed({(): ({(1, F(0)): F(sign)}, ONE)})) is (sign > 0)
 
 
 def test_tails_are_positive_only_where_they_are() -> None:
-    """erfc(√r·eps) - erfc(√s·eps), and less a constant."""
+    """The functions are erfc(√r·eps) - erfc(√s·eps), and the same less a constant."""
     near, far = (complementary(Number(F(r)), fixed=False) for r in (1, 2))
 
     def combined(*parts: tuple[int, Enclosed]) -> Enclosed:
@@ -185,7 +185,7 @@ def test_tails_are_positive_only_where_they_are() -> None:
 
 
 def test_a_bound_that_is_stated_twice_has_one_tail() -> None:
-    """Pr = 1 - Pr[t <= eps] is written with `t <= eps` twice: the claim is false, and nothing untrue is trusted."""
+    """The claim is false: 1 - Pr[t <= eps] is written with `t <= eps` twice. Nothing untrue is trusted."""
     source = "program s; input q : real; output o : bool; o <- Gauss(1/eps, q) >= 0"
     beta = "1 - 3/4*erfc(eps/sqrt(2))"
     row = {"q": "-1", "o": "true", "dd": "0"}
@@ -345,7 +345,7 @@ def test_programs_with_gaussian_noise_are_certified(name: str) -> None:
 
 
 def changed(name: str, change: Callable[[dict[str, Any]], object]) -> str:
-    """What is said of a certificate that was changed, and sealed again."""
+    """The outcome of checking a certificate that was changed and sealed again."""
     data = json.loads(certificate(name))
     change(data)
     try:
@@ -356,7 +356,7 @@ def changed(name: str, change: Callable[[dict[str, Any]], object]) -> str:
 
 
 def lesser(factor: str) -> Callable[[dict[str, Any]], object]:
-    """A claim with so many times the beta, which is false."""
+    """Multiply the claim's beta by `factor`, which makes the claim false."""
 
     def change(data: dict[str, Any]) -> None:
         data["claim"]["beta"] = f"{factor}*({data['claim']['beta']})"
@@ -373,7 +373,7 @@ def star_in(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def deepest(center: list[Any]) -> list[Any]:
-    """The center above a last one."""
+    """The parent of a last center."""
     return deepest(center[4][0]) if center[4][0][4] else center
 
 
@@ -551,12 +551,12 @@ REFUTED = [
 
 
 def counterexample_in(data: dict[str, Any]) -> dict[str, Any]:
-    """The first of them."""
+    """The first counterexample of the document."""
     return next(item["counterexample"] for item in data["obligations"] if item["verdict"] == "inaccurate")
 
 
 def test_a_refutation_is_of_an_eps_and_an_argument_at_which_the_claim_fails() -> None:
-    """Nothing is stated but where: whether it fails there is worked out anew."""
+    """The certificate states only the place: the checker finds out whether the claim fails there."""
     for name in REFUTED:
         assert "it refers to an entry that does not exist" in changed(
             name, lambda data: counterexample_in(data).__setitem__("argument", 2)
@@ -570,7 +570,7 @@ def test_a_refutation_is_of_an_eps_and_an_argument_at_which_the_claim_fails() ->
 
 
 def test_another_row_is_not_accepted_in_full() -> None:
-    """The row's probability and distance are derived: one that the stated sum over stars is not about is on trust."""
+    """A row's probability and distance are derived: if the stated sum over stars is another, it is on trust."""
     for name in ("sparse near its supremum", "sparse against erfc, refuted", "a point"):
         for place, value in ((2, "2"), (2, "1/2"), (0, "-3"), (0, "1")):
             assert "accepted in full" not in changed(
@@ -586,7 +586,7 @@ def test_equalities_of_fixed_noise_are_those_of_the_program() -> None:
     """All terms cancel for q = 2 and the deviation √2, and for nothing else."""
     name = "fixed, with equality"
 
-    def at(value: str) -> Callable[[dict[str, Any]], object]:
+    def with_input(value: str) -> Callable[[dict[str, Any]], object]:
         return lambda data: data["rows"][0].update(input=[value], dd=value, alpha=value)
 
     def deviation(value: str) -> Callable[[dict[str, Any]], object]:
@@ -596,8 +596,13 @@ def test_equalities_of_fixed_noise_are_those_of_the_program() -> None:
 
         return change
 
-    assert changed(name, at("2")) == changed(name, deviation("sqrt(2)")) == "accepted in full"
-    for change in (at("1"), at("1999/1000"), at("3"), *map(deviation, ("3", "sqrt(201/100)", "sqrt(2)/eps", "2/eps"))):
+    assert changed(name, with_input("2")) == changed(name, deviation("sqrt(2)")) == "accepted in full"
+    for change in (
+        with_input("1"),
+        with_input("1999/1000"),
+        with_input("3"),
+        *map(deviation, ("3", "sqrt(201/100)", "sqrt(2)/eps", "2/eps")),
+    ):
         assert changed(name, change) == "accepted in part"
     for beta in ("erfc(2)/2", "erfc(101/100)/2", "erfc(eps)/2", "erfc(1)/2 - 1/10^30"):
         assert "its beta differs from the claim" in changed(
@@ -608,7 +613,7 @@ def test_equalities_of_fixed_noise_are_those_of_the_program() -> None:
 
 @pytest.mark.parametrize("beta", ["exp(-eps^2/2)", "erfc(eps) + exp(-eps^2/2)", "exp(-eps)*exp(-eps^2/2) + 1/2"])
 def test_claims_of_exponentials_of_squares_are_left_open(beta: str) -> None:
-    """They are decided, and the certificate says that it has no proof; writing it was an error for rows."""
+    """The certificate says that such a decided claim has no proof; for rows, writing it was once an error."""
     program = dipc.load(
         "program above; input q : real; output r : bool; ideal { r <- q >= 0 } r <- Gauss(1/eps, q) >= 0"
     )

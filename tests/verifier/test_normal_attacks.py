@@ -1,4 +1,4 @@
-"""Random programs with Gaussian noise: verdicts and certificates against quadrature that shares nothing with either."""
+"""Random programs with Gaussian noise: verdicts and certificates compared with an independent quadrature."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(80)
 
 
 def probability(values: list[Fraction], deviations: tuple[float, float], factor: int, eps: float) -> float:
-    """That every comparison comes out as it does without noise; deviations in multiples of 1/eps."""
+    """The probability that every comparison comes out as without noise; deviations are in multiples of 1/eps."""
     center, scale = deviations
     total = 0.0
     for panel in range(-5, 5):
@@ -47,7 +47,7 @@ def probability(values: list[Fraction], deviations: tuple[float, float], factor:
 
 
 def attack(seed: int) -> str:
-    """One program, a row and a claim; the verdict, after it was compared with the truth."""
+    """Decide one program, row and claim; return the verdict after comparing it with the truth."""
     chance = random.Random(seed)
     m = chance.randint(1, 3)
     squares = chance.choice((1, 2, 3, 4, 9)), chance.choice((1, 2, 5, 16))
@@ -82,7 +82,7 @@ def attack(seed: int) -> str:
 
 @pytest.mark.parametrize("first", [0, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_random_programs_are_decided_and_certified(first: int) -> None:
-    """With `slow` 1 000 programs, else 6."""
+    """The number of programs is 1 000 with the option for slow tests, otherwise 6."""
     verdicts = [attack(seed) for seed in range(first, first + (1_000 if first else 6))]
     assert {"accurate", "inaccurate"} <= set(verdicts)
     assert verdicts.count("undecided") * 10 <= len(verdicts)

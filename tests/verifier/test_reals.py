@@ -1,4 +1,4 @@
-"""Irrational constants of the checker: against mpmath, and what is read of a certificate."""
+"""Irrational constants of the checker, compared with mpmath, and their reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One budget for a whole run: what takes too much time or memory is neither accepted nor rejected, but given up."""
+"""One budget for a whole run: a check that takes too much time or memory ends without a verdict."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ SHORT = {
 }
 
 
-def about(statements: str) -> str:
-    """A certificate about another program, well sealed."""
+def foreign(statements: str) -> str:
+    """The certificate of a program with these statements, sealed."""
     text = f"program p; input q : real; output a : {{0, 1}} = 0; {statements}"
     data = samples.document(samples.certain(("0",)))
     hashed = hashlib.sha256(text.encode()).hexdigest()
@@ -42,7 +42,7 @@ def about(statements: str) -> str:
 
 
 def limited_run(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """In three gigabytes of memory."""
+    """Run the checker with three gigabytes of memory."""
     limited = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, 3_000_000_000))\n"
         f"sys.path.insert(0, {str(ROOT)!r})\n"
@@ -61,7 +61,7 @@ def limited_run(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("name", SHORT)
 def test_short_programs_that_take_long_are_given_up(name: str, tmp_path: Path) -> None:
     file = tmp_path / "c.json"
-    file.write_text(about(SHORT[name]), encoding="utf-8")
+    file.write_text(foreign(SHORT[name]), encoding="utf-8")
     assert file.stat().st_size < 20_000
     start = time.process_time()
     done = limited_run(file, "-q", "--steps", "20000000")
@@ -107,7 +107,7 @@ def test_no_error_of_python_is_a_rejection(
 
 def test_one_file_says_the_same(tmp_path: Path) -> None:
     file, archive = tmp_path / "c.json", tmp_path / "verify.pyz"
-    file.write_text(about(SHORT["eight arrays"]), encoding="utf-8")
+    file.write_text(foreign(SHORT["eight arrays"]), encoding="utf-8")
     assert command.main(["--export", str(archive)]) == 0
     done = subprocess.run(
         [sys.executable, "-P", str(archive), str(file), "-q", "--steps", "1000000"],
@@ -134,7 +134,7 @@ def test_parts_are_parts_of_the_whole() -> None:
 
 
 def test_what_rows_share_is_charged_as_often_as_it_is_worked_on() -> None:
-    """A function that is compared with another denominator, in one row and in sixty."""
+    """One function is compared with another denominator, in one row and in sixty."""
     shared = [[0, str(-number), "1"] for number in range(60)]
     quotient = {"numerator": shared, "denominator": shared}
 

@@ -50,7 +50,7 @@ def test_nothing_is_imported_by_name() -> None:
 
 
 def test_no_floating_point() -> None:
-    """Not one float: neither a literal nor a conversion."""
+    """The checker has neither a float literal nor a conversion to float."""
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), path
@@ -58,7 +58,7 @@ def test_no_floating_point() -> None:
 
 
 def run_alone(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """`python -m dipc.verifier` in an interpreter that sees no installed package."""
+    """Run `python -m dipc.verifier` in an interpreter without installed packages."""
     program = (
         f"import sys; sys.path[:0] = [{str(ROOT)!r}]\n"
         "from dipc.verifier.command import main\n"
@@ -101,7 +101,7 @@ def test_it_is_a_module_to_run(tmp_path: Path) -> None:
 
 
 def test_nobody_need_read_what_it_says(tmp_path: Path) -> None:
-    """As with `| head -1`: the code counts, and there is no traceback."""
+    """A closed pipe, as by `| head -1`, changes no exit code and prints no traceback."""
     file = tmp_path / "certificate.json"
     for text, code in ((samples.certain(("0",)), 0), (samples.certain(("0",)).replace("test", "tested"), 1)):
         file.write_text(text, encoding="utf-8")
@@ -129,7 +129,7 @@ def test_it_rejects_and_refuses(tmp_path: Path) -> None:
 
 
 def test_the_page_says_of_each_file_what_it_is_for() -> None:
-    """A sceptic's day: what is read first are the files of text, execution, measures and signs."""
+    """The page lists first the files for text, execution, measures and signs."""
     page = (ROOT / "dipc" / "certificate" / "FORMAT.md").read_text(encoding="utf-8")
     guide = page[page.index("## A day with the checker") : page.index("## Reading and writing")]
     files = {file.name for file in SOURCES} - {"__init__.py", "__main__.py"}
@@ -139,7 +139,7 @@ def test_the_page_says_of_each_file_what_it_is_for() -> None:
 
 
 def _imported(files: Iterable[str]) -> set[str]:
-    """The files of the checker that these import, themselves, and those that these import."""
+    """The files of the checker that `files` import, directly or indirectly, with `files`."""
     found, left = set[str](), list(files)
     while left:
         name = left.pop()

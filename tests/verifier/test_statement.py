@@ -263,7 +263,7 @@ r <- Lap(eps, q); o <- r >= 0
 
 
 def test_one_beta_for_all_distances_is_not_one_that_falls() -> None:
-    """With alpha = 0 the beta exp(-alpha*eps/2)/2 is 1/2, which is right for all inputs and no better next to 0."""
+    """The beta exp(-alpha*eps/2)/2 is 1/2 for alpha = 0, which is right for all inputs and no better next to 0."""
     report = dipc.check(
         dipc.load(THRESHOLD), inputs="all", alpha="0", beta="exp(-alpha*eps/2)/2", keep_proofs=True
     )  # fmt: skip
@@ -301,7 +301,7 @@ def every_number(least: int, beta: str, source: str = SPARSE, **constants: int) 
 
 
 def test_a_refutation_is_about_its_own_number_of_queries() -> None:
-    """At m = 5 and eps = 139 the bound 16*m*exp(-alpha*eps/8) fails, and 17*m*exp(-alpha*eps/8) does not."""
+    """The bound 16*m*exp(-alpha*eps/8) fails at m = 5 and eps = 139, and 17*m*exp(-alpha*eps/8) does not."""
     split = str(samples.ROOT / "tests" / "golden" / "files" / "split_rates.dip")
     text = every_number(1, "16*m*exp(-alpha*eps/8)", split)
     assert ", at m = 5, q[1] = -1, q[2] = -1, q[3] = -1, q[4] = -1, q[5] = -1, eps = 139" in sentence(text)
@@ -327,7 +327,7 @@ def test_a_beta_of_one_for_every_number_is_vacuous() -> None:
 
 
 def test_bounds_with_normal_noise_at_one_eps() -> None:
-    """What enclosures do not tell apart is not decided, also at a single eps."""
+    """A comparison that enclosures leave open is not decided, also at a single eps."""
     source = "program n; input q : {0, 1}; output o : real; ideal { o <- q } o <- Gauss(1/eps, q)"
     report = dipc.check(dipc.load(source), inputs="all", gamma="1", beta="1/3", eps="[1, 1]", keep_proofs=True)
     text = certify(report)
@@ -544,7 +544,8 @@ _EPS = (["(0, inf)"], ["(0, 1/2]"], ["[1, 2]"], ["[1, 1]", "(3, inf)"])
 
 def forged_rows(chance: random.Random) -> Document:
     """A certificate about rows with rows dropped, repeated, exchanged, a beta, alpha, gamma or eps changed, dd added or
-    removed, outputs exchanged or emptied."""
+    removed, outputs exchanged or emptied.
+    """
     data = document(coin(chance.choice(_BETAS[:4])))
     for _ in range(chance.randrange(1, 4)):
         row = chance.choice(data["rows"])

@@ -1,5 +1,6 @@
-"""Each kind of step, against values computed in other ways: what is accepted must be true, and what is plainly true
-must be accepted.
+"""Each kind of step, compared with values computed in other ways.
+
+Accepted steps must be true, and plainly true steps must be accepted.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def test_signs_on_intervals_are_right(
 
 @given(rationals, st.integers(1, 12), st.integers(0, 40))
 def test_a_sign_that_is_clear_is_found(lower: Fraction, n: int, bits: int) -> None:
-    """(e^{-t} - c)^2·… is at least the square of a distance."""
+    """The function (e^{-t} - c)^2·… is at least the square of a distance."""
     curve = curve_of({(0, 0): n + 1, (1, 0): -n, (2, 1): 3})
     prove_sign(curve, lower, lower + 1, 1, bits, Budget())
     with pytest.raises(Rejected, match="is not shown to have the sign"):
@@ -136,7 +137,7 @@ def test_signs_towards_infinity_are_right(curve: Curve, bound: Fraction, sign: i
 
 @given(st.integers(1, 60), st.sampled_from([1, -1]))
 def test_ends_that_are_clear_are_found(order: int, sign: int) -> None:
-    """1 - Σ_{n < order} t^n/n!·e^{-t} vanishes at 0 to exactly this order."""
+    """The function 1 - Σ_{n < order} t^n/n!·e^{-t} vanishes at 0 to exactly this order."""
     fact = 1
     for n in range(1, order):
         fact *= n
@@ -180,7 +181,7 @@ def test_a_point_where_the_function_is_zero_exactly() -> None:
     rationals,
 )
 def test_a_curve_has_the_signs_of_its_function(curve: Curve, shift: Fraction, unit: Fraction, eps: Fraction) -> None:
-    """Whatever its exponents and coefficients are: it is the function times something positive."""
+    """The curve is the function times a positive number, for all exponents and coefficients."""
     function = {(k, shift - unit * j): Fraction(c, 7) for j, k, c in curve.terms}
     found = Curve.from_ring(function, Budget())
     assert gcd(*(j for j, _, _ in found.terms)) <= 1

@@ -1,4 +1,4 @@
-"""Discrete normal noise as the checker adds it up: against all integers one by one to 50 digits, and forged."""
+"""Discrete normal noise in the checker: compared with sums over all integers to 50 digits, and forged."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def exact(x: Fraction) -> mpmath.mpf:
 
 
 def masses(family: NoiseFamily, size: Fraction, eps: Fraction) -> dict[int, mpmath.mpf]:
-    """Of all integers that are not less probable than 10^-55."""
+    """The masses of all integers with a probability of at least 10^-55."""
     if not isinstance(family, Normal):
         z = mpmath.exp(-exact(size * eps))
         return {
@@ -59,7 +59,7 @@ def masses(family: NoiseFamily, size: Fraction, eps: Fraction) -> dict[int, mpma
 
 
 def probability(laws: Laws, rows: Rows, eps: Fraction) -> mpmath.mpf:
-    """Over all values, one after the other; each noise is forgotten after the last half-space that it is in."""
+    """The probability by summation over all values; each noise is forgotten after the last half-space with it."""
     states: dict[tuple[int, ...], mpmath.mpf] = {tuple(0 for _ in rows): mpmath.mpf(1)}
     for place, (family, size) in enumerate(laws):
         found: dict[tuple[int, ...], mpmath.mpf] = {}
@@ -83,7 +83,7 @@ def probability(laws: Laws, rows: Rows, eps: Fraction) -> mpmath.mpf:
 
 
 def drawing(chance: random.Random) -> tuple[Laws, Rows]:
-    """One to three noises, of which one is discrete normal: stars, chains, and sums of multiples of all."""
+    """A random event of one to three noises, one of them discrete normal: stars, chains, and sums of multiples."""
     laws: Laws = []
     for place in range(chance.randint(1, 3)):
         size = F(chance.randint(1, 8), chance.choice((2, 4, 8)))
@@ -115,7 +115,7 @@ def drawing(chance: random.Random) -> tuple[Laws, Rows]:
 
 
 def written_otherwise(laws: Laws, rows: Rows, chance: random.Random) -> tuple[Laws, Rows]:
-    """The same with noises and half-spaces in another order, multiplied, and of noises the opposites."""
+    """The same event with noises and half-spaces in another order, with other multiples and signs."""
     order = chance.sample(range(len(laws)), len(laws))
     signs = [chance.choice((-1, 1)) for _ in laws]
     turned: Rows = []
@@ -130,7 +130,7 @@ def written_otherwise(laws: Laws, rows: Rows, chance: random.Random) -> tuple[La
 
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 400))])
 def test_sums_over_integers_are_as_near_as_they_say(seed: int) -> None:
-    """So are the bounds by continuous noises next to 0, and those of the tails."""
+    """The bounds by continuous noises next to 0, and those of the tails, are as near as they say, too."""
     chance = random.Random(f"summed {seed}")
     laws, rows = drawing(chance)
     event = summed_of(laws, rows)
@@ -175,7 +175,7 @@ def test_sums_over_integers_are_as_near_as_they_say(seed: int) -> None:
 
 @pytest.mark.parametrize("deviation", ["1/1000000", "1/1000", "1/3", "1", "30", "200"])
 def test_deviations_of_all_sizes(deviation: str) -> None:
-    """To 50 digits, also where one value has nearly all of the mass, or none of thousands much."""
+    """The sums agree to 50 digits, also if one value has nearly all of the mass, or none of thousands has much."""
     laws: Laws = [(Normal(True, whole=True), F(deviation) ** 2), (Normal(True, whole=True), F(1, 4))]
     rows: Rows = [(((0, 1), (1, -1)), F(-1)), (((0, 1),), F(3))]
     low, high = Cell(F(1), F(0), 1, 200, Budget()).enclosure(Enclosed({(summed_of(laws, rows),): (ONE, ONE)}))
@@ -207,7 +207,7 @@ def test_what_is_too_large_is_not_worked_out() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_inverses_of_series(seed: int) -> None:
-    """The true series may be anything within its error: so may its inverse."""
+    """The inverse is right for each true series within the error of the given one."""
     chance = random.Random(f"inverse {seed}")
     cell = Expansion(F(1), F(1, 4), 10, 30, Budget())
     one = 1 << cell.bits
@@ -396,7 +396,7 @@ def test_privacy_at_pairs_is_certified() -> None:
 
 
 def false_claims() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Certificates that say what is false by little, in all their parts: nothing that comes of them is true."""
+    """Certificates of slightly false claims, in all their parts."""
     truths: list[tuple[str, Laws, Rows, Fraction, str]] = [
         (
             "near its supremum",
@@ -421,7 +421,7 @@ def false_claims() -> Iterator[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.parametrize("count", [60, pytest.param(250, marks=pytest.mark.slow)])
 def test_what_is_false_is_never_accepted_in_full(count: int) -> None:
-    """Whatever of its evidence and its sums is changed besides."""
+    """False claims are not accepted whatever else is changed in their evidence and sums."""
     chance = random.Random(f"forged {count}")
     rejected = 0
     for name, data in false_claims():
@@ -447,7 +447,7 @@ SIGN = "program sign; input q : int; output r : bool; ideal { r <- q >= 0 } r <-
 
 
 def test_a_sum_without_limits_ends_in_no_error() -> None:
-    """A certificate may state it, and normal noises in its place are compared with nothing."""
+    """A certificate may state such a sum, and normal noises in its place are compared with nothing."""
     source = "program s; input q : int; output o : bool; o <- DGauss(1/eps, q) >= 0"
     row = {"q": "2", "o": "true", "dd": "0"}
     report = dipc.check(dipc.load(source), [row], alpha="0", beta="1/5", eps="[1, 5/4]", keep_proofs=True)
@@ -471,15 +471,15 @@ def test_bounds_of_tails_do_not_cancel_exact_ones() -> None:
 
 
 def changes(name: str) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Each number of the sums, one by one, a little greater and less."""
+    """Make each number of the sums, one by one, a little greater and less."""
 
     def change(path: tuple[str | int, ...], value: Any) -> Callable[[dict[str, Any]], None]:
-        def at(data: dict[str, Any]) -> None:
+        def assign(data: dict[str, Any]) -> None:
             for step in path[:-1]:
                 data = data[step]  # type: ignore[index]
             data[path[-1]] = value  # type: ignore[index]
 
-        return at
+        return assign
 
     data = json.loads(certificate(name))
     for path in places(data["probabilities"]):
@@ -496,7 +496,7 @@ def changes(name: str) -> Iterator[Callable[[dict[str, Any]], None]]:
 
 
 def test_no_number_of_a_sum_may_be_another() -> None:
-    """The sum is compared with the one that the program has."""
+    """The stated sum is compared with the program's."""
     tried = 0
     for name in (
         "near its supremum",

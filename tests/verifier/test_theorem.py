@@ -1,4 +1,4 @@
-"""What a certificate says of its program is derived from the program's text, or it is said that it was not."""
+"""Statements of a certificate about its program are derived from the program's text, or said not to be."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def theorem(program: Program) -> Theorem:
 
 
 def derive(found: Theorem, inputs: dict[str, Any], outputs: dict[str, Any], stated: Any, gamma: Any = 0) -> None:
-    """Raises Rejected where the stated closed form is not the probability."""
+    """Check a stated closed form. Raise Rejected if it is not the probability."""
     cells = [str(value) for value in inputs.values()]
     wanted = [None if value in (None, "") else str(value) for value in outputs.values()]
     found.check(cells, wanted, Fraction(gamma), read_closed(closed_data(stated.value)))
@@ -107,7 +107,7 @@ out <- best > 1
 
 
 def test_a_running_maximum_has_few_states() -> None:
-    """Of 2^39 paths one exit each remains for the place of the maximum."""
+    """One exit for each place of the maximum remains of 2^39 paths."""
     found = run(RUNNING, {f"q[{i}]": Fraction(i % 3) for i in range(1, 21)}, {"out": True}, m=20)
     assert len(found.ends) == 20
     assert len(found.steps) < 2_000
@@ -196,7 +196,7 @@ end
 """
 
 
-def why(document: dict[str, Any]) -> str:
+def refusal(document: dict[str, Any]) -> str:
     with pytest.raises(Rejected) as caught:
         check_text(samples.resealed(document))
     return str(caught.value)
@@ -208,9 +208,9 @@ def test_the_certificate_of_the_noiseless_program_is_none_of_sparse() -> None:
     assert check_text(samples.resealed(forged)).complete
     text = (BENCHMARKS / "sparse.dip").read_text(encoding="utf-8")
     forged["program"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    assert why(forged) == "program: `sha256` does not match its text"
+    assert refusal(forged) == "program: `sha256` does not match its text"
     forged["program"]["text"] = text
-    assert why(forged) == "row 1: the program gives another probability at these inputs"
+    assert refusal(forged) == "row 1: the program gives another probability at these inputs"
 
 
 def partial_sums() -> dict[str, Any]:
@@ -243,7 +243,7 @@ def test_no_probability_of_sums_of_noises_is_believed(value: str) -> None:
     cells = ["0", "0", "0"]
     with pytest.raises(Rejected, match="another probability"):
         found.check(cells, list(cells), Fraction(3), read_closed([[0, "0", value]]))
-    assert why(document)
+    assert refusal(document)
 
 
 def another_constant(document: dict[str, Any]) -> None:
@@ -279,7 +279,7 @@ def another_comparison(document: dict[str, Any]) -> None:
 def test_a_false_statement_about_the_program_is_rejected(change: Callable[[dict[str, Any]], None]) -> None:
     document = samples.document(samples.sparse())
     change(document)
-    assert why(document)
+    assert refusal(document)
 
 
 def test_what_is_not_derived_is_said_first_and_is_no_probability_over_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -424,7 +424,7 @@ def test_what_the_language_refuses_is_no_program(statement: str) -> None:
     "statement", ["b <- 1; o <- choose { 0 : b/2, 1 : 1 - b/2 }", "b <- 0; if q < 0 then b <- 3 end; d <- b; o <- 0"]
 )
 def test_what_no_run_comes_to_is_not_looked_at(statement: str) -> None:
-    """FORMAT.md says why: the engine refuses these, of which some value is never there."""
+    """The checker does not examine unreachable statements, as FORMAT.md explains; the engine refuses them."""
     text = f"program p; input q : real; output o : {{0, 1}}; var b : {{0..3}}; var d : {{0, 1}}; {statement}"
     machine = Machine.compile(read_program(text, Budget()), {}, Budget())
     (q,), (o,) = machine.numbered("input"), machine.numbered("output")

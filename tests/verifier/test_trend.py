@@ -1,4 +1,4 @@
-"""What is said for every gamma: betas that never grow with it, and answers that stay the same on a range."""
+"""Claims for every gamma: betas that never grow with gamma, and answers that stay the same on a range."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def ranges(beta: str) -> dict[str, Any]:
 
 
 def test_a_beta_that_is_as_stated_at_the_ends_of_the_ranges_alone() -> None:
-    """With the factor it is the same where a range ends, and far below 0 between them."""
+    """The factor leaves beta the same where a range ends, and makes it far below 0 in between."""
     document = ranges("exp(-gamma*eps/2)")
     assert check_text(samples.resealed(document)).complete
     document["claim"]["beta"] = "exp(-gamma*eps/2)*(1 + 100*(gamma - 1)*(gamma - 2))"
@@ -81,7 +81,7 @@ def test_a_beta_that_is_as_stated_at_the_ends_of_the_ranges_alone() -> None:
 
 
 def test_a_refutation_on_a_range_on_which_more_answers_become_near() -> None:
-    """The answers at gamma = 0 have less than the probability that is claimed of those within a great gamma."""
+    """The answers at gamma = 0 have less than the probability claimed for the answers within a great gamma."""
     report = dipc.check(dipc.load(EXPONENTIAL % "0"), alpha=0, gamma=0, keep_proofs=True)
     document = samples.document(dipc.certify(report))
     assert document["verdict"] == "inaccurate"

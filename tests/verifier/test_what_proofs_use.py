@@ -125,7 +125,7 @@ def test_what_is_broken_below_is_right_before(name: str) -> None:
 
 
 def put(value: object, *path: str | int) -> Callable[[Document], None]:
-    """A change of one value."""
+    """Return the change of one value."""
 
     def change(data: Document) -> None:
         for name in path[:-1]:
@@ -144,7 +144,7 @@ def each(*changes: Callable[[Document], None]) -> Callable[[Document], None]:
 
 
 def repeated(*path: str | int) -> Callable[[Document], None]:
-    """The first item of a list once more, at its end."""
+    """Repeat the first item of a list at its end."""
 
     def change(data: Any) -> None:
         for name in path:
@@ -179,7 +179,7 @@ def proved_classes(data: Document) -> list[Document]:
 
 
 def of_class(change: Callable[[Document], None]) -> Callable[[Document], None]:
-    """A change of the first class that is proved."""
+    """Change the first class that is proved."""
     return lambda data: change(proved_classes(data)[0])
 
 
@@ -190,7 +190,7 @@ def first_slack(entry: Document) -> Document:
 
 
 def of_term(change: Callable[[Document], None]) -> Callable[[Document], None]:
-    """A change of the first event of a union bound."""
+    """Change the first event of a union bound."""
     return lambda data: change(data["numbers"]["union"]["terms"][0])
 
 
@@ -208,14 +208,14 @@ def a_variable_that_is_no_input(data: Document) -> None:
 
 
 def cells(data: Document) -> list[Document]:
-    """Of the first argument on the first interval."""
+    """The cells of the first argument on the first interval."""
     found = data["obligations"][0]["parts"][0]["cells"][0]
     assert isinstance(found, list)
     return found
 
 
 def of_factor(change: Callable[[Document], None]) -> Callable[[Document], None]:
-    """A change of the last factor of the first cell."""
+    """Change the last factor of the first cell."""
     return lambda data: change(cells(data)[0]["factors"][-1])
 
 
@@ -231,7 +231,7 @@ def a_root_twice(data: Document) -> None:
 
 
 def an_even_factor(data: Document) -> None:
-    """Nothing is shown of what has its square, but that there is no other sign."""
+    """A factor whose square is there needs no evidence of its sign."""
     factor = data["obligations"][0]["chart"]["intervals"][0][-1]
     factor |= {"multiplicity": 2, "evidence": "even"}
 
@@ -272,7 +272,7 @@ def bound_of_nothing(data: Document) -> None:
 
 
 def of_answers(name: str, value: object) -> Callable[[Document], None]:
-    """Of all answers about half-spaces that say this."""
+    """Change all answers about half-spaces that have `name`."""
 
     def change(data: Document) -> None:
         found = [answer for answer in data["answers"].values() if name in answer]
@@ -482,7 +482,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
 
 
 def said_of(text: str) -> str:
-    """Why a certificate is not accepted in full."""
+    """The reason why a certificate is not accepted in full."""
     try:
         accepted = check_text(text)
     except (Rejected, Unreadable) as error:
@@ -515,7 +515,7 @@ def test_the_list_is_in_the_format() -> None:
 
 @pytest.mark.parametrize("eps", [["(0, 1/1000]", "[5, 6]"], ["[5, 6]"]])
 def test_a_bound_of_alpha_is_used_up_to_the_greatest_eps(eps: list[str]) -> None:
-    """At q = 1/2 and eps = 5 the claim is false: what is shown up to eps = 1/1000 does not do for it."""
+    """The claim is false at q = 1/2 and eps = 5: a proof up to eps = 1/1000 is not enough."""
     data = document("inside")
     data["claim"]["eps"] = eps
     assert "covers other values than the claim" in said_of(samples.resealed(data))

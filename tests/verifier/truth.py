@@ -1,4 +1,4 @@
-"""Whether what a certificate states is true, judged by the engine and by ball arithmetic, not by the checker."""
+"""Whether the statements of a certificate are true, judged by the engine and ball arithmetic, not by the checker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNCHECKED_OF_ROWS = ("input", "output", "dd", "reason", "own")
 
 
 def untruths(document: dict[str, Any]) -> Iterator[str]:
-    """All that is wrong in a certificate that is well formed."""
+    """The faults of a well-formed certificate."""
     texts = [SourceText("", text) for text in document["claim"]["eps"]]
     intervals = [interval for text in texts for interval in resolve_intervals(text, parse_interval(text), {})]
     probabilities = [function(entry["value"]) for entry in document["probabilities"]]
@@ -39,7 +39,7 @@ def ring(terms: list[list[Any]]) -> ExpPoly:
 
 
 def function(data: Any) -> Closed:
-    """The function; its denominator is made positive by a square where it is not known to be."""
+    """The function; if its denominator may be negative, both parts are multiplied by it."""
     if isinstance(data, dict):
         below = ring(data["denominator"])
         return Quotient(ring(data["numerator"]) * below, below * below)
@@ -54,7 +54,7 @@ def _positive(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _arms(entry: dict[str, Any]) -> list[list[Closed]]:
-    """Of what the beta is the least, and of what each of these is the greatest."""
+    """The arguments of the `min` that beta is, each with its arguments of `max`."""
     parts = entry.get("min", [[]])
     return [[function(arm) for arm in (part["max"] if "max" in (part or ()) else [part])] for part in parts]
 
@@ -122,7 +122,7 @@ def _charts(chart: dict[str, Any], probability: Closed, beta: Closed, intervals:
 
 
 def _roots(factor: dict[str, Any], interval: Interval) -> Iterator[tuple[Fraction, Fraction]]:
-    """Where a factor is said to have its roots."""
+    """The stated places of the roots of a factor."""
     if factor["evidence"] is None:
         numbers = {k: Fraction(c) for k, _, c in factor["function"]}
         root = -numbers.get(0, Fraction(0)) / numbers[1] if len(numbers) == 2 else Fraction(0)
@@ -165,7 +165,7 @@ def _factors(factors: list[dict[str, Any]], stated: Any, lower: Fraction) -> Ite
 
 
 def _same_up_to_unit(whole: ExpPoly, slack: Closed) -> bool:
-    """Whether the slack is whole over something positive."""
+    """Whether `whole` is the slack times a positive function."""
     below = Quotient.convert(slack)
     rest = Quotient.convert(Fraction(1)) if below.is_zero() else below
     return all(sign_at(whole, eps) == sign_at(rest.numerator, eps) for eps in (Fraction(n, 7) for n in range(1, 40)))
@@ -177,9 +177,7 @@ _Signed = tuple[Fraction, Fraction, int, list[tuple[int, Fraction, Fraction]]]
 def _signed(
     pieces: list[dict[str, Any]], terms: list[tuple[int, Fraction, Fraction]], lower: Fraction
 ) -> Iterator[_Signed]:
-    """Intervals on which a sign of the function, or that of the slope of it without its greatest exponential, is
-    stated.
-    """
+    """Intervals with a stated sign of the function, or of its slope without its greatest exponential."""
     top = max(q for _, q, _ in terms)
     slope = [
         *((k - 1, q - top, c * k) for k, q, c in terms if k),
@@ -198,7 +196,7 @@ def _signed(
 
 
 def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[list[list[Closed]]]) -> Iterator[str]:
-    """Against the claim as the engine reads it."""
+    """The faults of rows, compared with the claim as the engine reads it."""
     stated = document["claim"]
     constants = document["program"]["constants"]
     declared = "".join(f"const {name} = {value};" for name, value in constants.items())
