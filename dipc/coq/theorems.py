@@ -63,12 +63,12 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
     An obligation without a theorem is a comment that begins with `not stated:`. Raises UnsupportedError for
     certificates about privacy, and Exhausted where the signs at single points take more than the budget permits.
     """
-    if any(part.question not in (Question.ROWS, Question.ALL_INPUTS) for part in document.parts):
+    if any(part.question not in (Question.ROWS, Question.ALL_INPUTS) for part in document.constituents):
         raise UnsupportedError(f"inequalities of privacy are not written; supported are {SUPPORTED}")
     blocks: list[str] = []
     stated = total = 0
-    several = len(document.parts) > 1
-    for part, kind in zip(document.parts, _kinds(document), strict=True):
+    several = len(document.constituents) > 1
+    for part, kind in zip(document.constituents, _kinds(document), strict=True):
         prefix = f"{kind}_o" if several else "o"
         context = _Context.read(part.data)
         if several:
@@ -85,13 +85,13 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
                 blocks.append(f"(* {heading}\n   not stated: {_comment(str(reason))} *)")
             else:
                 blocks.append("\n".join([f"(* {heading} *)", *lines]))
-    open_verdicts = sum(_open_verdicts(part.data) for part in document.parts)
+    open_verdicts = sum(_open_verdicts(part.data) for part in document.constituents)
     theorems = CoqFile("", stated, total, open_verdicts)
     head = "\n   ".join(
         [
             f"{theorems.summary}.",
             *CLAIMED,
-            *(f"Program {_comment(part.program.name)}, {_claim(part.data['claim'])}" for part in document.parts),
+            *(f"Program {_comment(part.program.name)}, {_claim(part.data['claim'])}" for part in document.constituents),
         ]
     )
     text = "\n\n".join([f"(* {head} *)", PRELUDE.read_text(encoding="utf-8").strip(), *blocks])

@@ -96,7 +96,7 @@ def compare_program(document: Document, path: Path) -> str:
     """Check that the certificate is about this program, and say so. Raise Rejected if it is about another."""
     # A byte order mark is no part of a program.
     sha256 = hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest()
-    if any(sha256 != document_part.program.sha256 for document_part in document.parts):
+    if any(sha256 != document_part.program.sha256 for document_part in document.constituents):
         raise Rejected(f"the certificate is about a program other than {path}", "program")
     return f"the program is {path}"
 
@@ -124,7 +124,7 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     for name in sorted(values.keys() | stated.keys()):
         if values.get(name) != stated.get(name):
             raise Rejected(f"the constant `{name}` has another value in the certificate: {note}", "program")
-    for each in document.parts:
+    for each in document.constituents:
         for parameter, varying in varying_constants(each.data):
             known = {parameter}
             for name, value in bindings:
@@ -144,8 +144,8 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
 
     dd is compared if the file gives it everywhere. Raises Rejected if a cell differs.
     """
-    if len(document.parts) > 1 or document.parts[0] is not document:
-        words = [compare_table(each, path) for each in document.parts]
+    if len(document.constituents) > 1 or document.constituents[0] is not document:
+        words = [compare_table(each, path) for each in document.constituents]
         return words[0]  # all of them are compared, and have the same rows
     if document.table is None:
         raise Rejected("the certificate is not about a table", "table")

@@ -375,8 +375,10 @@ INPUTS_MEANT = "that its inputs are all that you care about"
 
 @dataclass(frozen=True)
 class Source:
-    """The program that a certificate is about: its text, with these constants, read at the eps `at`, if one is
-    given."""
+    """The program that a certificate is about: its text and its constants.
+
+    It is read at the eps `at`, or at every eps if that is None.
+    """
 
     name: str
     text: str
@@ -456,7 +458,7 @@ class Document:
     refuted: Document | None = None
 
     @property
-    def parts(self) -> tuple[Document, ...]:
+    def constituents(self) -> tuple[Document, ...]:
         """The documents of which this one consists: itself, unless it is about a least number."""
         return tuple(one for one in (self.proved, self.refuted) if one is not None) or (self,)
 
@@ -538,8 +540,11 @@ def digest(rest: Mapping[str, Any]) -> str:
 def check_document(
     document: Document, budget: Budget, facts: Mapping[str, str] | None = None, expected: Expected | None = None
 ) -> Accepted:
-    """Every step derived again; raises Rejected naming the first that is wrong. `facts` says what was compared before:
-    the `program`, its `constants`, the `rows`. Where something is `expected` the answer says whether it is met."""
+    """Check every step again. Raise Rejected naming the first that is wrong.
+
+    `facts` says what was compared before: the `program`, its `constants`, the `rows`. If a claim is `expected`, the
+    answer says whether it is met.
+    """
     with in_step("answers"):
         budget.answers = Answers(_object(document.data.get("answers", {})))
     try:
@@ -659,7 +664,7 @@ def _check_inputs(document: Document, tree: Program, about: Subject, budget: Bud
     varying = frozenset(checked.varying)
     return Accepted(
         statement=OfInputs(
-            about.without(varying),
+            about.leaving_open(varying),
             checked.claim,
             _kinds(tree),
             named,
@@ -772,7 +777,7 @@ def _check_aligned(
     every = "" if numbers is None else f", every {numbers[0]} >= {numbers[1]}"
     return Accepted(
         statement=OfAllPairs(
-            about.without(frozenset(() if numbers is None else numbers[:1])),
+            about.leaving_open(frozenset(() if numbers is None else numbers[:1])),
             claim,
             intervals,
             machine,
@@ -794,7 +799,7 @@ def _check_aligned(
 
 def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
     """Check the two documents about a least number, and their consequence."""
-    accepted = [check_document(end, budget, facts) for end in document.parts]
+    accepted = [check_document(end, budget, facts) for end in document.constituents]
     data = {
         name: None if end is None else end.data
         for name, end in zip(_ENDS, (document.proved, document.refuted), strict=True)

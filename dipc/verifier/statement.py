@@ -53,7 +53,7 @@ class Subject:
     sha256: str
     at: Fraction | None
 
-    def without(self, names: frozenset[str]) -> Subject:
+    def leaving_open(self, names: frozenset[str]) -> Subject:
         """The same program without the constants that are left open."""
         return replace(self, constants=tuple(each for each in self.constants if each[0] not in names))
 
@@ -65,8 +65,11 @@ class Subject:
 
 @dataclass(frozen=True)
 class Expected:
-    """The claim that a reader expects. Parts that are None are those of the program's claim block, `block`, or else
-    those that were proved. With `own` the rows are those of the reader's table, and so are their columns."""
+    """The claim that a reader expects.
+
+    Parts that are None are those of the program's claim block, `block`, or else those that were proved. With `own` the
+    rows are those of the reader's table, and so are their columns.
+    """
 
     verdict: str | None = None
     all_inputs: bool = False
@@ -302,7 +305,7 @@ class OfRows:
         return size is not None and size <= len(self.rows) and self._inputs(whole=True) == size
 
     @property
-    def _where(self) -> str:
+    def _refuting_place(self) -> str:
         count = len(self.rows)
         if self.product is not None:
             text, number, _ = self.product
@@ -356,8 +359,8 @@ class OfRows:
             count = sum(row.verdict == "inaccurate" for row in self.rows)
             return f"{self.subject} {denied} {claimed}{at}; refuted at {count} of {len(self.rows)} listed inputs{after}"
         if self.verdict == "undecided" and all(row.verdict == "undecided" for row in self.rows):
-            return f"nothing is proved of {self.subject} {self._where}"
-        return f"{self.subject} {right} {claimed}, {self._where}{after}, {eps}"
+            return f"nothing is proved of {self.subject} {self._refuting_place}"
+        return f"{self.subject} {right} {claimed}, {self._refuting_place}{after}, {eps}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
         """Whether the expected claim follows."""
@@ -373,7 +376,7 @@ class OfRows:
         if self.verdict != "accurate":
             return (Follows.OPEN if self.verdict == "undecided" else Follows.NO), f"it is {self.verdict}"
         if expected.all_inputs and not self._covers_domain:
-            return Follows.NO, f"its rows are not shown to be all inputs of the program: it is {self._where}"
+            return Follows.NO, f"its rows are not shown to be all inputs of the program: it is {self._refuting_place}"
         if not is_within(asked.intervals, self.claim.intervals):
             return Follows.NO, "it is about other eps"
         result, why, says = Follows.YES, "", False
@@ -444,8 +447,10 @@ def violates(
     refuted: tuple[Fraction, Decided],
     budget: Budget,
 ) -> bool:
-    """Whether the claim asked fails at a row with these inputs, outputs and dd, at the eps where the obligation about
-    this gamma was refuted."""
+    """Whether the claim asked fails at a row, at the eps where its obligation was refuted.
+
+    `row` has inputs, outputs and dd, `refuted` a gamma and the obligation about it.
+    """
     inputs, outputs, dd = row
     radius, decided = refuted
     eps = decided.fails_at
@@ -470,7 +475,7 @@ def violates(
 
 @dataclass(frozen=True)
 class OfInputs:
-    """What was proved about every real and int input, and, with a `parameter`, every number from the `least` on."""
+    """The theorem about every real and int input, and, with a `parameter`, every number from `least` on."""
 
     subject: Subject
     claim: Claim
@@ -597,7 +602,7 @@ def _about_accuracy(expected: Expected) -> bool:
 
 @dataclass(frozen=True)
 class OfPairs:
-    """What was proved about pairs of inputs; of a refutation the one pair with the outputs that refute it."""
+    """The theorem about pairs of inputs. For a refutation it is the one pair with the outputs that refute it."""
 
     subject: Subject
     claim: PrivacyClaim

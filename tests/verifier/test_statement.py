@@ -543,8 +543,10 @@ _EPS = (["(0, inf)"], ["(0, 1/2]"], ["[1, 2]"], ["[1, 1]", "(3, inf)"])
 
 
 def forged_rows(chance: random.Random) -> Document:
-    """A certificate about rows with rows dropped, repeated, exchanged, a beta, alpha, gamma or eps changed, dd added or
-    removed, outputs exchanged or emptied.
+    """A forged certificate about rows.
+
+    Rows are dropped, repeated or exchanged; a beta, alpha, gamma or eps is changed; dd is added or removed; outputs are
+    exchanged or emptied.
     """
     data = document(coin(chance.choice(_BETAS[:4])))
     for _ in range(chance.randrange(1, 4)):
