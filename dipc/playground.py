@@ -39,7 +39,7 @@ class File:
 
 
 @frozen
-class Question:
+class PageQuestion:
     """A command line: `command` with its options, a program and, if there is one, a table."""
 
     command: str
@@ -48,7 +48,7 @@ class Question:
     options: tuple[str, ...]
 
     @classmethod
-    def from_json(cls, text: str) -> Question:
+    def from_json(cls, text: str) -> PageQuestion:
         """Parse the question that the page sends."""
         given = json.loads(text)
         table = given["table"]
@@ -78,8 +78,8 @@ Tell = Callable[[str], object]
 
 
 def answer(asked: str, tell: Tell) -> None:
-    """Answer `asked`, a Question in JSON, in the current directory. Errors of the user do not raise exceptions."""
-    question = Question.from_json(asked)
+    """Answer `asked`, a PageQuestion in JSON, in the current directory. Errors of the user do not raise exceptions."""
+    question = PageQuestion.from_json(asked)
     question.write()
     out, errors = StringIO(), StringIO()
     delivered = False
