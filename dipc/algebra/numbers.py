@@ -243,7 +243,7 @@ _MOST_MAGNITUDE = 5_000_000
 
 
 def to_fmpq(value: Fraction | int) -> flint.fmpq:
-    """The same rational as a number of FLINT."""
+    """The rational number `value`, as FLINT represents it."""
     return flint.fmpq(value.numerator, value.denominator)
 
 

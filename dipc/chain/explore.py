@@ -654,7 +654,7 @@ class _Explorer:
         return node
 
     def _lighten(self, node: int) -> None:
-        """Forget the largest parts of a state: where paths are united only its constraints are needed."""
+        """Drop the largest parts of a state. If paths are united, its constraints are still needed, and stay."""
         state = self.states[node]
         del self.ids[state]
         constraints, guards = (

@@ -103,5 +103,5 @@ def explanation(code: str) -> Explanation:
 
 @cache
 def codes() -> Mapping[str, Any]:
-    """All codes in order, each with its stored example, or None."""
+    """All codes in order, each with its stored example, or None if it has no example."""
     return json.loads((files("dipc.explain") / "examples.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]

@@ -444,9 +444,8 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
 def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
     """Return the exact measure of a system that only compares identically distributed real noises.
 
-    Returns None if `system` has integer noises, different rates or means, bounds on single noises, or a length other
-    than
-    0. It also returns None where more than `most` order ideals would be counted.
+    Return None if `system` has integer noises, different rates or means, bounds on single noises, or a length other
+    than 0, and also if more than `most` order ideals would be counted.
     """
     if system.is_integer or len(set(system.rates)) > 1 or len(set(system.means)) > 1:
         return None
