@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
     eps: Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 #: What objects of the library are asked beyond their own rooms is answered there.
 ANSWERED_BY = {
