@@ -289,7 +289,7 @@ def test_what_is_not_derived_is_said_first_and_is_no_probability_over_one(monkey
     def gives_up(*_: object) -> None:
         raise NotDerived("it is too long")
 
-    monkeypatch.setattr(Probabilities, "of", gives_up)
+    monkeypatch.setattr(Probabilities, "probability", gives_up)
     accepted = check_text(samples.resealed(document))
     assert not accepted.complete
     first = next(accepted.lines())
