@@ -24,9 +24,9 @@ def meaning(text: str, before: str, name: str) -> Symbol:
     found = Symbols.read(text)
     assert found is not None
     at = text.index(name, text.index(before) + len(before))
-    symbol = found.at(at)
+    symbol = found.symbol_at(at)
     assert symbol is not None
-    assert found.at(at + len(name)) == symbol
+    assert found.symbol_at(at + len(name)) == symbol
     return symbol
 
 
@@ -54,8 +54,8 @@ def test_constants_domains_values_and_loop_variables() -> None:
 def test_what_is_no_name_means_nothing() -> None:
     found = Symbols.read(SPARSE)
     assert found is not None
-    assert found.at(SPARSE.index("# Sparse") + 3) is None
-    assert found.at(SPARSE.index("<- Lap") + 1) is None
+    assert found.symbol_at(SPARSE.index("# Sparse") + 3) is None
+    assert found.symbol_at(SPARSE.index("<- Lap") + 1) is None
     assert Symbols.read("program p; output") is None
 
 
