@@ -1,5 +1,7 @@
-"""The pages that are made when the site is built: the gallery, whose claims are decided and drawn anew, and the
-diagnostics. A claim that comes out otherwise stops the build."""
+"""The pages that are made when the site is built: the gallery and the diagnostics.
+
+The claims of the gallery are decided and drawn anew. A claim that comes out otherwise stops the build.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Every page of the site as a picture, at the widths of a screen and of a telephone, in both schemes, and sheets of
-them to look at: `python -m docs.pictures docs/_build/html DIRECTORY`. It needs Chromium, playwright and Pillow."""
+"""Photograph every page of the site, at the widths of a screen and of a telephone, light and dark.
+
+`python -m docs.pictures docs/_build/html DIRECTORY` writes the pictures, and sheets of them to look at. It needs
+Chromium, playwright and Pillow.
+"""
 
 from __future__ import annotations
 

@@ -595,7 +595,7 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
         tree,
         "this is not a sum of such terms",
         "in place of a `min` check each of its arguments as a claim; in place of a `max` one that holds is "
-        "enough; in place of a product leave out a factor that is at most 1, which claims less",
+        "enough. In place of a product leave out a factor that is at most 1, which claims less",
     )
 
 

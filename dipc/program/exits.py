@@ -204,8 +204,8 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
 def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
     """Return the weights that are 0 at this root of the weight `zero`.
 
-    Two functions of the ring share a positive zero only if it is a zero of their common divisor: the zeros of coprime
-    polynomials in eps and e^{eps/n} would be algebraic in both, which none is (Lindemann), or rational.
+    Two functions of the ring share a positive zero only if it is a zero of their common divisor. At a common zero of
+    coprime polynomials in eps and e^{eps/n} both would be algebraic, and by Lindemann's theorem they never are.
     """
     numerator = numerator_of(weights.closed(zero))
     return frozenset(

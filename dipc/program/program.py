@@ -432,7 +432,9 @@ class Program:
 
     def validate_numbers(self, parameter: str) -> None:
         """Validate the reading of a Python function for some values of the constant `parameter`, which is left open.
-        Raises DefectError for a function that is read wrongly."""
+
+        Raises DefectError for a function that is read wrongly.
+        """
         if self.core.source.accepted is not None:
             above("reading").validate_numbers(self, parameter)
 
@@ -636,8 +638,8 @@ def load(
     A program with thresholds, means or constants such as 7/eps, or with rates such as 1/eps or 2*eps + 1, has an exact
     meaning only at one eps: the number `eps`, or that of its claim block. This is its `only_at`, and every question
     about another eps is refused. A program whose weights are probabilities for some eps only, such as (1 - eps)/2, is
-    `only_in` the intervals `eps`, if its weights are probabilities there; closed forms hold there alone. For other
-    programs `eps` has no effect.
+    read for the intervals `eps` (`Program.only_in`), and its closed forms hold there alone. For other programs `eps`
+    has no effect.
 
     Raises DiagnosticError with all mistakes in the program, and TypeError for inexact constants.
     """
@@ -670,8 +672,10 @@ def load_source(source: SourceText, constants: Mapping[str, Fraction], eps: Give
 
 
 def validate_source(source: SourceText, constants: Mapping[str, Fraction] | None = None) -> None:
-    """Validate the reading of a Python function whose program is shown, or handed on, as a text. Raises DiagnosticError
-    as `load` does, DefectError for a function that is read wrongly."""
+    """Validate the reading of a Python function whose program is shown, or handed on, as a text.
+
+    Raises DiagnosticError as `load` does, and DefectError for a function that is read wrongly.
+    """
     if source.accepted is None:
         return
     try:

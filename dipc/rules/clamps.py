@@ -3,9 +3,9 @@
 Where `max(0, r)` is released, r below 0 and r above 0 are two exits, and each of them alone may be unlikely.
 
 **Lemma.** *Let w be an affine form of noises and inputs, a(u) the exact answer, and S one of the events w <= a + gamma,
-w >= a - gamma, both, or all. If for each exit of the program the noises of S that lead to it, at inputs of the class,
-give an output within gamma of a, then Pr[output within gamma of a] >= Pr[S] at each of these inputs.* Exits cover all
-values of the noises. A noise that is not drawn on the way to an exit can be drawn there and left unused. ∎
+w >= a - gamma, both, or all. Suppose that for each exit of the program, at inputs of the class, all noises of S that
+lead to it give an output within gamma of a. Then Pr[output within gamma of a] >= Pr[S] at these inputs.* Exits cover
+all values of the noises. A noise that is not drawn on the way to an exit can be drawn there and left unused. ∎
 
 The condition for one exit is that two systems of linear inequalities over noises, inputs and gamma have no solution.
 Several outputs are near if each of them is: their events are intersected.

@@ -1,8 +1,9 @@
 """Claims about all distances at once: beta as a function of the single product t = distance·eps.
 
 Where every slack of an event is a multiple of the distance, the probability depends on distance·eps alone: Pr(distance,
-eps) = p(distance·eps), as a noise of rate a·eps compared at the distance x has the law of eps·N compared at eps·x. If
-beta is a function of t = distance·eps too, one obligation in t decides all distances > 0 and all eps together.
+eps) = p(distance·eps). The reason: a noise of rate a·eps, compared at the distance x, has the law of eps·N compared at
+eps·x. If beta is a function of t = distance·eps too, one obligation in t decides all distances > 0 and all eps
+together.
 """
 
 from __future__ import annotations

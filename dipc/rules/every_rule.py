@@ -314,7 +314,7 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
     Where all distances are integers, those from `start` on count.
     """
 
-    def posed(each: Goal) -> Asking[ProofStep | None]:
+    def prove_distance(each: Goal) -> Asking[ProofStep | None]:
         established = yield from first_established(proofs(each))
         return (
             established.evidence.posed
@@ -322,7 +322,7 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
             else None
         )
 
-    integers = yield from integer_distances.at_every_integer(goal, posed, start)
+    integers = yield from integer_distances.at_every_integer(goal, prove_distance, start)
     if integers.posed is None:
         return None, integers.failing
     distances = goal.required.distances

@@ -130,7 +130,7 @@ def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, V
 def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
     """Yield the classes in the order of the ideal's paths; together they contain all inputs.
 
-    Without `with_rivals` the distance of other answers does not matter, and no other region is examined: each class is
+    Without `apart` the distance of other answers does not matter, and no other region is examined: each class is
     built as if det gave its answer nowhere else. A class is `restless` if an output is a form that grows along some
     real input and no other region can have the same answer, since every step in that direction leads to another value.
     It is `stepping` if the output grows along some int input, since each step of 1 leads to another value.

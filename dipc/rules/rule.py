@@ -98,10 +98,7 @@ class ClaimedDistances:
 
     @property
     def sharpest(self) -> Fraction | None:
-        """The alpha at which the bounds of slacks are to be as large as possible, or None for every alpha.
-
-        See `best_bound`.
-        """
+        """The alpha at which the bounds of slacks are to be as large as possible, or None for every alpha."""
         if self.start is None:
             return self.alpha
         return self.alpha_base + self.alpha_rate * (self.start + self.further)
@@ -313,7 +310,7 @@ class Instance:
     def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
         """Return the instance with the exits united that differ in a single comparison."""
 
-        def others() -> Sequence[centered_exits.CenteredExit] | None:
+        def other_instance_exits() -> Sequence[centered_exits.CenteredExit] | None:
             return (
                 None
                 if self.other_exits is None
@@ -321,16 +318,16 @@ class Instance:
             )
 
         exits = centered_exits.united(self.exits, intervals, limits)
-        return replace(self, exits=exits, find_others=others, slack_forms=lambda: self.forms)
+        return replace(self, exits=exits, find_others=other_instance_exits, slack_forms=lambda: self.forms)
 
     def weighted(self, values: Mapping[Closed, Fraction]) -> Instance:
         """Return the instance with the weights of choices replaced by the numbers in `values`."""
 
-        def others() -> Sequence[centered_exits.CenteredExit] | None:
+        def other_instance_exits() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.other_exits is None else centered_exits.with_weights(self.other_exits, values)
 
         exits = centered_exits.with_weights(self.exits, values)
-        return replace(self, exits=exits, find_others=others, slack_forms=lambda: self.forms)
+        return replace(self, exits=exits, find_others=other_instance_exits, slack_forms=lambda: self.forms)
 
     def at_distances(self, distances: ClaimedDistances) -> Instance:
         """Return the instance at other claimed distances."""

@@ -453,7 +453,7 @@ def conform(
     Three tests hold together with `confidence` if the implementation has this distribution:
 
     - every exact probability lies in the Clopper-Pearson interval of its cell;
-    - the noises do not look as if they had another scale (`likelihood`);
+    - the noises do not look as if they had another scale (a likelihood-ratio test);
     - samples in their order do not look as if they depended on each other.
 
     An impossible output must not have been observed. Raises DiagnosticError for values that do not fit the program,

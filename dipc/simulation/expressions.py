@@ -720,7 +720,7 @@ class BatchExpressions:
 
 
 def text(value: Value) -> str:
-    """Return the text of a value: `3`, `-1/2`, `bot`, `true`."""
+    """Return the text of a value, such as `3`, `-1/2` or `true`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

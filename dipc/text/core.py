@@ -408,7 +408,7 @@ _SHOWN_VALUES = 8
 
 
 def show_value(value: Value) -> str:
-    """Return the text of a value: `3`, `-1/2`, `bot`, `true`."""
+    """Return the text of a value, such as `3`, `-1/2` or `true`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
@@ -490,7 +490,7 @@ def _product(coefficient: DomExpr, variable: str, slots: Sequence[Slot]) -> tupl
 
 
 def show_read(expr: Read | ReadElement, slots: Sequence[Slot]) -> str:
-    """Return the text of the variable or element that is read: `r`, `q[1]`, `q[x + 1]`."""
+    """Return the text of the variable or element that is read, such as `q[1]` or `q[x + 1]`."""
     if isinstance(expr, Read):
         return slots[expr.slot].name
     return f"{expr.array}[{show_expression(expr.index, slots)}]"

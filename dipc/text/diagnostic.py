@@ -184,7 +184,7 @@ def _slips(left: str, right: str) -> int:
 
 
 def listing(names: Iterable[str], limit: int = 8) -> str:
-    """Return the names as a text: `a`, `b` and `c`; after `limit` names `and 5 more`."""
+    """Return `names` in quotes with commas and a last "and"; after `limit` names, say how many more there are."""
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > limit:
         return f"{', '.join(quoted[:limit])} and {len(quoted) - limit} more"

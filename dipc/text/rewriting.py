@@ -136,7 +136,7 @@ def _type(distribution: ast.Distribution) -> ast.TypeExpr:
 
 
 def with_noiseless_ideal(program: ast.ProgramTree, source: SourceText) -> ast.ProgramTree:
-    """Return the program with the statements of a `noiseless` ideal.
+    """Return the program with the statements of its `ideal { noiseless }`.
 
     They are the program's own, with each noise replaced by its mean (one-sided noise by 0, its least value), and each
     exponential mechanism by the first of its best candidates. Raises DiagnosticError for a program with a `choose`,

@@ -257,7 +257,7 @@ def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: s
 
 
 def locate(findings: Findings, name: str, within: Span, *, last: bool = False) -> Span:
-    """Return the span of the word `name` in `area`: its first occurrence, or its last; `area` if it does not occur.
+    """Return the span of the word `name` in `within`: its first or `last` occurrence, or `within` if there is none.
 
     For declarations whose node has one span for several names.
     """

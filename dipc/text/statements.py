@@ -674,7 +674,7 @@ def lower(
 ) -> CoreProgram:
     """Return the typed program, with `overrides` in place of its constants (-D name=value).
 
-    `eps` is used for expressions with a meaning at one eps only; the program is then `only_at` it. Raises
+    `eps` is used for expressions with a meaning at one eps only; the program then has a meaning there alone. Raises
     DiagnosticError with all mistakes in the program, in the order of the text.
     """
     core, _, scope = _lowered(program, source, overrides or {}, eps)
