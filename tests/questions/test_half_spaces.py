@@ -50,7 +50,7 @@ def test_bounds_hold_at_every_point_behind_the_facets(
     for bounding, fixed in ((single_bound, None), (best_bound, None), (best_bound, alpha), (single_bound, alpha)):
         bound = bounding(wanted, some, fixed)
         if bound is not None and behind(some, point, alpha):
-            assert wanted.evaluate(point) >= bound.at(alpha)
+            assert wanted.evaluate(point) >= bound.at_alpha(alpha)
 
 
 whole_points = st.fixed_dictionaries({0: st.integers(-4, 4).map(F), 1: st.integers(-4, 4).map(F)})
@@ -94,7 +94,7 @@ def test_the_best_bound_at_one_alpha_is_the_least_value(some: list[Moving], want
     found = least(some, Moving(wanted, F(0)), SLOTS, alpha)
     if bound is not None and found is not None:
         assert behind(some, found, alpha)
-        assert wanted.evaluate(found) == bound.at(alpha)
+        assert wanted.evaluate(found) == bound.at_alpha(alpha)
 
 
 def test_weights_that_prove_nothing_are_refused() -> None:
@@ -118,11 +118,11 @@ def test_a_corner_is_behind_all_facets_at_every_alpha(some: list[Moving], alpha:
         found = corner(some, tight, SLOTS, None)
         if found is not None:
             for at in (F(0), alpha):
-                assert behind(some, found.at(at), at)
-                assert all(some[k].form.evaluate(found.at(at)) == at * some[k].step for k in tight)
+                assert behind(some, found.at_alpha(at), at)
+                assert all(some[k].form.evaluate(found.at_alpha(at)) == at * some[k].step for k in tight)
         fixed = corner(some, tight, SLOTS, alpha)
         if fixed is not None:
-            assert behind(some, fixed.at(alpha), alpha)
+            assert behind(some, fixed.at_alpha(alpha), alpha)
         assert found is None or fixed is not None
 
 
@@ -142,8 +142,8 @@ def test_a_corner_where_the_free_inputs_are_not_zero() -> None:
     some = [Moving(form(0, x0=1), F(1)), Moving(form(-5, x1=1), F(1))]
     found = corner(some, [0], SLOTS, None)
     assert found is not None
-    assert found.at(F(2))[0] == 2
-    assert found.at(F(2))[1] >= 7
+    assert found.at_alpha(F(2))[0] == 2
+    assert found.at_alpha(F(2))[1] >= 7
 
 
 def test_no_corner_where_facets_meet_at_other_rates() -> None:

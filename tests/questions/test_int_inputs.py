@@ -318,7 +318,7 @@ def test_inputs_at_a_distance_are_behind_the_facets() -> None:
             if alpha is None:
                 continue
             found = [part for part in parts if all(g.holds_at(point) for g in part.guards)]
-            assert any(all(f.at(alpha).closure().contains(point) for f in part.facets) for part in found)
+            assert any(all(f.at_alpha(alpha).closure().contains(point) for f in part.facets) for part in found)
             behind += 1
     assert behind > 50
 

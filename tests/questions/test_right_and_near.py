@@ -98,8 +98,8 @@ def test_every_output_as_the_paper_has_it() -> None:
         assert report.verdict is Verdict.ACCURATE
         assert report.counts.vacuous == len(report.rows)
         assert dipc.verify(dipc.certify(report)).complete
-    assert Distances(Ideal(program)).at((F(10), F(0))) == 0
-    assert Distances(Ideal(dipc.load(WINNER))).at((F(10), F(0))) == 5
+    assert Distances(Ideal(program)).dd((F(10), F(0))) == 0
+    assert Distances(Ideal(dipc.load(WINNER))).dd((F(10), F(0))) == 5
 
 
 @pytest.mark.parametrize("inputs", ["all", ["q[1] = 10", "q[2] = 0"]])
@@ -125,7 +125,7 @@ def test_the_distance_against_a_grid(x: Fraction, y: Fraction, norm: str) -> Non
     The least distance to a point of a fine grid with another answer is dd, or exceeds dd by less than one step.
     """
     scale, beside = 8_000, 8
-    found = Distances(Ideal(dipc.load(FLAGGED.replace("METRIC", norm)))).at((x, y))
+    found = Distances(Ideal(dipc.load(FLAGGED.replace("METRIC", norm)))).dd((x, y))
     assert found is not None
     at = int(x * scale), int(y * scale)
 
