@@ -9,7 +9,7 @@ from itertools import pairwise
 import flint
 import mpmath
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
