@@ -8,8 +8,8 @@ are right, and N the event that the other outputs are within gamma. To prove is 
    finite outputs are determined, since Pr[F and N] = Pr[F] - Pr[F and not N]. Let the exits i to the answer have
    probability p_i and share no noises with their outputs. Then Pr[F and not N] = Σ p_i·Pr[not N_i] <= max Pr[not N_i].
    With a single exit it is at most Pr[not N]. Nothing is lost if f and g go to 0, the noises are not shared, and there
-   is one exit: the claim for gamma without bound is the one with f, and the claim for alpha without bound is the one
-   with g. Some of the exits suffice (a single one where noises are shared): leaving out others only lowers Pr[F and N].
+   is one exit. The claim for gamma without bound is then the one with f, and that for alpha without bound the one with
+   g. Some of the exits suffice (a single one where noises are shared): leaving out others only lowers Pr[F and N].
 2. beta = f(min(alpha, gamma)). It suffices that the claim holds with gamma = alpha and f(alpha) for all inputs of the
    class with dd(u) >= alpha, for every alpha up to the greatest. Indeed Pr never falls as gamma grows, and an input
    with dd(u) >= gamma is among these for alpha = gamma. It also suffices that the claim holds with f(gamma) for every
@@ -288,7 +288,7 @@ def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:
 
 
 def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassEvidence:
-    """Return the evidence that a class is proved but the checker cannot verify it; `unverified` is the reason."""
+    """Return the evidence that a class is proved but the checker cannot verify it, for the reason `beyond`."""
     nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
     why = Farkas(convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
     return ClassEvidence(convex.facets, ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, beyond=beyond))

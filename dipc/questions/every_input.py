@@ -842,7 +842,7 @@ class ClassCase:
         *,
         of: ConvexClass | None = None,
     ) -> ClassResult:
-        """Return the row of this class, or of the convex class `part`, at its corner if it has one.
+        """Return the row of this class, or of the convex class `of`, at its corner if it has one.
 
         The row is for one value of the open distance.
         """

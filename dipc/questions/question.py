@@ -45,7 +45,7 @@ def question(
 ) -> Source:
     """Return the source of the claim at every row of `table`, or for det at every one of `inputs`.
 
-    The options are those of `check`. With `classes`, inputs with the same obligation are one case, with their `count`;
+    The options are those of `check`. With `classes`, inputs with the same obligation are one case, with their number;
     None does this for thousands of inputs. `as_given` keeps the declared types of inputs even then, for a caller that
     reads the program. `progress` is called while the answers at the inputs are computed. Raises DiagnosticError for a
     table, inputs or a claim that cannot be read or make no sense.

@@ -386,10 +386,10 @@ def apartness(ideal: Ideal) -> Apartness | None:
     here: Mapping[int, Answer] = {slot: Affine.input(slot) for slot in ideal.symbolic_inputs}
     there: Mapping[int, Answer] = {slot: Affine.input(slot + shift) for slot in ideal.symbolic_inputs}
 
-    def whole(form: Affine) -> bool:
+    def is_integral(form: Affine) -> bool:
         return isinstance(slots[form.inputs[0][0] % shift].type, IntType)
 
-    return Apartness(metric.far_condition(here, there, whole), shift)
+    return Apartness(metric.far_condition(here, there, is_integral), shift)
 
 
 def _key(formula: Formula, names: Renaming) -> _Key:

@@ -1,8 +1,8 @@
 """Inputs of a class at which a claim is most likely to fail, to be decided exactly, the most promising first.
 
-Linear programs propose them: inputs where slacks of the answer's events are least or greatest, alone and in pairs,
-points between an inner point and these, and points far out along directions in which a slack is unbounded. Floats put
-them in order. Both are guesses: the caller decides each input like the row of a table.
+Linear programs propose the inputs where slacks of the answer's events are least or greatest, alone and in pairs. They
+also propose points between an inner point and these, and points far out where a slack is unbounded. Floats put them in
+order. Both are guesses: the caller decides each input like the row of a table.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _extremes(
             points.append(chosen)
         return least.value if isinstance(least, Least) else None
 
-    def at(form: Affine, value: Fraction) -> list[Halfspace]:
+    def with_value(form: Affine, value: Fraction) -> list[Halfspace]:
         return [*closed, *equation(form.inputs, form.constant - value)]
 
     closed = [item.closure() for item in system]
@@ -119,7 +119,7 @@ def _extremes(
     for one, other in islice(permutations(forms, 2), _MOST_PAIRS):
         # Along an edge on which one form is least, the other can be unbounded.
         values = (leasts[one], _ZERO)
-        for where in [at(one, value) for value in dict.fromkeys(values) if value is not None]:
+        for where in [with_value(one, value) for value in dict.fromkeys(values) if value is not None]:
             for form in (other, -other):
                 look(where, form)
     return ends, directions
@@ -466,7 +466,7 @@ def near_integers(
     """Yield the points with integers for the inputs `whole`.
 
     If only a few coordinates are not integers, both neighbours of each are tried. If none of these satisfies all of
-    `constraints`, the nearest integers that do come first. With inputs in `whole`, each point is yielded once.
+    `within`, the nearest integers that do come first. With inputs in `whole`, each point is yielded once.
     """
     seen: set[tuple[Fraction, ...]] = set()
     for point in proposed:

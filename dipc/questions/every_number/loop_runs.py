@@ -64,8 +64,8 @@ Key = tuple[object, ...]
 class LoopSide:
     """The program, or its ideal: the place of its loop, and its scalars that are alive at the loop's head or end.
 
-    An iteration leaves the set of live scalars unchanged, adds to it, or removes from it, variable by variable and in
-    the same way each time: what is alive before one iteration is alive before any number of them.
+    An iteration leaves the set of live scalars unchanged, adds to it, or removes from it. It does so variable by
+    variable, in the same way each time. A scalar that is alive before one iteration is alive before each of them.
     """
 
     flow: Flow
