@@ -77,7 +77,7 @@ def _verified(text: str, constants: dict[str, Fraction], rows: list[dict[str, st
 
 
 def _cost() -> Goal:
-    """What certificates add to checks: the dearest of some, start-up apart."""
+    """The share that certificates add to the time of a check, without start-up: the largest of three."""
     with tempfile.TemporaryDirectory() as directory:
         table = Path(directory) / "table.csv"
         shares = {f"m = {m}, c = {c}": _share(m, c, table) for m, c in ((3, 1), (8, 2), (50, 1))}
@@ -86,8 +86,11 @@ def _cost() -> Goal:
 
 
 def _share(m: int, c: int, table: Path) -> float:
-    """Percent that keeping proofs and writing them adds to the check of a CSV file with all rows of a grid, or three;
-    the best times count, since whatever else the machine does can only make them worse."""
+    """Return how many percent keeping and writing proofs adds to the check of a CSV file.
+
+    The file has all rows of a grid, or three rows for large `m`. The best times count: other work of the machine can
+    only make times worse.
+    """
     import dipc
 
     sparse = MECHANISMS["sparse"]

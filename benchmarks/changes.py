@@ -41,7 +41,7 @@ class Change:
         return [*dipc_command(), *[str(directory / names[word]) if word in names else word for word in argv]]
 
     def usage(self) -> tuple[int, Usage]:
-        """How it ended and what it took."""
+        """Run the command; return its exit code, and its time and memory."""
         with tempfile.TemporaryDirectory() as directory:
             if self.before:
                 spawn(self.command(Path(directory), self.before))

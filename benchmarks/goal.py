@@ -21,8 +21,11 @@ SHAPES: dict[str, Callable[[int], list[int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal, with what was measured; both in `unit`. It is missed, too, where no answer was given: `undecided`.
-    `megabytes` is the peak memory of what was measured, the largest where that was several processes."""
+    """A goal, with the measured value; both are in `unit`.
+
+    A goal is also missed if no answer was given: `undecided` is then the reason. `megabytes` is the peak memory, the
+    largest one of several processes.
+    """
 
     name: str
     limit: float
@@ -39,7 +42,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a child process took: CPU and wall-clock seconds, and its peak memory in megabytes."""
+    """The CPU and wall-clock seconds of a child process, and its peak memory in megabytes."""
 
     cpu: float
     wall: float
@@ -47,18 +50,20 @@ class Usage:
 
 
 def peak_megabytes(ru_maxrss: int) -> float:
-    """The peak memory that `getrusage` reports, which is in kilobytes, but in bytes on macOS."""
+    """Return in megabytes the peak memory `ru_maxrss` of getrusage, which is in kilobytes, and on macOS in bytes."""
     return (ru_maxrss if sys.platform != "darwin" else ru_maxrss / 1024) / 1024
 
 
 def with_byte_code() -> dict[str, str]:
-    """The environment in which byte code is written and read, as it is wherever dipc is installed: without it a row
-    takes three times as long."""
+    """The environment in which byte code is written and read, as it is where dipc is installed.
+
+    Without byte code a row takes three times as long.
+    """
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def spawn(command: Sequence[str], stdout: Path | None = None, patience: int | None = None) -> tuple[int, Usage]:
-    """Run `command` to its end, or until it has taken so many seconds of CPU; its exit code and what it took."""
+    """Run `command` to its end, or for `patience` seconds of CPU; return its exit code and its usage."""
     with (stdout or Path(os.devnull)).open("w", encoding="utf-8") as stream:
         start = time.perf_counter()
         process = subprocess.Popen(command, stdout=stream, stderr=subprocess.DEVNULL, env=with_byte_code())
@@ -80,7 +85,7 @@ def dipc_command() -> list[str]:
 
 
 def checked(command: Sequence[str]) -> Usage:
-    """What `command` took; RuntimeError if it failed."""
+    """Run `command` and return its usage; raise RuntimeError if it failed."""
     code, usage = spawn(command)
     if code:
         raise RuntimeError(f"{' '.join(command)} exited with {code}")

@@ -40,8 +40,10 @@ class Mechanism:
         return HERE / f"{self.name}.dip"
 
     def constants(self, given: Mapping[str, Fraction]) -> dict[str, Fraction]:
-        """All constants, `given` winning over the defaults. Raises ValueError, with the reason, where one is
-        unknown or outside its range."""
+        """All constants, where `given` overrides the defaults.
+
+        Raises ValueError, with the reason, if a constant is unknown or outside its range.
+        """
         for name, value in given.items():
             if name not in self.defaults:
                 raise ValueError(f"{self.name} has no constant {name}; it has {', '.join(self.defaults)}")

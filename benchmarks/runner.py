@@ -22,7 +22,7 @@ LARGEST_KAPPA = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownDifference:
     """A disagreement with the paper that is understood: the best κ found instead, and why."""
 
     kappa: int
@@ -39,10 +39,10 @@ _SCALE = (
 )
 
 #: By table, program and c. Anything that differs from the paper and is not here, or not with this κ, is unexplained.
-KNOWN: dict[tuple[str, str, int | None], Known] = {
-    ("4c", "numeric_sparse", 1): Known(4, _TABLE_4C),
-    ("4c", "numeric_sparse", 2): Known(6, _TABLE_4C),
-    ("4a", "sparse_variant_pseudocode", 2): Known(12, _SCALE),
+KNOWN: dict[tuple[str, str, int | None], KnownDifference] = {
+    ("4c", "numeric_sparse", 1): KnownDifference(4, _TABLE_4C),
+    ("4c", "numeric_sparse", 2): KnownDifference(6, _TABLE_4C),
+    ("4a", "sparse_variant_pseudocode", 2): KnownDifference(12, _SCALE),
 }
 
 
@@ -73,8 +73,11 @@ class Factors:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One published row, run. `verdict` is for the published claim (in Table 4: with the published best factor);
-    `seconds` is the CPU time of parsing the program, building the table and checking that claim."""
+    """The results for one published row.
+
+    `verdict` is for the published claim (in Table 4: with the published best factor). `seconds` is the CPU time of
+    parsing the program, building the table and checking that claim.
+    """
 
     published: PublishedRow
     mechanism: Mechanism
@@ -102,8 +105,8 @@ class Trial:
         return found
 
     @property
-    def known(self) -> Known | None:
-        """The explanation of `differences`, where the κ found is the one that is understood."""
+    def explanation(self) -> KnownDifference | None:
+        """The explanation of `differences`; None if the κ found is not the one that is understood."""
         known = KNOWN.get((self.published.table, self.mechanism.name, self.published.c))
         if known is None or self.factors is None or self.factors.kappa != known.kappa:
             return None
@@ -114,7 +117,7 @@ class Trial:
         """`agrees`, `differs (known)` or `DIFFERS`."""
         if not self.differences:
             return "agrees"
-        return "differs (known)" if self.known else "DIFFERS"
+        return "differs (known)" if self.explanation else "DIFFERS"
 
 
 def warm_up() -> None:
@@ -124,8 +127,10 @@ def warm_up() -> None:
 
 
 def run(published: Iterable[PublishedRow]) -> Iterator[Trial]:
-    """One trial per published row, in order; rows of SparseVariant with c > 1 a second time with the printed
-    pseudocode's threshold."""
+    """Yield one trial for each published row, in order.
+
+    Rows of SparseVariant with c > 1 have a second trial, with the threshold of the printed pseudocode.
+    """
     warm_up()
     for row in published:
         yield trial(row, row.mechanism)

@@ -18,8 +18,10 @@ _SHARED, _REAL, _STREAMED = 3_000, 1_000, 100_000
 
 
 def different_rows(count: int, path: Path) -> None:
-    """Write a table of Sparse, m = 10, whose rows have means of three digits, all of them different, the first one
-    above the threshold anywhere."""
+    """Write a table of Sparse, m = 10, of `count` different rows with means of three digits.
+
+    The first query above the threshold may be at any place.
+    """
     mechanism = MECHANISMS["sparse"]
     constants = mechanism.constants({"m": Fraction(10), "c": Fraction(1)})
     chance = random.Random(3)  # noqa: S311 - no secret
@@ -36,8 +38,10 @@ def _check(mechanism: str, table: Path, *options: str) -> Usage:
 
 
 def goals() -> Iterator[Goal]:
-    """The share of all CPU that the process which asks takes, with 1, 2 and 4 workers of a Dask cluster; and a long
-    table, of which no two rows are alike."""
+    """Yield the share of all CPU time that the asking process takes, with 1, 2 and 4 workers of a Dask cluster.
+
+    A last goal is a long table without equal rows.
+    """
     with tempfile.TemporaryDirectory() as directory:
         table, data, long = (Path(directory) / f"{name}.csv" for name in ("table", "data", "long"))
         different_rows(_SHARED, table)
@@ -54,8 +58,10 @@ def goals() -> Iterator[Goal]:
 
 
 def _shares(rows: str, mechanism: str, table: Path) -> Iterator[Goal]:
-    """Of verdicts alone, which take less than to start and connect, and of reports with the closed form of each row.
-    What it takes to start is that of a table with one row."""
+    """Yield the goals of work shared among processes: of verdicts alone, and of reports with closed forms.
+
+    Verdicts alone take less time than to start and connect. The time to start is that of a table with one row.
+    """
     import psutil  # type: ignore[import-untyped]
     from distributed import LocalCluster
 

@@ -96,8 +96,8 @@ def _disagreements(trials: Sequence[Trial], console: Console) -> None:
                 f"  - dipc refutes 1/{trial.factors.kappa + 1} at u = ({found.input.replace(' ', ', ')}), "
                 f"eps = {found.eps}: {_interval(found.probability)} < {_interval(found.required)}"
             )
-        if trial.known is not None:
-            console.print(f"  [dim]known: {trial.known.why}[/]")
+        if trial.explanation is not None:
+            console.print(f"  [dim]known: {trial.explanation.why}[/]")
 
 
 def _totals(trials: Sequence[Trial], console: Console) -> None:
@@ -167,7 +167,7 @@ def _record(trial: Trial) -> dict[str, Any]:
         "cpu_seconds": round(trial.seconds, 6),
         "agreement": trial.agreement,
         "differences": trial.differences,
-        "known": None if trial.known is None or not trial.differences else trial.known.why,
+        "known": None if trial.explanation is None or not trial.differences else trial.explanation.why,
         "factors": None if trial.factors is None else _factors(trial, trial.factors),
     }
 

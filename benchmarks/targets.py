@@ -23,7 +23,7 @@ from benchmarks.mechanisms import MECHANISMS
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one task took inside its process: CPU seconds, the process's peak memory, and why it gave no answer."""
+    """The CPU seconds and peak memory of one task inside its process, and the reason if it gave no answer."""
 
     cpu: float
     megabytes: float
@@ -31,8 +31,10 @@ class Measured:
 
 
 def measure_all(runs: int = 3, families: Iterable[str] = ()) -> Iterator[Goal]:
-    """Every goal of `families`, or of all of `FAMILIES`, in the order of the requirements, each as soon as it is
-    measured. Measuring all takes up to an hour."""
+    """Yield each goal of `families`, or of all of `FAMILIES`, as soon as it is measured.
+
+    Goals come in the order of the requirements. Measuring all of them takes up to an hour.
+    """
     for family in families or FAMILIES:
         yield from FAMILIES[family](runs)
 
@@ -212,7 +214,7 @@ def _sparse(runs: int) -> list[Goal]:
 
 
 def _runs() -> Iterator[Goal]:
-    """Runs with exact noise, after one that finds out what all of them share."""
+    """Yield the goals of runs with exact noise: the CPU time of one run, after a run that fills the caches."""
     import dipc
 
     asked: tuple[tuple[str, str, dict[str, object], dict[str, int], int, int], ...] = (

@@ -254,7 +254,7 @@ class Answer:
     otherwise: Callable[[], float]
 
     def check(self) -> None:
-        """Raises RuntimeError for a wrong answer."""
+        """Raise RuntimeError if the answer is wrong."""
         wanted = self.otherwise()
         if not all(math.isclose(float(end), wanted, rel_tol=1e-9) for end in (self.low, self.high)):
             raise RuntimeError(f"[{float(self.low)}, {float(self.high)}], and not {wanted}")
@@ -282,13 +282,13 @@ def smart_sum() -> Answer:
 
 
 def smart_sum_64() -> Answer:
-    """That all 64 releases are near, in blocks of two."""
+    """The probability that all 64 releases of smart sum in blocks of two are within γ of the sums."""
     entry = next(entry for entry in entries.ENTRIES if entry.name == "smart_sum")
     sums = {f"out[{i}]": i for i in range(1, 65)}
     found = dipc.load(entry.path, T=64).closed_probability({"a": [1] * 64}, sums, gamma=2)
 
     def otherwise() -> float:
-        """By integrals over the ends of the 32 blocks, from the last to the first, as Chebyshev series; γ = 2."""
+        """Integrals over the ends of the 32 blocks, from the last to the first, as Chebyshev series; γ = 2."""
         after = _series(np.ones_like)
         for _ in range(31):
             rising = _series(lambda x, f=after: np.exp(x) * f(x)).integ(lbnd=-2)
@@ -315,7 +315,7 @@ def order() -> Answer:
     found = dipc.load(_BELOW).closed_probability({"a": ["0", "1/4", "1/2"], "b": ["1", "5/4", "7/4"]}, {"below": True})
 
     def density(t: float) -> float:
-        """That the largest of the first three is t, and the others are above."""
+        """The density at `t` of the largest of the first three noises, where all three others are above."""
         x = [_laplace((i + 1) / 2, t - mean) for i, mean in enumerate(a)]
         y = [1 - _laplace((i + 1) / 3, t - mean)[1] for i, mean in enumerate(b)]
         largest = sum(x[i][0] * math.prod(x[j][1] for j in range(3) if j != i) for i in range(3))
@@ -325,7 +325,7 @@ def order() -> Answer:
 
 
 def _integral(density: Callable[[float], float], reach: int = 60, parts: int = 64) -> float:
-    """From -reach to reach by Simpson's rule, for a density whose kinks are at even multiples of 1/parts."""
+    """Integrate `density` from -reach to reach by Simpson's rule; its kinks are at even multiples of 1/parts."""
     ends = reach * parts
     inner = sum((4 if k % 2 else 2) * density(k / parts) for k in range(-ends + 1, ends))
     return (density(-reach) + inner + density(reach)) / (3 * parts)
@@ -467,7 +467,7 @@ def jumps() -> Answer:
 
 
 def run_40000() -> Answer:
-    """Up to 40 000 rounds of a loop."""
+    """A loop of up to 40 000 rounds."""
     return _answer(dipc.load(_RUN).closed_probability({}, {"x": 5}), _ONE, lambda: (1 - math.exp(-1)) * math.exp(-5))
 
 
@@ -519,7 +519,7 @@ def responses_400() -> Answer:
     found = dipc.load(_RESPONSES).closed_probability({"b": bits}, {"yes": 200})
 
     def otherwise() -> float:
-        """Of the 200 true ones k stay, and as many of the false ones."""
+        """The sum over k of the probability that k of the 200 true answers and k of the 200 false ones stay."""
         p = 1 / (1 + math.exp(-1))
         kept = [math.comb(200, k) * p**k * (1 - p) ** (200 - k) for k in range(201)]
         return math.fsum(mass * mass for mass in kept)
@@ -586,8 +586,10 @@ def _generic_maximum(m: int) -> Answer:
 
 
 def comparisons_20() -> Answer:
-    """Twenty independent comparisons with means of six digits, two of them on the wrong side: two claims about a
-    product of a million terms. At eps = 8 one factor alone refutes the second."""
+    """Twenty independent comparisons with means of six digits, two of them on the wrong side.
+
+    The two claims are about a product of a million terms. At eps = 8 one factor alone refutes the second claim.
+    """
     chance = random.Random(1)  # noqa: S311 - no secret
     means = [Fraction(chance.randint(1, 10**6), 10**6) * (-1 if i in (3, 10) else 1) for i in range(20)]
     text = "program comparisons;\noutput o[1..20] : bool;\nvar x : real;\n"
@@ -712,12 +714,12 @@ def _maximum(found: ClosedForm) -> Answer:
 
 
 def direct_maximum() -> Answer:
-    """That the first of 16 noisy values is the largest, asked directly."""
+    """The probability that the first of 16 noisy values is the largest, as one comparison with all others."""
     return _maximum(dipc.load(_DIRECT, m=16).closed_probability({"q": _SIXTEEN}, {"first": True}))
 
 
 def running_maximum() -> Answer:
-    """The same as a running maximum: 2^15 paths, united."""
+    """The probability of `direct_maximum`, from a running maximum whose 2^15 paths are merged."""
     return _maximum(dipc.load(MECHANISMS["noisy_max"].path, m=16).closed_probability({"q": _SIXTEEN}, {"out": 1}))
 
 

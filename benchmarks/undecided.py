@@ -2,8 +2,8 @@
 
 Each program has two real inputs and an `ideal`; trees of comparisons, with noise and without, coins whose weights
 depend on the inputs, real outputs with noise and without. The inputs of a grid are decided one by one, as rows of a
-table are: a verdict about all inputs that one of them contradicts is wrong, and an undecided claim that one of them
-refutes has a violator that was not found.
+table are. If an input of the grid contradicts the verdict about all inputs, the verdict is wrong. If it refutes an
+undecided claim, the search missed a violator.
 """
 
 from __future__ import annotations
@@ -68,8 +68,11 @@ def _with_real_output(chance: random.Random) -> str:
 
 
 def _with_finite_output(chance: random.Random, kind: str) -> str:
-    """A tree of comparisons as the ideal; the program has noise in some of them and a coin at the end, as its kind is,
-    and now and then another threshold or another answer."""
+    """Return a random program of a kind, whose ideal is a tree of comparisons.
+
+    The program has noise in some of the comparisons and a coin at the end, as its kind is. Sometimes it has another
+    threshold or another answer than the ideal.
+    """
     draws: list[str] = []
 
     def tree(depth: int) -> tuple[str, str]:
@@ -108,9 +111,11 @@ def _coin(chance: random.Random) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one claim. `reasons` are those of its undecided classes, which refuted claims
-    have, too; `refuted` says that an input of the grid
-    refutes it."""
+    """The verdict on one claim.
+
+    `reasons` are those of its undecided classes, which a refuted claim may have, too. `refuted` is true if an input of
+    the grid refutes the claim.
+    """
 
     claim: RandomClaim
     verdict: Verdict
@@ -137,8 +142,10 @@ def run(claims: Iterable[RandomClaim], grid: Callable[[RandomClaim], str] = lamb
 
 
 def show(outcomes: list[Outcome], console: Console, kinds: Sequence[str] = KINDS) -> None:
-    """The verdicts by kind, the reasons of what is undecided with how often each is given, and the numbers of the
-    programs that are undecided or wrong."""
+    """Print the verdicts by kind, how often each reason for undecided claims is given, and numbers of programs.
+
+    The numbers are of programs whose claims are undecided or wrongly decided.
+    """
     table = Table(title=f"Claims about every input: {len(outcomes)} random programs", title_justify="left")
     table.add_column("kind")
     columns = (*map(str, Verdict), "undecided, but refuted on the grid", "wrong")

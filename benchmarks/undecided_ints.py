@@ -49,8 +49,11 @@ def _with_int_output(chance: random.Random) -> str:
 
 
 def _with_tree(chance: random.Random, kind: str) -> str:
-    """A tree of comparisons as the ideal; the program has noise in some of them, or sums of two, now and then another
-    threshold or answer, and a coin at the end."""
+    """Return a random program of int inputs, whose ideal is a tree of comparisons.
+
+    The program has noise, or sums of two noises, in some of the comparisons, and a coin at the end. Sometimes it has
+    another threshold or answer than the ideal.
+    """
     draws: dict[str, tuple[str, str]] = {}
 
     def drawn(type_: str, mean: str) -> str:

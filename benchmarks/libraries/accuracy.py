@@ -23,7 +23,7 @@ _CLOSE = Fraction(1, 10**15)
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """What was compared, in words, and whether it is what was found before."""
+    """A comparison in words, and whether its result is the one found before."""
 
     text: str
     as_expected: bool

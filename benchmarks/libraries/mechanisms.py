@@ -17,8 +17,11 @@ Draw = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """`program` is a file beside this one, without its suffix; `conforms` what is expected of the comparison, None for
-    a mechanism that is expected to end its process; `make` gives the function that draws."""
+    """A mechanism of a library, with the program that describes it.
+
+    `program` is a file beside this one, without its suffix. `conforms` is the expected result of the comparison; None
+    for a mechanism that is expected to end its process. `make` gives the function that draws.
+    """
 
     name: str
     library: str
@@ -36,7 +39,7 @@ class Mechanism:
         return Path(__file__).parent / f"{self.program}.dip"
 
     def drawn(self) -> Iterator[dict[str, object]]:
-        """So many outputs, by name."""
+        """Yield `samples` outputs, each a mapping by name."""
         draw = self.make()
         for _ in range(self.samples):
             found = draw()
@@ -45,7 +48,7 @@ class Mechanism:
 
 
 def _exact(value: object) -> object:
-    """A number as the rational that it is."""
+    """Return a number as an exact int or Fraction; truth values and texts stay as they are."""
     if isinstance(value, bool | str):
         return value
     number: Any = value
@@ -95,7 +98,7 @@ def _integers_as_reals() -> Draw:
 
 
 def _position(build: Callable[[Any], Any]) -> Callable[[], Draw]:
-    """Of the largest of 0, 1 and 2; positions count from 1."""
+    """A maker of draws of the position of the largest of 0, 1 and 2; positions count from 1."""
 
     def make() -> Draw:
         measurement = build(_opendp())

@@ -19,8 +19,11 @@ _PATIENCE = 300
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """`verdict` is "conforms", "deviates" or "undecided", or how the process ended; `worst` is the cell that deviates
-    most, with its exact probability."""
+    """The comparison of a mechanism with its program.
+
+    `verdict` is "conforms", "deviates" or "undecided", or the way in which the process ended. `worst` is the cell that
+    deviates most, with its exact probability.
+    """
 
     mechanism: Mechanism
     verdict: str
@@ -39,12 +42,15 @@ class Compared:
 
 
 def compare_all(mechanisms: Iterable[Mechanism] = MECHANISMS) -> Iterator[Compared]:
-    """One after the other, each as soon as it is known."""
+    """Compare one mechanism after the other; yield each comparison as soon as it is known."""
     return (compared(mechanism, _drawn(mechanism)) for mechanism in mechanisms)
 
 
 def compared(mechanism: Mechanism, drawn: Sequence[dict[str, object]] | str) -> Compared:
-    """What was drawn, or how that ended, against the exact distribution of the program."""
+    """Compare the samples `drawn` with the exact distribution of the program.
+
+    A text in place of samples is the reason why there are none, and becomes the verdict.
+    """
     if isinstance(drawn, str):
         return Compared(mechanism, drawn)
     program = dipc.load(mechanism.path)

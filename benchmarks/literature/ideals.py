@@ -18,7 +18,7 @@ def named(name: str, values: Iterable[object]) -> dict[str, str]:
 
 
 def votes() -> Iterator[Row]:
-    """Up to three votes for each of three candidates: a best winner loses nothing; who it is stays open."""
+    """Zero to three votes for each of three candidates: the best winner has loss 0; the winner's cell stays empty."""
     for count in itertools.product(range(4), repeat=3):
         yield {**named("count", count), "winner": "", "loss": "0"}
 

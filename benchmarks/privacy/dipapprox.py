@@ -24,8 +24,11 @@ from dipc.questions.privacy.outcome import read_claim
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A program for N inputs, the verdict about all pairs, or one, and the published seconds; None where they are past
-    its limit, or not published."""
+    """A program for N inputs, with its expected verdict and the published seconds.
+
+    The verdict is about all pairs, or about one pair. The seconds are None if they exceed the published limit, or are
+    not published.
+    """
 
     name: str
     number: int
@@ -90,7 +93,7 @@ ENTRIES: tuple[Entry, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came out, in so many seconds of CPU."""
+    """The verdict on an entry, and the seconds of CPU it took."""
 
     entry: Entry
     verdict: str
@@ -98,7 +101,7 @@ class Measured:
 
 
 def measured(entry: Entry) -> Measured:
-    """One entry, start-up apart."""
+    """Check `entry` and measure its CPU time, without the start of the process."""
     begun = time.process_time()
     constants = {"N" if entry.inputs is None else "m": entry.number}
     program = dipc.load(HERE / f"{entry.name}.dip", **constants)

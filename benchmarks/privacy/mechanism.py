@@ -25,13 +25,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A program below benchmarks/ with pairs of adjacent inputs, and what is known of it.
+    """A program below benchmarks/ with pairs of adjacent inputs, and published and exact results about it.
 
-    `inputs` are those of which the pairs are, "all" for none but every real one, and None for the domains of finite
-    inputs; with `patterns` the pairs are those of StatDP, each query 0, 1 or 2. `claimed` is the least K for which
-    somebody claimed K·eps-privacy. `loss` is the largest loss at EPS to six digits, "inf", or None where outputs
-    cannot be listed; `constant` the least constant over every adjacent pair of real inputs, or, for finite ones, the
-    pairs; None where it is not asked for. `wrong` says whether what is claimed is refuted.
+    `inputs` selects the inputs of the pairs: "all" for every real input, None for the domains of finite inputs. With
+    `patterns` the pairs are those of StatDP, each query 0, 1 or 2. `claimed` is the least K for which somebody claimed
+    K·eps-privacy. `loss` is the largest loss at EPS to six digits, "inf", or None where outputs cannot be listed.
+    `constant` is the least constant over every adjacent pair, or None where the benchmark does not compute it. `wrong`
+    is true if the published claim is refuted.
     """
 
     path: str

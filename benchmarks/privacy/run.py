@@ -24,7 +24,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """What a mechanism's loss and constant are. `seconds` is the CPU time of all of it."""
+    """The loss and the constant of a mechanism, with the CPU `seconds` that both took together."""
 
     mechanism: Mechanism
     loss: Loss | None
@@ -53,7 +53,7 @@ class Exact:
 
     @property
     def errata(self) -> list[str]:
-        """What is published and wrong, in words."""
+        """The published statements that are wrong, in words."""
         found, claimed, estimate = [], self.mechanism.claimed, self.mechanism.estimate
         if claimed is not None and self.constant is not None:
             below = self.constant.refuted_below
@@ -85,14 +85,14 @@ class Exact:
 
 
 def run(mechanisms: Iterable[Mechanism]) -> Iterator[Exact]:
-    """What each of them is, in order."""
+    """Yield the exact loss and constant of each mechanism, in order."""
     warm_up()
     for mechanism in mechanisms:
         yield exact(mechanism)
 
 
 def exact(mechanism: Mechanism, *, constants: bool = True) -> Exact:
-    """What one of them is; without `constants` its loss only."""
+    """Return the exact loss and constant of `mechanism`; without `constants` only its loss."""
     start = time.process_time()
     program = dipc.load(mechanism.file, **mechanism.constants)
     engine = Engine(program.measurer, program.limits)
@@ -116,8 +116,10 @@ RUNS, LOSS, DELTA = (2, 10, 50, 100), Fraction(1, 10), Fraction(1, 10**6)
 
 
 def composed_budgets() -> Iterator[tuple[str, ...]]:
-    """The number of runs, with the least budgets for the delta: by basic and by advanced composition (Dwork and Roth
-    2014, section 3.5, Theorem 3.20), and exactly."""
+    """The number of runs, with the least budgets for the delta: by basic and by advanced composition, and exactly.
+
+    Both theorems are in Dwork and Roth 2014, section 3.5 (Theorem 3.20 is advanced composition).
+    """
     response = dipc.load(Path(__file__).parents[1] / "literature" / "randomized_response.dip", m=1)
     for runs in RUNS:
         theorems = Theorems(runs, LOSS)

@@ -107,7 +107,7 @@ class _Writer:
         note, evidence = row.note, row.evidence
         data: dict[str, Any] = {
             "answer": {} if note is None else dict(note.answer),
-            "where": [] if note is None else list(note.where),
+            "where": [] if note is None else list(note.conditions),
             "halfspaces": [] if evidence is None else [_halfspace(half) for half in evidence.halfspaces],
             "beside": [],
             "verdict": str(_certified(row)),

@@ -696,7 +696,7 @@ def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[Written
             case EveryInput(), _:
                 posed = next(case for case in source.cases() if case.number == row.row).steps()
                 return _written(posed, engine, source.program.core.only_at)
-            case AllNumbers(), ClassResult(note=note) if note is not None and note.where:
+            case AllNumbers(), ClassResult(note=note) if note is not None and note.conditions:
                 return _for_numbers(source, engine, note)
     except Undecided:
         pass
@@ -704,7 +704,7 @@ def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[Written
 
 
 def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequence[WrittenForm]:
-    name, _, value = note.where[0].partition(" = ")
+    name, _, value = note.conditions[0].partition(" = ")
     if name == source.parameter and value.isdigit():
         return _written(
             [one for case in source.question_for(int(value)).cases() for one in case.steps()],

@@ -154,7 +154,7 @@ class Tuned:
             return None
         return max(_ZERO, self.best.objective[1] / self.lower - 1)
 
-    as_program = former_property("within", "relative_gap")
+    within = former_property("within", "relative_gap")
 
     @property
     def proved_within(self) -> Fraction | None:

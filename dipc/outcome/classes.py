@@ -105,7 +105,7 @@ def outcome(
     """
     statement = about_every_input(asked, source.program, source.stated, source.numbers)
 
-    def parts() -> Iterator[Part]:
+    def page() -> Iterator[Part]:
         yield from _report_parts(report, statement)
         if forms is not None:
             yield GAP
@@ -116,7 +116,7 @@ def outcome(
             work = f"{count(effort.measures, 'integral')}, {count(effort.obligations, 'sign decision')}"
             yield Fields([("time", f"{effort.seconds:.2f} s"), ("work", work)])
 
-    return accuracy(source, engine, report, class_verdict_line(report, statement), parts, "class")
+    return accuracy(source, engine, report, class_verdict_line(report, statement), page, "class")
 
 
 def about_every_input(
@@ -166,9 +166,9 @@ def _report_parts(report: Report, statement: Statement) -> Iterator[Part]:
 
 #: The programs that are covered for every number of queries.
 _SHAPES = (
-    "--for-all follows two kinds of loops: those over all queries, `for i in 1..m do … end`, that "
-    "compare each noisy query with what was drawn before the loop, and may exit; and those that keep the "
-    "greatest noisy value and its index"
+    "--for-all follows two kinds of loops over all queries, `for i in 1..m do … end`. The first kind compares each "
+    "noisy query with what was drawn before the loop, and may exit. The second kind keeps the greatest noisy value and "
+    "its index"
 )
 
 
@@ -221,14 +221,14 @@ def _cases(rows: Sequence[ClassResult]) -> Iterator[Part]:
         return
     yield GAP
     notes = [row.note for row in rows if row.note is not None]
-    yield Fields([(", ".join(note.where), _METHODS[note.method]) for note in notes])
+    yield Fields([(", ".join(note.conditions), _METHODS[note.method]) for note in notes])
 
 
 def class_fields(row: RowResult) -> Iterable[tuple[str, str]]:
     """Yield the inputs of a class, and the answer there."""
     assert isinstance(row, ClassResult)
     assert row.note is not None
-    facets = row.note.where
+    facets = row.note.conditions
     rest = f" and {len(facets) - _SHOWN_FACETS} more" if len(facets) > _SHOWN_FACETS else ""
     yield "inputs", (", ".join(facets[:_SHOWN_FACETS]) + rest) if facets else "all"
     if row.note.answer:

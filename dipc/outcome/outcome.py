@@ -255,18 +255,18 @@ class Page:
         fits = sum(widths) + 3 * len(widths) <= self.width
         first, indent = (0, "  ") if fits else (1, "    ")
 
-        def joined(cells: Sequence[str]) -> str:
+        def row_text(cells: Sequence[str]) -> str:
             placed = zip(range(len(widths)), cells, widths, strict=True)
             padded = [
                 cell.rjust(width) if position in grid.right else cell.ljust(width) for position, cell, width in placed
             ]
             return indent + "   ".join(padded[first:])
 
-        self.verbatim([joined(grid.head)], Tone.FAINT)
+        self.verbatim([row_text(grid.head)], Tone.FAINT)
         for tone, cells in grid.rows:
             if not fits:
                 self.line(cells[0], Tone.HEAD, indent=2)
-            self.verbatim([joined(cells)], tone)
+            self.verbatim([row_text(cells)], tone)
 
     def show(self, parts: Iterable[Part]) -> None:
         """Add all of the parts, one below the other."""

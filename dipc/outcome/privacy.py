@@ -66,7 +66,7 @@ class PrivacyStatement:
     theorems: tuple[profiles.Theorems, Fraction] | None = None
     digits: int = DIGITS
 
-    def about(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
+    def question_fields(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
         """The fields that describe every question about privacy."""
         yield "program", program_text(f"{self.program} ({self.path})", self.constants)
         yield "inputs", inputs
@@ -205,7 +205,7 @@ def _constant_line(constant: Constant, digits: int) -> str:
         return f"constant {constant.proved}: {constant.proved}*eps-private{every}, and no smaller constant {does}"
     if constant.exact:
         onwards = numbers is not None and numbers.onwards
-        return f"constant ∞: K*eps-private for no K{_from(numbers) if onwards else _at_number(numbers)}"
+        return f"constant ∞: K*eps-private for no K{_from_number(numbers) if onwards else _at_number(numbers)}"
     if numbers is None and constant.proved is not None and constant.refuted_below is not None:
         enclosure = constant.refuted_below, constant.proved
         if not _is_wide(enclosure, digits):
@@ -236,7 +236,7 @@ def _at_number(numbers: Numbers | None) -> str:
     return "" if numbers is None or numbers.at is None else f", at {numbers.parameter} = {numbers.at}"
 
 
-def _from(numbers: Numbers | None) -> str:
+def _from_number(numbers: Numbers | None) -> str:
     return "" if numbers is None else f" for any {numbers.parameter} >= {numbers.at}"
 
 
@@ -272,9 +272,9 @@ def outcome(
     return Outcome(
         program=statement.program,
         line=privacy_line(answer, statement.digits) + ("" if statement.runs == 1 else f", of {statement.runs} runs"),
-        standing=_standing(answer, statement.digits),
+        standing=_exit_status(answer, statement.digits),
         tone=_tone(answer, statement.digits),
-        parts=lambda: _parts(answer, statement, estimate),
+        parts=lambda: _answer_parts(answer, statement, estimate),
         record=lambda: (
             _record(answer, estimate, statement.digits) | ({} if statement.runs == 1 else {"runs": statement.runs})
         ),
@@ -292,7 +292,7 @@ def family(answers: Sequence[tuple[Mapping[str, Fraction], PrivacyAnswer, LossEs
     return Outcome(
         program="",
         line="",
-        standing=max((_standing(answer) for _, answer, _ in answers), key=lambda standing: standing.value),
+        standing=max((_exit_status(answer) for _, answer, _ in answers), key=lambda status: status.value),
         parts=lambda: [Fields(pairs)],
         record=lambda: {
             "schema": SCHEMA,
@@ -315,7 +315,7 @@ def _record(answer: PrivacyAnswer, estimate: LossEstimate | None, digits: int = 
     return known if estimate is None else {**known, "estimate": estimate.as_json()}
 
 
-def _standing(answer: PrivacyAnswer, digits: int = DIGITS) -> ExitStatus:
+def _exit_status(answer: PrivacyAnswer, digits: int = DIGITS) -> ExitStatus:
     if isinstance(answer, PrivacyReport):
         return _STANDINGS[answer.verdict]
     return ExitStatus.OPEN if _is_open(answer, digits) else ExitStatus.HOLDS
@@ -346,9 +346,9 @@ def _estimated(estimate: LossEstimate) -> Iterable[tuple[str, str]]:
         yield _METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}"
 
 
-def _parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEstimate | None) -> Iterator[Part]:
+def _answer_parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEstimate | None) -> Iterator[Part]:
     yield GAP
-    about = statement.about(answer.adjacency, answer.about, answer.pairs)
+    about = statement.question_fields(answer.adjacency, answer.about, answer.pairs)
     match answer:
         case PrivacyReport():
             yield from _report(answer, statement)
@@ -466,7 +466,7 @@ def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] |
 
 def _report(report: PrivacyReport, statement: PrivacyStatement) -> Iterator[Part]:
     claim = report.claim
-    fields = [*statement.about(report.adjacency, report.about, report.pairs)]
+    fields = [*statement.question_fields(report.adjacency, report.about, report.pairs)]
     more = "" if claim.is_pure else f" + {claim.delta_text}"
     bound = f"exp({claim.budget_text})*Pr[P(u') in S]{more}"
     fields.append(("claim", f"Pr[P(u) in S] ≤ {bound}, for every set S of outputs"))
@@ -504,7 +504,7 @@ def _counterexample(counterexample: PrivacyCounterexample, statement: PrivacySta
             ("allowed", enclosed_text(*counterexample.allowed, digits)),
         ]
     )
-    outputs = _meant(counterexample)
+    outputs = _output_options(counterexample)
     if outputs is None:
         return
     yield GAP
@@ -517,7 +517,7 @@ def _counterexample(counterexample: PrivacyCounterexample, statement: PrivacySta
 _FAR = Fraction(10**6)
 
 
-def _meant(counterexample: PrivacyCounterexample) -> Sequence[str] | None:
+def _output_options(counterexample: PrivacyCounterexample) -> Sequence[str] | None:
     """The options of `dipc prob` and `dipc simulate` that select the outputs of a counterexample.
 
     They are empty for finite outputs, which both commands list; None where no options express the outputs.

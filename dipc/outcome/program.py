@@ -466,9 +466,9 @@ def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:
 
 
 def answers(program: CoreProgram, table: Table) -> Outcome:
-    """Return the table, as CSV that `read_table` reads back as the same rows.
+    """Return an outcome that is `table` as CSV; reading the CSV gives the same rows.
 
-    The columns are inputs, outputs and its claim columns.
+    Its columns are the inputs, the outputs and the claim columns of `table`.
     """
     return Outcome(
         program=program.name,

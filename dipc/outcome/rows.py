@@ -63,8 +63,8 @@ def verdict_line(report: Report) -> str:
             members(report, verdict) for verdict in (Verdict.ACCURATE, Verdict.INACCURATE, Verdict.UNDECIDED)
         )
 
-    def within(start: str, some: int | None = None) -> str:
-        """Return the number of classes, if there are some."""
+    def in_classes(start: str, some: int | None = None) -> str:
+        """Return `start` and the number of classes; an empty text for rows that are not classes."""
         of = "" if some is None else f"{some} of "
         return "" if report.inputs is None else f"{start}in {of}{count(counts.rows, 'class')}"
 
@@ -73,17 +73,17 @@ def verdict_line(report: Report) -> str:
     match report.verdict:
         case Verdict.ACCURATE:
             of_them = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
-            return f"accurate: {whole}{within(' ')}{of_them}, {everywhere}"
+            return f"accurate: {whole}{in_classes(' ')}{of_them}, {everywhere}"
         case Verdict.INACCURATE if inaccurate == number > 1:
-            return f"INACCURATE: {whole} fail{within(', ')}"
+            return f"INACCURATE: {whole} fail{in_classes(', ')}"
         case Verdict.INACCURATE:
             tail = f", {undecided} undecided" if undecided else ""
             fail = f"{inaccurate} of {count(number, word)} fail{s(inaccurate)}"
-            return f"INACCURATE: {fail}{within(', ', counts.inaccurate)}{tail}{vacuous}"
+            return f"INACCURATE: {fail}{in_classes(', ', counts.inaccurate)}{tail}{vacuous}"
         case Verdict.UNDECIDED:
             others = "other holds" if accurate == 1 else f"other {accurate} hold"
             rest = f"; the {others} {everywhere}" if accurate else ""
-            return f"UNDECIDED: {undecided} of {count(number, word)}{within(', ', counts.undecided)}{rest}{vacuous}"
+            return f"UNDECIDED: {undecided} of {count(number, word)}{in_classes(', ', counts.undecided)}{rest}{vacuous}"
     assert_never(report.verdict)
 
 
@@ -206,7 +206,7 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
     accurate = f"{counts.accurate} accurate"
     if counts.vacuous:
         reasons = (
-            (counts.near, "dd ≤ alpha"),
+            (counts.near_rows, "dd ≤ alpha"),
             (counts.above_one, "beta ≥ 1"),
             (counts.unconstrained, "no output is stated"),
         )
@@ -225,7 +225,7 @@ def says_something(report: Report) -> Iterator[tuple[str, str]]:
     counts = report.counts
     if counts.unconstrained == counts.rows:
         return
-    all_near = counts.near == counts.rows
+    all_near = counts.near_rows == counts.rows
     says = NO_INPUT if all_near else saying_text(report.sayings, report.eps)
     if says is not None:
         yield NON_VACUOUS, says

@@ -238,7 +238,7 @@ def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
     name = "eps" if piece.variable is Variable.EPS else "t"
     where = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
     note = getattr(solution.undecided_row(piece.rows[0]), "note", None) if solution.question.parameter else None
-    return where if note is None else f"{', '.join(note.where)}, {where}"
+    return where if note is None else f"{', '.join(note.conditions)}, {where}"
 
 
 def _beta_text(solution: BetaSolution, piece: EnvelopePiece) -> str:

@@ -106,7 +106,7 @@ def case_json(row: RowResult) -> dict[str, Any]:
         "gamma": row.gamma,
     }
     if isinstance(row, ClassResult) and row.note is not None:
-        tightest["where"] = list(row.note.where)
+        tightest["where"] = list(row.note.conditions)
     return tightest
 
 

@@ -202,7 +202,7 @@ STANDINGS = {
 
 
 def plural(what: str) -> str:
-    """Return the plural of a word: `rows`, `classes`."""
+    """Return the plural of the noun `what`: "rows", "classes"."""
     return f"{what}es" if what.endswith("s") else f"{what}s"
 
 
@@ -233,7 +233,7 @@ def without_closed_form(row: RowResult) -> str:
 
 def vacuous_why(counts: Counts) -> str:
     """Return why rows hold vacuously: `dd ≤ α`."""
-    why = ((counts.near, "dd ≤ α"), (counts.above_one, "β ≥ 1"), (counts.unconstrained, "no output is stated"))
+    why = ((counts.near_rows, "dd ≤ α"), (counts.above_one, "β ≥ 1"), (counts.unconstrained, "no output is stated"))
     return " or ".join(text for number, text in why if number) or "β ≥ 1"
 
 

@@ -202,7 +202,7 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
 
     It is decided for every eps in the intervals.
 
-    `program` is the result of `load`, or a path or a text that `load` takes. `table` is the path of a CSV file, a list
+    `program` is a loaded program, or a path or a text that `dipc.load` takes. `table` is the path of a CSV file, a list
     of dicts, a pair (header, rows), or a DataFrame; without a column dd it gets dd(u) from the `ideal`. `inputs` needs
     an `ideal`. It is a text such as "q = -1..1", the path of a CSV file of inputs, a list of dicts such as [{"q": (-1,
     0, 1)}], or a DataFrame. Numbers are ints, Fractions, Decimals or texts, never floats; an array is a sequence under
@@ -213,14 +213,14 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
     beta, alpha and gamma are expressions as text, or exact numbers; eps is a text of intervals, or a number. None
     leaves them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
 
-    With `classes` the rows of the report are classes of inputs with the same obligation, each with its `count`; None
-    does this for thousands of inputs. With `digits` the ends of failing intervals are given to this many significant
-    digits, with the worst eps of each interval. With `keep_proofs` the report has the `evidence` from which
+    With `classes` the rows of the report are classes of inputs with the same obligation, each with its number of
+    inputs. None does this for thousands of inputs. With `digits` the ends of failing intervals are given to this many
+    significant digits, with the worst eps of each interval. With `keep_proofs` the report has the evidence from which
     certificates are written.
 
     `jobs` processes share the work, one per processor for 0 or "auto"; with `dask` the workers of the Dask scheduler at
     this address do. Decisions are kept in the file `cache`, and are not made again. These three options do not change
-    the report, except for its `effort`.
+    the report, except for its times and counts of work.
 
     The report has a verdict, and is neither true nor false: `dipc.check(...).require()` fails in a test unless it is
     accurate.
@@ -335,7 +335,7 @@ def expected_error(
     `error` or that of the claim block, E[error] <= `error` is decided for every eps of the intervals.
 
     Raises DiagnosticError for a bad table or claim, and if answers have no such distance. A row past a limit has no
-    error, but the reason; on Ctrl-C the report is `interrupted`.
+    error, but a reason; on Ctrl-C the report has the rows done so far.
     """
     options = Options(**given)
     with ExitStack() as stack:

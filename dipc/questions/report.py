@@ -28,6 +28,7 @@ from dipc.decide.obligation import (
     Verdict,
     join_scopes,
 )
+from dipc.deprecated import former_property
 from dipc.frozen import LazyModule, frozen
 from dipc.program.program import Probabilities, Program
 from dipc.sign.interval import Interval
@@ -141,9 +142,11 @@ class Counts:
     unconstrained: int = 0
 
     @property
-    def near(self) -> int:
-        """How many rows are vacuous because dd <= alpha."""
+    def near_rows(self) -> int:
+        """The number of rows that are vacuous because dd <= alpha."""
         return self.vacuous - self.above_one - self.unconstrained
+
+    near = former_property("near", "near_rows")
 
 
 @frozen
@@ -622,7 +625,7 @@ class DescribedClass:
         return answer_texts(self.core, self.region)
 
     @property
-    def where(self) -> tuple[str, ...]:
+    def conditions(self) -> tuple[str, ...]:
         """The inequalities of the class, such as `q[1] < 0`, and then those that move with alpha."""
         moving = [f"{form_text(self.core, each.form)} >= {_line(Fraction(0), each.step)}" for each in self.side]
         return (*guard_texts(self.core, self.guards, self.finite), *moving)
@@ -669,9 +672,11 @@ class ClassNote:
         return self.output if self.inputs is None else self.inputs.answer
 
     @property
-    def where(self) -> tuple[str, ...]:
+    def conditions(self) -> tuple[str, ...]:
         """The number of queries, and the inequalities of the class."""
-        return self.numbered if self.inputs is None else (*self.numbered, *self.inputs.where)
+        return self.numbered if self.inputs is None else (*self.numbered, *self.inputs.conditions)
+
+    where = former_property("where", "conditions")
 
     @property
     def corner(self) -> Mapping[str, str]:
@@ -691,7 +696,7 @@ class ClassNote:
     def as_json(self) -> dict[str, Any]:
         return {
             "answer": dict(self.answer),
-            "where": list(self.where),
+            "where": list(self.conditions),
             "method": str(self.method),
             "exact": self.exact,
             "corner": dict(self.corner) or None,

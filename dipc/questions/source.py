@@ -289,7 +289,7 @@ def _is_same(one: RowResult, other: RowResult) -> bool:
     """Return True if two cases are about the same class."""
     if not isinstance(one, ClassResult) or not isinstance(other, ClassResult) or one.note is None or other.note is None:
         return False
-    return (one.row, one.note.answer, one.note.where) == (other.row, other.note.answer, other.note.where)
+    return (one.row, one.note.answer, one.note.conditions) == (other.row, other.note.answer, other.note.conditions)
 
 
 def _by_lesser(row: RowResult) -> RowResult:

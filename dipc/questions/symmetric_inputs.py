@@ -485,11 +485,11 @@ class ClassTable:
 def class_table(
     program: Program, inputs: FiniteInputs, *, as_given: bool = False, most: int | None = None
 ) -> ClassTable:
-    """Return the classes of `inputs`; raise what `input_classes` raises.
+    """Return the table of the classes of `inputs`, a row for each; raise the errors of `input_classes`.
 
     `as_given` keeps the declared types of inputs: rows are then decided more slowly, but of the given program itself.
     The verdict, the probability and the counterexample of a row hold for all inputs of its class, and every input is in
-    one class. The report therefore states of each input exactly what `check` states of it.
+    one class. The report therefore states of each input exactly what a check of all inputs one by one states of it.
     """
     core = program.core
     values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))

@@ -1,5 +1,6 @@
-"""Failure probabilities of the mechanisms of benchmarks/literature, by formulas of their own: in floating point, at one
-input and one eps, without dipc. z = gamma·eps.
+"""Failure probabilities of the mechanisms of benchmarks/literature, by formulas of their own.
+
+They are in floating point, at one input and one eps, without dipc. z = gamma·eps.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def geometric(rate: float) -> tuple[Callable[[int], float], Callable[[int], floa
 
 
 def span(rate: float) -> range:
-    """Where all but e^-40 of the noise lies."""
+    """The integers that carry all but e^-40 of the noise."""
     size = math.ceil(40 / rate)
     return range(-size, size + 1)
 
@@ -145,8 +146,10 @@ def smart_sum(_row: Cells, eps: float, gamma: float) -> float:
 
 
 def partial_sums(row: Cells, eps: float, gamma: float) -> float:
-    """With `out[1]` free only the last sum counts: its density is (3 + 3|x| + x²)e^(-|x|)/16. Otherwise the sums leave
-    [-z, z] in the first, the second or the third step; the last two by quadrature.
+    """The probability that the partial sums leave [-z, z].
+
+    If `out[1]` is free only the last sum counts, with density (3 + 3|x| + x²)e^(-|x|)/16. Otherwise the sums leave in
+    the first, the second or the third step; the last two by quadrature.
     """
     z = gamma * eps
     if row["out[1]"] == "":

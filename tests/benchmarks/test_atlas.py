@@ -79,7 +79,7 @@ def test_every_program_is_in_the_atlas() -> None:
 
 
 def test_published_estimates_are_lower_bounds_but_for_one() -> None:
-    """By hand, where a formula is known: 6 independent bits, and one step of geometric noise."""
+    """Formulas by hand give the exact loss of 6 independent bits, and of one step of geometric noise."""
     exactly = {
         "rappor": 6 * math.log(0.5125 / 0.4875),
         "one_time_rappor": 6 * math.log(0.525 / 0.475),

@@ -80,8 +80,10 @@ def grid(claim: Claim) -> list[float]:
 
 @pytest.mark.parametrize(("entry", "claim"), CLAIMS)
 def test_verdicts(entry: Entry, claim: Claim) -> None:
-    """The verdict is the expected one; dipc refutes exactly the rows that fail by the formula somewhere on a grid, and
-    a row that dipc proves holds on all of it.
+    """The verdict is the expected one, and agrees with the formula on a grid of eps.
+
+    dipc refutes exactly the rows that fail by the formula somewhere on the grid. A row that dipc proves holds on all of
+    the grid.
     """
     outcome = outcome_of(entry.name, claim.name)
     assert outcome.differences == []
@@ -98,7 +100,7 @@ def test_verdicts(entry: Entry, claim: Claim) -> None:
 
 @pytest.mark.parametrize(("entry", "claim"), CLAIMS)
 def test_counterexamples(entry: Entry, claim: Claim) -> None:
-    """Where dipc refutes, the formula agrees at its eps, and with its numbers."""
+    """The formula also fails the claim at the eps of each counterexample, with the same numbers."""
     report = outcome_of(entry.name, claim.name).report
     for row, found in zip(entry.table(claim), report.rows, strict=True):
         if found.counterexample is not None:
@@ -129,8 +131,9 @@ def test_probabilities(entry: Entry, claim: Claim, eps: Fraction) -> None:
     [("exponential_mechanism", "rejection_sampling"), ("noisy_max_exponential", "permute_and_flip")],
 )
 def test_two_programs_of_one_mechanism(one: str, other: str) -> None:
-    """Rejection sampling is the exponential mechanism, and permute-and-flip is report noisy max with exponential noise
-    (Ding et al. 2021): the same closed forms, at every row.
+    """Rejection sampling is the exponential mechanism, and permute-and-flip is noisy max with exponential noise.
+
+    Both have the same closed forms at every row (Ding et al. 2021).
     """
     assert BY_NAME[one].rows == BY_NAME[other].rows
     first, second = dipc.load(BY_NAME[one].path), dipc.load(BY_NAME[other].path)

@@ -68,8 +68,9 @@ def cases() -> list[tuple[str, dict[str, Fraction]]]:
 
 @pytest.mark.parametrize(("name", "given"), cases(), ids=str)
 def test_tables_by_definition(name: str, given: dict[str, Fraction]) -> None:
-    """dd(u) is the infimum of |u - u'| over u' with another output: on a grid of step h that holds every tie, the
-    least distance found lies between dd and dd + h.
+    """The dd of a row is the infimum of |u - u'| over u' with another output, compared with a grid.
+
+    The grid has step h and holds every tie. The least distance found on it lies between dd and dd + h.
     """
     mechanism = MECHANISMS[name]
     constants = mechanism.constants(given)
@@ -105,7 +106,7 @@ def test_numeric_sparse_gives_the_value_exactly_where_the_flag_is_top() -> None:
 
 
 def test_known_rows() -> None:
-    """By hand, from the paper's figures."""
+    """The rows are computed by hand from the paper's figures."""
 
     def row(name: str, *vector: int, **given: int) -> dict[str, str]:
         mechanism = MECHANISMS[name]

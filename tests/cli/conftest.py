@@ -19,7 +19,7 @@ Dipc = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def dipc(tmp_path: Path) -> Dipc:
-    """Runs `dipc` as a process of its own, in an empty directory; keywords become environment variables."""
+    """Run `dipc` as a process of its own, in an empty directory; keywords become environment variables."""
 
     def run(*arguments: str | Path, cwd: Path = tmp_path, **environment: str) -> subprocess.CompletedProcess[str]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("DIPC_")}

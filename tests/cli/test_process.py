@@ -177,7 +177,7 @@ def test_ctrl_c_says_how_far_it_got(tmp_path: Path, after: int, beta: str, said:
 
 
 def on_a_terminal(*arguments: str, run: tuple[str, ...] = ("-m", "dipc"), **environment: str) -> str:
-    """What a person at a terminal sees of both streams."""
+    """The text of both streams that a person at a terminal sees."""
     main, child = pty.openpty()
     clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "TERM")}
     process = subprocess.Popen(

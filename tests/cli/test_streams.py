@@ -23,7 +23,7 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
-    """Runs `python -m MODULE ARGUMENTS… REDIRECTIONS` in a directory with a link that leads back to itself."""
+    """Run `python -m MODULE ARGUMENTS… REDIRECTIONS` in a directory with a link that leads back to itself."""
     (tmp_path / "loop").symlink_to("loop")
 
     def run(*arguments: str, redirect: str = "", module: str = "dipc") -> subprocess.CompletedProcess[str]:

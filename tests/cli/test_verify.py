@@ -27,14 +27,14 @@ def proof(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     return file
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def verify(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     code = run(["verify", *arguments])
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 
 
 def test_what_is_accepted_is_described(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = said(capsys, str(proof))
+    code, out, err = verify(capsys, str(proof))
     assert (code, err) == (ExitCode.ACCURATE, "")
     lines = out.splitlines()
     digest = hashlib.sha256(Path(SPARSE[0]).read_bytes()).hexdigest()[:16]
@@ -44,11 +44,11 @@ def test_what_is_accepted_is_described(proof: Path, capsys: pytest.CaptureFixtur
     )
     assert "  rows         27 rows: 27 accurate (13 of them vacuously)" in lines
     assert any(line.startswith("  not compared: that its program is yours") for line in lines)
-    assert said(capsys, str(proof), "-q") == (ExitCode.ACCURATE, lines[0] + "\n", "")
+    assert verify(capsys, str(proof), "-q") == (ExitCode.ACCURATE, lines[0] + "\n", "")
 
 
 def test_the_program_and_the_table_are_compared(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, str(proof), "--program", SPARSE[0], "--table", SPARSE[1])
+    code, out, _ = verify(capsys, str(proof), "--program", SPARSE[0], "--table", SPARSE[1])
     assert code == ExitCode.ACCURATE
     assert f"  compared     the program is {SPARSE[0]}\n" in out
     assert f"  compared     the 27 rows are those of {SPARSE[1]}\n" in out
@@ -56,13 +56,13 @@ def test_the_program_and_the_table_are_compared(proof: Path, capsys: pytest.Capt
 
 def test_another_program(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = str(ROOT / "benchmarks" / "noisy_max.dip")
-    code, out, err = said(capsys, str(proof), "--program", other)
+    code, out, err = verify(capsys, str(proof), "--program", other)
     assert (code, err) == (ExitCode.INACCURATE, "")
     assert out == f"rejected: program: the certificate is about a program other than {other}\n"
 
 
 def test_other_constants(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, str(proof), "--program", SPARSE[0], "-D", "m=4")
+    code, out, _ = verify(capsys, str(proof), "--program", SPARSE[0], "-D", "m=4")
     assert code == ExitCode.INACCURATE
     assert out.startswith("rejected: program: the constant `m` has another value in the certificate")
 
@@ -71,13 +71,13 @@ def test_other_constants(proof: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_constant_that_is_computed_from_the_number(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], checked: tuple[str, ...], compared: tuple[str, ...]
 ) -> None:
-    """In the text c is m, whichever it is, and with -D it is 3 for each: two claims. Both certificates say c = 3."""
+    """The text defines c as m, and -D defines it as 3 for every m: two claims. Both certificates have c = 3."""
     program, found = tmp_path / "program.dip", str(tmp_path / "found.json")
     program.write_text(ABOVE_THRESHOLD.replace("const m = 3", "const m = 3, c = m"), encoding="utf-8")
     asked = ("--inputs", "all", "--for-all", "m", "--beta", "1/c", "--certificate", found)
     run(["check", str(program), *asked, *checked])
-    assert said(capsys, found, "--program", str(program), *checked)[0] == ExitCode.ACCURATE
-    code, out, _ = said(capsys, found, "--program", str(program), *compared)
+    assert verify(capsys, found, "--program", str(program), *checked)[0] == ExitCode.ACCURATE
+    code, out, _ = verify(capsys, found, "--program", str(program), *compared)
     assert code == ExitCode.INACCURATE
     assert out.startswith("rejected: program: the certificate and the program disagree on whether the constant `c`")
 
@@ -85,7 +85,7 @@ def test_a_constant_that_is_computed_from_the_number(
 def test_another_table(proof: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "table.csv"
     table.write_text(Path(SPARSE[1]).read_text(encoding="utf-8").replace("\n0,", "\n0.0,"), encoding="utf-8")
-    code, out, _ = said(capsys, str(proof), "--table", str(table))
+    code, out, _ = verify(capsys, str(proof), "--table", str(table))
     assert (code, out) == (
         ExitCode.INACCURATE,
         f"rejected: table: the certificate is about a table other than {table}\n",
@@ -94,18 +94,18 @@ def test_another_table(proof: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     data = document(proof.read_text(encoding="utf-8"))
     data["table"]["sha256"] = None
     proof.write_text(resealed(data), encoding="utf-8")
-    assert said(capsys, str(proof), "--table", str(table))[0] == ExitCode.ACCURATE
+    assert verify(capsys, str(proof), "--table", str(table))[0] == ExitCode.ACCURATE
     data["rows"][4]["output"][1] = "bot"
     proof.write_text(resealed(data), encoding="utf-8")
     why = "the program gives another probability at these inputs"
-    assert said(capsys, str(proof))[:2] == (ExitCode.INACCURATE, f"rejected: row 5: {why}\n")
+    assert verify(capsys, str(proof))[:2] == (ExitCode.INACCURATE, f"rejected: row 5: {why}\n")
     data["rows"][4]["output"][1] = None
     proof.write_text(resealed(data), encoding="utf-8")
-    assert said(capsys, str(proof), "--table", str(table))[0] == ExitCode.INACCURATE
+    assert verify(capsys, str(proof), "--table", str(table))[0] == ExitCode.INACCURATE
     del data["rows"][26], data["rows"][4:26]
     data["table"]["rows"] = 4
     proof.write_text(resealed(data), encoding="utf-8")
-    code, out, _ = said(capsys, str(proof), "--table", str(table))
+    code, out, _ = verify(capsys, str(proof), "--table", str(table))
     assert (code, out) == (
         ExitCode.INACCURATE,
         f"rejected: table: {table} has 27 rows, the certificate another number\n",
@@ -119,7 +119,7 @@ def test_a_wrong_step_is_named(proof: Path, capsys: pytest.CaptureFixture[str]) 
     *_, factor = data["obligations"][0]["parts"][0]["cells"][0][0]["factors"]
     next(piece for piece in factor["evidence"] if piece["method"] in ("value", "slope"))["sign"] = -1
     proof.write_text(resealed(data), encoding="utf-8")
-    code, out, _ = said(capsys, str(proof))
+    code, out, _ = verify(capsys, str(proof))
     assert code == ExitCode.INACCURATE
     assert re.match(
         r"rejected: obligation 0, argument 0, interval \(0, inf\), cell 1, factor \d, piece \d: "
@@ -142,7 +142,7 @@ def test_what_is_not_read_is_bad_input(
     file = tmp_path / "x.json"
     if content is not None:
         file.write_text(content, encoding="utf-8")
-    code, out, err = said(capsys, str(file))
+    code, out, err = verify(capsys, str(file))
     assert (code, out) == (ExitCode.BAD_INPUT, "")
     assert err.startswith("error[E0902]")
     assert why in err
@@ -153,7 +153,7 @@ def test_what_is_not_read_is_bad_input(
     [["-D", "m=3"], ["--program"], ["-D", "m"]],
 )
 def test_usage(arguments: list[str], proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = said(capsys, str(proof), *arguments)
+    code, out, err = verify(capsys, str(proof), *arguments)
     assert (code, out) == (ExitCode.BAD_INPUT, "")
     assert err.startswith("error[E0")
 

@@ -23,7 +23,7 @@ LONG = (
 WIDE = "<tr>" + "<td>unbreakable_word_of_a_table</td>" * 9 + "</tr>"
 
 
-def found(tmp_path: Path, body: str, style: str, width: int) -> list[str]:
+def overflowing(tmp_path: Path, body: str, style: str, width: int) -> list[str]:
     page = tmp_path / "page.html"
     text = f"<!doctype html><style>body {{ margin: 0 }} {style}</style><article>{body}</article>"
     page.write_text(text, encoding="utf-8")
@@ -32,16 +32,16 @@ def found(tmp_path: Path, body: str, style: str, width: int) -> list[str]:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_what_is_cut_off_is_found(tmp_path: Path, width: int) -> None:
-    """Without the style of the site a long line is cut off, and a table sticks out."""
-    assert len(found(tmp_path, f"<pre>{LONG}</pre>", "pre { overflow-x: auto }", width)) == 1
-    assert found(tmp_path, f"<table>{WIDE}</table>", "td { min-width: 20rem }", width)
-    assert found(tmp_path, "<pre>dipc check</pre>", "", width) == []
+    """A long line is cut off, and a table sticks out, if the style of the site is missing."""
+    assert len(overflowing(tmp_path, f"<pre>{LONG}</pre>", "pre { overflow-x: auto }", width)) == 1
+    assert overflowing(tmp_path, f"<table>{WIDE}</table>", "td { min-width: 20rem }", width)
+    assert overflowing(tmp_path, "<pre>dipc check</pre>", "", width) == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_style_of_the_site_lets_nothing_stick_out(tmp_path: Path, width: int) -> None:
     table = f"<table class='docutils'><tr>{'<td>a counterexample</td>' * 4}</tr></table>"
-    assert found(tmp_path, f"<pre>{LONG}</pre>{table}", STYLE, width) == []
+    assert overflowing(tmp_path, f"<pre>{LONG}</pre>{table}", STYLE, width) == []
 
 
 @pytest.fixture(scope="module")

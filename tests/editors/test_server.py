@@ -43,7 +43,7 @@ async def session(ask: Callable[[LanguageClient], Awaitable[None]]) -> None:
 
 
 def test_the_end_of_a_session_is_quiet() -> None:
-    """As an editor ends it: `shutdown`, `exit`, and the process is gone without a word on stderr."""
+    """The server process, sent `shutdown` and `exit` as an editor does, ends without a word on stderr."""
     sent = [
         {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
         {"method": "initialized", "params": {}},

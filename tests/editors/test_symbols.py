@@ -20,7 +20,7 @@ shown <- choose { head : 1/(1 + exp(-eps)), tail : exp(-eps)/(1 + exp(-eps)) }
 
 
 def meaning(text: str, before: str, name: str) -> Symbol:
-    """Of a name behind a part of the text."""
+    """The symbol of `name`, where it next occurs behind `before` in the text."""
     found = Symbols.read(text)
     assert found is not None
     at = text.index(name, text.index(before) + len(before))

@@ -1,5 +1,6 @@
-"""Forty-five loops over m queries, and the least constant of each for every m: histograms and vectors that answer each
-query, guards on inputs, choices, sparse vectors, noisy maxima.
+"""Forty-five loops over m queries, and the least constant of each for every m.
+
+They are histograms and vectors that answer each query, guards on inputs, choices, sparse vectors and noisy maxima.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def test_sums_over_all_sets(budget: str, delta: str) -> None:
 @pytest.mark.parametrize("text", [mechanisms.COUNT, mechanisms.SPARING])
 @pytest.mark.parametrize("budget", ["0*eps", "eps/4"])
 def test_sums_over_many_integers(text: str, budget: str) -> None:
-    """What is beyond them is less than 10^-12."""
+    """The integers that are left out have less than 10^-12 of the probability."""
     program, eps = dipc.load(text), Fraction(5)
     asked = PrivacyQuestion(program, "linf:1", "x = 0..2", Engine(program.measurer, program.limits))
     claim = read_claim(program, budget, None, None)
@@ -149,7 +149,7 @@ def test_both_verdicts_occur() -> None:
     ],
 )
 def test_transcendental_deltas(delta: str, verdict: str) -> None:
-    """Against the least delta of eps/4, whose supremum is 7/24 = 0.291666…; e^-1 is 0.367879…"""
+    """The verdict is private from the supremum 7/24 = 0.291666… of the least delta of eps/4; e^-1 is 0.367879…."""
     program = dipc.load("benchmarks/privacy/svt1.dip")
     report = dipc.check_privacy(program, "linf:1", inputs="q = -1..1", budget="eps/4", delta=delta)
     assert report["verdict"] == verdict
@@ -180,7 +180,7 @@ def test_a_transcendental_delta_that_is_too_near() -> None:
     ],
 )
 def test_transcendental_numbers_beside_eps(delta: str, verdict: str) -> None:
-    """They are enclosed wherever it is seen which side makes delta less."""
+    """Numbers such as exp(-1) beside eps are enclosed, rounded to the side that makes delta less."""
     program = dipc.load("benchmarks/privacy/svt1.dip")
     report = dipc.check_privacy(program, "linf:1", inputs="q = -1..1", budget="eps/4", delta=delta)
     assert report["verdict"] == verdict
@@ -198,7 +198,7 @@ _PARTS = ("eps/8", "1/8", "exp(-eps)/2", "7/24", "eps*exp(-eps)", "1 - exp(-eps/
 @given(st.sampled_from(_PARTS), st.sampled_from(_PARTS), st.sampled_from(["min", "max"]), st.sampled_from([0, 1, 2]))
 @settings(max_examples=examples(40), deadline=None)
 def test_deltas_in_pieces(one: str, two: str, select: str, budget: int) -> None:
-    """Against the least delta, which is asked for alone, at eps of a grid and at the witness."""
+    """Verdicts on a delta in pieces agree with the least delta alone, at eps of a grid and at the witness."""
     program = dipc.load("benchmarks/privacy/svt1.dip")
     asked = PrivacyQuestion(program, "linf:1", "q = -1..1", Engine(program.measurer, program.limits))
     report = asked.decide(read_claim(program, f"{budget}*eps/8", f"{select}({one}, {two})", None))

@@ -83,7 +83,7 @@ def test_exits_are_united_only_where_they_are_one() -> None:
 
 @pytest.mark.parametrize("m", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_little_less_is_refuted_and_the_constant_is_not(m: int) -> None:
-    """By another road: the claim at the pair that `constant` names, decided for all eps."""
+    """The constant agrees with a second way: the claim at its worst pair, decided for all eps."""
     program = dipc.load(SPARSE, m=m)
     found = constant(SPARSE, m=m)
     assert found.at is not None
@@ -299,15 +299,17 @@ def of_three(draw: random.Random) -> str:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_move_without_end_refutes_every_constant(seed: int) -> None:
-    """Against the probabilities themselves, at moves that grow: an infinite constant has an output that is as probable
-    as before at one input, and less and less at the other; where none is found, each finite output stays possible.
+    """Infinite constants agree with probabilities at growing moves of an input.
+
+    An infinite constant has an output whose probability stays at one input and falls towards 0 at the other. For a
+    finite constant the probability of each output stays positive.
     """
     program = dipc.load(of_three(random.Random(seed)))
     question = PrivacyQuestion(program, "hamming:1", "all", Engine(program.measurer, program.limits))
     constant = question.constant(None)
     outputs = [{"o": value} for value in (True, False)]
 
-    def at(position: int, move: int, output: dict[str, object]) -> float:
+    def probability(position: int, move: int, output: dict[str, object]) -> float:
         return program.probability({"q": [move if place == position else 0 for place in (0, 1)]}, output).float(1)
 
     falling = [
@@ -315,7 +317,7 @@ def test_a_move_without_end_refutes_every_constant(seed: int) -> None:
         for position in (0, 1)
         for sign in (1, -1)
         for output in outputs
-        if at(position, 0, output) > 0 and at(position, sign * 60, output) < 1e-6
+        if probability(position, 0, output) > 0 and probability(position, sign * 60, output) < 1e-6
     ]
     if "y" in program.outputs:
         depends = constant.proved is None

@@ -26,8 +26,8 @@ LINF = ("--adjacent", "linf:1")
 COIN = (*LINF, "--inputs", "q in {0, 1}")
 
 
-def asked(tmp_path: Path, text: str, *given: str) -> tuple[int, Any]:
-    """The exit code and the JSON answer."""
+def privacy_answer(tmp_path: Path, text: str, *given: str) -> tuple[int, Any]:
+    """Run `dipc privacy` on `text`; return the exit code and the JSON answer."""
     path = tmp_path / "p.dip"
     path.write_text(text, encoding="utf-8")
     output = io.StringIO()
@@ -62,7 +62,7 @@ E = math.e
 def test_least_delta(
     tmp_path: Path, text: str, adjacent: tuple[str, ...], budget: str, eps: str, expected: float
 ) -> None:
-    code, answer = asked(tmp_path, text, *adjacent, "--delta-of", budget, "--at", eps)
+    code, answer = privacy_answer(tmp_path, text, *adjacent, "--delta-of", budget, "--at", eps)
     assert code == 0
     assert number(answer["least_delta"]["at"]["value"]) == pytest.approx(expected, rel=1e-4)
 
@@ -85,7 +85,7 @@ def test_verdicts_on_both_sides_of_the_least_delta(
     tmp_path: Path, text: str, adjacent: tuple[str, ...], budget: str, delta: str, verdict: str
 ) -> None:
     given = ("--budget", budget, "--delta", delta, "--eps", "[1,1]")
-    code, answer = asked(tmp_path, text, *adjacent, *given)
+    code, answer = privacy_answer(tmp_path, text, *adjacent, *given)
     assert (answer["verdict"], code) == (verdict, 0 if verdict == "private" else 1)
 
 
@@ -98,27 +98,30 @@ def test_verdicts_on_both_sides_of_the_least_delta(
     ],
 )
 def test_least_budget(tmp_path: Path, text: str, adjacent: tuple[str, ...], delta: str, expected: float) -> None:
-    code, answer = asked(tmp_path, text, *adjacent, "--budget-of", delta, "--at", "1")
+    code, answer = privacy_answer(tmp_path, text, *adjacent, "--budget-of", delta, "--at", "1")
     assert code == 0
     assert number(answer["least_budget"]["value"]) == pytest.approx(expected, abs=1e-9)
 
 
 def test_profile(tmp_path: Path) -> None:
-    _, answer = asked(tmp_path, DEGREE, *LINF, "--profile", "--at", "1")
+    _, answer = privacy_answer(tmp_path, DEGREE, *LINF, "--profile", "--at", "1")
     for point in answer["profile"]:
         assert number(point["delta"]) == pytest.approx(math.exp(-float(Fraction(point["budget"]))) / 4, abs=1e-12)
 
 
 def test_the_loss_has_no_bound(tmp_path: Path) -> None:
     for text, adjacent in ((DEGREE, LINF), (LOCAL_SCALE, LOCAL), (HARMONIC, LINF)):
-        assert asked(tmp_path, text, *adjacent, "--max-loss", "--at", "1")[1]["loss"]["value"] == ["inf", "inf"]
-        assert asked(tmp_path, text, *adjacent, "--constant")[1]["constant"]["proved"] == "inf"
+        assert privacy_answer(tmp_path, text, *adjacent, "--max-loss", "--at", "1")[1]["loss"]["value"] == [
+            "inf",
+            "inf",
+        ]
+        assert privacy_answer(tmp_path, text, *adjacent, "--constant")[1]["constant"]["proved"] == "inf"
 
 
 def test_a_counterexample_states_the_outputs_that_it_measures(tmp_path: Path) -> None:
     """Pr[y in S] under both laws, recomputed by hand from the interval in the counterexample."""
     given = ("--budget", "eps/4", "--delta", "3/40", "--eps", "[1,1]")
-    found = asked(tmp_path, DEGREE, *LINF, *given)[1]["counterexample"]
+    found = privacy_answer(tmp_path, DEGREE, *LINF, *given)[1]["counterexample"]
     assert found["input"] == {"x": "0"}
     ((low, high),) = [output["y"].split(" to ") for output in found["outputs"]]
     end = float(Fraction(high))
@@ -134,18 +137,18 @@ if n > 0 then r <- Gauss(1, 0); shown <- r > 2 end"""
 
 @pytest.mark.parametrize("eps", [(), ("--at", "1"), ("--eps", "[1, 2]"), ("--eps", "(0, 3]")])
 def test_probabilities_that_are_the_same_for_every_eps(tmp_path: Path, eps: tuple[str, ...]) -> None:
-    code, answer = asked(tmp_path, NORMAL_THRESHOLD, *LINF, "--delta-of", "eps", *eps)
+    code, answer = privacy_answer(tmp_path, NORMAL_THRESHOLD, *LINF, "--delta-of", "eps", *eps)
     assert code == 0
     assert number(answer["least_delta"]["supremum"]) == pytest.approx(math.erfc(math.sqrt(2)) / 2, rel=1e-12)
     assert answer["least_delta"]["attained"] is True
 
 
 def test_an_answer_that_is_wider_than_asked_is_undecided(tmp_path: Path) -> None:
-    code, answer = asked(tmp_path, DEGREE, *LINF, "--delta-of", "eps/4")
+    code, answer = privacy_answer(tmp_path, DEGREE, *LINF, "--delta-of", "eps/4")
     low, high = map(Fraction, answer["least_delta"]["supremum"])
     assert low <= Fraction(1, 4) <= high
     assert (code, answer["verdict"]) == ((3, "undecided") if high - low > Fraction(1, 10**9) else (0, None))
-    code, answer = asked(tmp_path, DEGREE, *LINF, "--delta-of", "eps/4", "--eps", "[1/2, 2]", "--at", "1")
+    code, answer = privacy_answer(tmp_path, DEGREE, *LINF, "--delta-of", "eps/4", "--eps", "[1/2, 2]", "--at", "1")
     assert code == 0
     assert number(answer["least_delta"]["supremum"]) == pytest.approx(math.exp(-1 / 8) / 4, abs=1e-9)
     assert number(answer["least_delta"]["at"]["value"]) == pytest.approx(math.exp(-1 / 4) / 4, abs=1e-9)
@@ -165,7 +168,7 @@ def test_a_constant_has_the_digits_that_are_asked_for(tmp_path: Path, given: tup
     text = f"program k; input x : {{0, 1}}; output y : {{0, 1}}; y <- choose {{ 0 : 1/4 + {share}, 1 : 3/4 - {share} }}"
     shares = [(k / 1000, (1 - math.exp(-k / 1000)) ** 2 * math.exp(-k / 1000)) for k in range(1, 10_000)]
     most = max(abs(math.log(ratio)) / eps for eps, s in shares for ratio in (1 + 4 * s, 1 - 4 * s / 3))
-    code, answer = asked(tmp_path, text, *LINF, "--constant", *given)
+    code, answer = privacy_answer(tmp_path, text, *LINF, "--constant", *given)
     low, high = Fraction(answer["constant"]["refuted_below"]), Fraction(answer["constant"]["proved"])
     assert code == 0
     assert float(low) - 1e-6 <= most <= float(high)

@@ -1,5 +1,8 @@
-"""Random mechanisms with real outputs whose rates, means, weights and atoms depend on data: least deltas, verdicts and
-worst sets against quadrature of densities that are written down beside the program text, not computed from it."""
+"""Random mechanisms with real outputs whose rates, means, weights and atoms depend on data.
+
+Least deltas, verdicts and worst sets are compared with quadrature of densities. The densities are written down beside
+the program text, not computed from it.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,11 @@ seeds = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in ran
 
 @dataclass(frozen=True)
 class Part:
-    """The law of one real output in a branch: an atom at `low` where there are no rates; else exponential with the rate
-    `right`·eps above `mean` and `left`·eps below (None: no mass there), conditioned to lie between `low` and `high`."""
+    """The law of one real output in a branch.
+
+    Without rates it is an atom at `low`. Else it is exponential with the rate `right`·eps above `mean` and `left`·eps
+    below, conditioned to lie between `low` and `high`. A rate of None puts no mass on its side.
+    """
 
     mean: float
     left: float | None = None

@@ -180,8 +180,9 @@ def test_verdicts() -> None:
 
 
 def loop(choose: random.Random) -> str:
-    """A sparse vector technique with random rates, that may depend on m, noise drawn anew or not, random answers, and
-    a second loop or not; with queries from 1 or 0.
+    """Return a random sparse vector technique, with queries from 1 or 0.
+
+    It has random rates that may depend on m, noise drawn anew or not, random answers, and a second loop or not.
     """
     rates = [choose.choice(("eps/4", "eps/2", "eps", "eps/m", "eps/(m + 1)")) for _ in range(3)]
     mean = choose.choice(("q[i]", "q[i]", "2*q[i]", "0", "q[i] + s"))
@@ -226,8 +227,9 @@ for i in 2..m do r <- Lap({other}, {scales[1]}q[i]); if r > best then best <- r;
 
 
 def guarded(choose: random.Random) -> str:
-    """Inputs that are clamped, compared without noise or through their distance, with choices, and with a threshold
-    that is drawn before the loop, around the first query or anew in it.
+    """Return a random loop of inputs that are clamped, or compared without noise or through their distance.
+
+    It may have choices, and a threshold that is drawn before the loop, around the first query or anew in the loop.
     """
     mean = choose.choice(
         ("min(max(q[i], 0), 1)", "min(q[i], 2)", "abs(q[i])", "max(q[i], -1)", "min(max(q[i], 0), 1/2)", "q[i]")
@@ -324,7 +326,7 @@ def test_no_law_exceeds_what_is_proved(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 60))])
 def test_turns_and_comparisons(seed: int, tmp_path: Path) -> None:
-    """What is proved, and what is exact, for the first numbers: by the pairs that look the worst, and by others."""
+    """Proved and exact constants for the first numbers agree with the pairs that look the worst, and with others."""
     choose = random.Random(f"turns {seed}")
     text = alternating(choose)
     adjacent = choose.choice(("linf:1", "linf:1", "l1:1", "hamming:1"))
@@ -373,7 +375,7 @@ def test_no_law_is_below_what_is_refuted_onwards(seed: int) -> None:
 
 
 def test_a_choice_that_becomes_unlikely_is_no_cheap_way() -> None:
-    """What the constant is at least, from the word that is made by it with no noise, against the laws themselves."""
+    """The lower bound of the constant, from an output that an unlikely choice makes without noise, fits the laws."""
     text = """
     program unlikely; const m = 2; input q[1..m] : real; output out[1..m] : {0, 1} = 0; var r, u : real;
     var b : {0, 1} = 0;
@@ -461,8 +463,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def extremum(choose: random.Random) -> str:
-    """The greatest or least of noisy values, compared with another noise, before or after the loop, and variants of
-    which some depend on more than that.
+    """Return a random loop that keeps the greatest or least noisy value, and compares it with another noise.
+
+    The comparison is before or after the loop. Some variants depend on more than that value.
     """
     least = choose.random() < 0.3
     better = "<" if least else ">"

@@ -41,14 +41,14 @@ PROGRAMS = {"linf:1": (EXPONENTIAL, MAXIMUM, TOTAL, COUNT), "hamming:1": (EXPONE
 ASKED = [(text, adjacent) for adjacent, texts in PROGRAMS.items() for text in texts]
 
 
-def asked(text: str, adjacent: str, inputs: str | None, rows: int = 1_000_000) -> PrivacyQuestion:
+def question_about(text: str, adjacent: str, inputs: str | None, rows: int = 1_000_000) -> PrivacyQuestion:
     program = as_program(dipc.load(text), dipc.Limits(rows=rows))
     return PrivacyQuestion(program, adjacent, inputs, Engine(program.measurer, program.limits, keep_proofs=True))
 
 
 @pytest.mark.parametrize(("text", "adjacent"), ASKED)
 def test_all_inputs_are_those_that_are_meant_anyway(text: str, adjacent: str) -> None:
-    one, other = asked(text, adjacent, None), asked(text, adjacent, "all")
+    one, other = question_about(text, adjacent, None), question_about(text, adjacent, "all")
     assert one.asked == other.asked
     for budget, delta in (("eps", None), ("9*eps/10", None), ("eps/2", "1/100"), ("eps/2", "99/100")):
         claim = read_claim(one.program, budget, delta, "(0, 1]")
@@ -59,7 +59,7 @@ def test_all_inputs_are_those_that_are_meant_anyway(text: str, adjacent: str) ->
 
 @pytest.mark.parametrize(("text", "adjacent"), [(EXPONENTIAL, "linf:1"), (COUNT, "linf:1"), (RESPONSE, "hamming:1")])
 def test_losses_divergences_and_deltas_of_all_inputs(text: str, adjacent: str) -> None:
-    one, other = asked(text, adjacent, None), asked(text, adjacent, "all")
+    one, other = question_about(text, adjacent, None), question_about(text, adjacent, "all")
     claim = read_claim(one.program, "eps/2", None, None)
     assert one.largest_loss(Fraction(1)).as_json() == other.largest_loss(Fraction(1)).as_json()
     assert one.divergence(2, Fraction(1)).as_json() == other.divergence(2, Fraction(1)).as_json()
@@ -68,7 +68,7 @@ def test_losses_divergences_and_deltas_of_all_inputs(text: str, adjacent: str) -
 
 def test_the_exponential_mechanism_with_many_scores_is_private() -> None:
     """Shifts of noises say nothing of it: there is no noise."""
-    question = asked(EXPONENTIAL, "linf:1", "all")
+    question = question_about(EXPONENTIAL, "linf:1", "all")
     assert question.decide(read_claim(question.program, "eps", None, None)).verdict is PrivacyVerdict.PRIVATE
     found = question.constant(None)
     assert found.proved == found.refuted_below == 1
@@ -78,8 +78,8 @@ def test_the_exponential_mechanism_with_many_scores_is_private() -> None:
 
 @pytest.mark.parametrize("text", [EXPONENTIAL, MAXIMUM])
 def test_certificates_of_all_inputs(text: str) -> None:
-    """Of 2072 pairs, too, that shifts of noises decide without measuring them."""
-    one, other = asked(text, "linf:1", None), asked(text, "linf:1", "all")
+    """Two ways to state all inputs give one certificate, also for 2072 pairs that shifts decide without measures."""
+    one, other = question_about(text, "linf:1", None), question_about(text, "linf:1", "all")
     claim = read_claim(one.program, "eps", None, None)
     written = certify_privacy(other, other.decide(claim))
     assert written == certify_privacy(one, one.decide(claim))
@@ -88,15 +88,15 @@ def test_certificates_of_all_inputs(text: str) -> None:
 
 @pytest.mark.parametrize("inputs", [None, "all"])
 def test_too_many_pairs_are_looked_at_by_shifts(inputs: str | None) -> None:
-    question = asked(TOTAL, "linf:1", inputs, rows=200)
-    assert len(asked(TOTAL, "linf:1", inputs).pairs) == 840  # type: ignore[arg-type]
+    question = question_about(TOTAL, "linf:1", inputs, rows=200)
+    assert len(question_about(TOTAL, "linf:1", inputs).pairs) == 840  # type: ignore[arg-type]
     report = question.decide(read_claim(question.program, "eps", None, None))
     assert report.verdict is PrivacyVerdict.PRIVATE
     assert report.pairs is None
     found = question.constant(None)
     assert found.proved == found.refuted_below == 1
     with pytest.raises(LimitReached, match="more than 200 pairs"):
-        asked(EXPONENTIAL, "linf:1", inputs, rows=200).largest_loss(Fraction(1))
+        question_about(EXPONENTIAL, "linf:1", inputs, rows=200).largest_loss(Fraction(1))
 
 
 SPARSE = """
@@ -115,7 +115,7 @@ def test_shifts_of_noises_answer_for_many_pairs_before_any_is_measured(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """20 952 pairs: proofs, refutations and constants that would take a minute when each input is measured."""
-    question = asked(text, "linf:1", "all")
+    question = question_about(text, "linf:1", "all")
     monkeypatch.setattr(PrivacyQuestion, "table", lambda *_: pytest.fail("inputs are measured one by one"))
     assert len(question.pairs) == 20_952  # type: ignore[arg-type]
     report = question.decide(read_claim(question.program, "eps", None, None))
@@ -129,8 +129,9 @@ def test_shifts_of_noises_answer_for_many_pairs_before_any_is_measured(
 
 @pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 300))])
 def test_shifts_first_and_every_pair_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random programs over finite inputs or grids of real ones: the same verdicts and constants by both ways, and
-    what refutes is at one of the pairs.
+    """Random programs over finite inputs or grids of real ones have the same verdicts and constants by both ways.
+
+    Each counterexample is at one of the pairs.
     """
     choose = random.Random(f"at once {seed}")
     kind = choose.choice(("real", "int"))
@@ -146,7 +147,7 @@ def test_shifts_first_and_every_pair_agree(seed: int, monkeypatch: pytest.Monkey
     answers = []
     for few in (10**9, 1):
         monkeypatch.setattr(check, "_MANY_PAIRS", few)
-        question = asked(text, adjacent, inputs)
+        question = question_about(text, adjacent, inputs)
         assert isinstance(question.pairs, Pairs)
         if few == 1:
             question.decide(read_claim(question.program, budgets[0], None, None))
@@ -183,10 +184,10 @@ z <- DLap(eps, 0); w <- DLap(eps, 0); o <- 2*z >= q[1] and 2*w >= q[2]
 
 def test_pairs_that_refute_are_adjacent() -> None:
     """Shifts of integers cost most where both inputs move, which no hamming:1 move does."""
-    question = asked(HALVES, "hamming:1", "all")
+    question = question_about(HALVES, "hamming:1", "all")
     report = question.decide(read_claim(question.program, "21*eps/2", None, None))
     assert report.verdict is PrivacyVerdict.PRIVATE
-    found = asked(HALVES, "hamming:1", "all").constant(None)
+    found = question_about(HALVES, "hamming:1", "all").constant(None)
     assert found.proved == found.refuted_below == 10
 
 
@@ -203,7 +204,7 @@ def test_certificates_of_what_shifts_prove_are_about_all_real_inputs() -> None:
 
 
 def test_certificates_of_pairs_by_hamming_are_about_these() -> None:
-    """Of all real inputs, one of which may move by anything, the claim is false."""
+    """The claim holds for the given inputs; for all real inputs, of which one may move arbitrarily far, it is false."""
     text = "program h; input q[1..2] : real; output o : bool; var z : real; z <- Lap(eps/8, q[1]); o <- z >= q[2]"
     program = dipc.load(text)
     question = PrivacyQuestion(
@@ -220,7 +221,7 @@ def test_certificates_of_pairs_by_hamming_are_about_these() -> None:
 def test_a_finite_input_that_comes_out_as_it_is_refutes_every_budget(answer: str) -> None:
     """Looked at as an int it leaves the domain of the output: a mistake of a program that nobody wrote was shown."""
     text = f"program h; input q : real; input x : {{0..2}}; output o : {{0..2}}; output r : real; o <- x; {answer}"
-    question = asked(text, "linf:1", "all")
+    question = question_about(text, "linf:1", "all")
     report = question.decide(read_claim(question.program, "eps", None, None))
     assert report.verdict is PrivacyVerdict.NOT_PRIVATE
     assert question.constant(None).proved is None

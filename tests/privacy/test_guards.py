@@ -1,5 +1,6 @@
-"""Comparisons of inputs without noise, as of clamped inputs: what is proved for all adjacent inputs is compared with
-functions and pairs that are gone through.
+"""Comparisons of inputs without noise, such as those of clamped inputs.
+
+The results for all adjacent inputs are compared with functions, and with pairs tried one by one.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def test_clamped_means(n: int, adjacent: str, constant: Fraction) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_pairs_beside_and_on_thresholds(seed: int) -> None:
-    """At each pair the exits that are there: comparisons of every kind, and inputs on their edges."""
+    """Each pair has the right exits, for comparisons of every kind and inputs on their edges."""
     chance = random.Random(seed)
     cuts = sorted(chance.sample([F(k, 2) for k in range(-3, 4)], chance.choice([1, 2])))
     kinds = {

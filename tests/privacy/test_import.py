@@ -54,7 +54,7 @@ def test_a_program_means_what_it_says() -> None:
 
 @pytest.mark.parametrize(("center", "low", "high"), [(0, 0, 2), (1, 0, 2), (2, 0, 2), (2, 0, 1), (0, 1, 2)])
 def test_clamped_noise(center: int, low: int, high: int) -> None:
-    """Against the sums of the law of the noise that is not clamped."""
+    """Clamped noise has the sums of the law of the noise that is not clamped."""
     text = f'0 2\ninput int x 0 2 ;\nint y ;\ny = TDLap "eps/3" x {low} {high} ;\nreturn y ;\n'
     program = dipc.load(imported(SourceText("t", text), "t").text)
     free = dipc.load("program f; input x : int; output y : int; y <- DLap(eps/3, x);")

@@ -52,7 +52,7 @@ def test_published_losses(text: str, constants: dict[str, int], digits: str) -> 
 
 
 def test_lee_and_clifton() -> None:
-    """At eps = 1/10 the loss exceeds 1/10: at (0, 0), where the output 01 has the probability 5/56, against (1, -1)."""
+    """The loss at eps = 1/10 exceeds 1/10, for (0, 0) against (1, -1): there output 01 has the probability 5/56."""
     program = dipc.load("benchmarks/privacy/svt4.dip", m=2)
     found = question("benchmarks/privacy/svt4.dip", m=2).largest_loss(TENTH)
     assert (found.input, found.adjacent) == ({"q[1]": "0", "q[2]": "0"}, {"q[1]": "1", "q[2]": "-1"})
@@ -159,7 +159,7 @@ else y <- choose { 0 : 1/2, 1 : 1/2 } end;
 @pytest.mark.parametrize("more", ["", "output z : real;"])
 @pytest.mark.parametrize("eps", [Fraction(1), Fraction(3, 2), Fraction(2)])
 def test_divergences_where_a_weight_is_zero_at_some_eps(more: str, eps: Fraction) -> None:
-    """At that eps the divergence from it is infinite, elsewhere it is the sum."""
+    """The divergence is infinite at the eps where the weight is zero; elsewhere it is the sum."""
     text = TOUCHING % more + ("z <- Lap(eps, x)" if more else "")
     found = question(text, inputs=None).divergence(2, eps)
     p = (2 * eps - 3) ** 2 / (9 + 4 * eps * eps)

@@ -1,5 +1,7 @@
-"""Real, int and finite inputs and outputs in one program: shifts between exits for other finite inputs, and for the
-vertices of the real moves with every move of the int ones.
+"""Real, int and finite inputs and outputs in one program.
+
+Shifts lead between exits for other finite inputs, and for the vertices of the real moves with every move of the int
+ones.
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ def test_nothing_refutes_what_is_proved(seed: int) -> None:
 @pytest.mark.parametrize("rate", ["eps", "eps/2"])
 @pytest.mark.parametrize("share", [Fraction(1, 4), Fraction(9, 10)])
 def test_a_subsampled_count(rate: str, share: Fraction) -> None:
-    """Who is in the sample with probability q loses log(1 - q + q·e^r) for noise of the rate r."""
+    """A person in the sample with probability q loses log(1 - q + q·e^r) for noise of the rate r."""
     text = f"""program s; input x : {{0, 1}}; output y : int; var b : bool; var c : {{0, 1}} = 0;
     b <- choose {{ true : {share}, false : {1 - share} }}; if b then c <- x end; y <- DLap({rate}, c);"""
     program = dipc.load(text)
@@ -150,7 +152,7 @@ def integrated(eps: float, budget: float, rates: tuple[float, float], one: Seque
 
 @pytest.mark.parametrize("seed", range(6))
 def test_finite_outputs_lose_budget_beside_real_ones(seed: int, tmp_path: Path) -> None:
-    """At one eps the least delta is enclosed, as near as quadrature tells."""
+    """The least delta at one eps is enclosed, and agrees with quadrature."""
     choose = random.Random(f"mixed {seed}")
     rates = [choose.choice(("1/2", "1/3", "1")) for _ in range(2)]
     program = dipc.load(MIXED.format(*[f"{rate}*eps" for rate in rates]))
@@ -181,7 +183,7 @@ def test_a_loss_that_some_pair_attains_is_that_of_all() -> None:
 
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 30))])
 def test_deltas_of_mixed_outputs_on_intervals_of_eps(seed: int, tmp_path: Path) -> None:
-    """Where the worst set is another one for each eps: against the least deltas at many eps, one by one."""
+    """Least deltas on an interval, where the worst set changes with eps, agree with those at single eps."""
     choose = random.Random(f"intervals {seed}")
     program = dipc.load(MIXED.format(*[f"{choose.choice(('1/2', '1/3', '1'))}*eps" for _ in range(2)]))
     row = [choose.randint(-1, 2) for _ in range(4)]

@@ -1,5 +1,6 @@
-"""Privacy profiles, budgets of deltas and loss distributions: against sums over all sets, written here in floats, and
-against what is known of the mechanisms. dp-accounting agreed on 60 random compositions (deltas to its grid of 1e-5).
+"""Privacy profiles, budgets of deltas and loss distributions, compared with sums over all sets and published formulas.
+
+The sums are written here in floats. dp-accounting agreed on 60 random compositions (deltas to its grid of 1e-5).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ ABOVE = "program a; input x : {0, 1}; output z : bool; var r : real; r <- Lap(ep
 Law = Mapping[object, float]
 
 
-def asked(text: str, adjacent: str = "linf:1", inputs: str | None = None, runs: int = 1) -> PrivacyQuestion:
+def question_about(text: str, adjacent: str = "linf:1", inputs: str | None = None, runs: int = 1) -> PrivacyQuestion:
     program = dipc.load(text)
     return PrivacyQuestion(program, adjacent, inputs, Engine(program.measurer, program.limits), runs=runs)
 
@@ -105,7 +106,7 @@ def test_ten_randomized_responses() -> None:
 
 def test_the_budget_of_a_laplace() -> None:
     """The delta of a budget b < eps is 1 - e^((b - eps)/2)."""
-    question = asked(LAPLACE, inputs="all")
+    question = question_about(LAPLACE, inputs="all")
     for wanted in (F(1, 10), F(1, 1000)):
         value = budget_at(question, wanted, F(1)).value
         assert value is not None
@@ -121,8 +122,9 @@ def test_the_budget_of_a_laplace() -> None:
 @pytest.mark.parametrize("move", [1, 2])
 @pytest.mark.parametrize(("size", "least"), [("3/2", F(1, 1000)), ("2/eps", F(1, 20))])
 def test_the_budget_of_an_integer_normal(size: str, least: Fraction, move: int) -> None:
-    """Against sums over integers."""
-    question = asked(f"program g; input q : int; output y : int; y <- DGauss({size}, q)", f"linf:{move}", "all")
+    """The budget of discrete Gaussian noise agrees with sums over integers."""
+    text = f"program g; input q : int; output y : int; y <- DGauss({size}, q)"
+    question = question_about(text, f"linf:{move}", "all")
     value, sigma = budget_at(question, least, F(1)).value, float(F(size.removesuffix("/eps")))
     masses = {k: math.exp(-(k**2) / (2 * sigma**2)) for k in range(-80, 81)}
     law = {k: mass / math.fsum(masses.values()) for k, mass in masses.items()}
@@ -138,8 +140,8 @@ def test_the_budget_of_an_integer_normal(size: str, least: Fraction, move: int) 
 
 
 def test_the_budget_of_a_normal() -> None:
-    """Against Balle and Wang's formula."""
-    question = asked("program g; input q : real; output y : real; y <- Gauss(2, q)", inputs="all")
+    """The budget of Gaussian noise satisfies Balle and Wang's formula."""
+    question = question_about("program g; input q : real; output y : real; y <- Gauss(2, q)", inputs="all")
     value = budget_at(question, F(1, 1000), F(1)).value
     assert value is not None
     phi = lambda x: math.erfc(-x / math.sqrt(2)) / 2  # noqa: E731
@@ -150,7 +152,7 @@ def test_the_budget_of_a_normal() -> None:
 def test_the_least_budget_may_be_infinite_or_none() -> None:
     tells = "program t; input x : bool; output y : bool; if x then y <- choose { true : 1/10, false : 9/10 } end;"
     tells = tells.replace("output y : bool", "output y : bool = false")
-    question = asked(tells, "hamming:1")
+    question = question_about(tells, "hamming:1")
     assert budget_at(question, F(1, 20), F(1)).value is None
     assert budget_at(question, F(1, 20), F(1)).as_json()["least_budget"]["value"] == ["inf", "inf"]
     assert budget_at(question, F(1, 5), F(1)).value == (0, 0)
@@ -166,7 +168,7 @@ def test_adaptive_runs_are_a_program() -> None:
         RESPONSE.replace("output y : {0, 1};", "output y : {0, 1}; output z : bool; var r : real;")
         + ABOVE[ABOVE.index("r <-") :]
     )
-    whole = asked(both)
+    whole = question_about(both)
     parts = dipc.compose(dipc.load(RESPONSE), dipc.load(ABOVE), adjacent="linf:1")
     for factor in ("0*eps", "eps/2", "eps"):
         budget = F(0) if factor == "0*eps" else F(1, 2) if factor == "eps/2" else F(1)
@@ -201,7 +203,7 @@ def pessimistic(distribution: LossDistribution, budget: float, *, message: bool)
 
 @pytest.mark.parametrize("runs", [1, 3, 20])
 def test_what_is_exported_is_never_too_little(runs: int) -> None:
-    question = asked(RESPONSE, runs=runs)
+    question = question_about(RESPONSE, runs=runs)
     (distribution, *others) = loss_distributions(question, F(1))
     assert others == []
     assert sum(float(atom.probability[0]) for atom in distribution.atoms) == pytest.approx(1)

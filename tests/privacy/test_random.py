@@ -86,7 +86,7 @@ def pair(choose: random.Random, kind: str) -> tuple[tuple[Fraction, ...], tuple[
 @pytest.mark.parametrize("kind", ["real", "int"])
 @pytest.mark.parametrize("seed", seeds)
 def test_no_pair_exceeds_the_constant(seed: int, kind: str) -> None:
-    """By what is proved for all inputs; no pair that is named refutes more than that."""
+    """The constant proved for all inputs bounds every pair, and no named pair refutes more than the constant."""
     choose = random.Random(f"{kind} {seed}")
     program = dipc.load(mechanism(choose, kind))
     found = PrivacyQuestion(program, "linf:1", "all", Engine(program.measurer, program.limits)).constant(None)
@@ -105,7 +105,7 @@ def test_no_pair_exceeds_the_constant(seed: int, kind: str) -> None:
 
 @pytest.mark.parametrize("seed", seeds)
 def test_verdicts_at_pairs(seed: int, tmp_path: Path) -> None:
-    """Sets of outputs one by one: what is private is nowhere exceeded, what is not is exceeded where it is said."""
+    """A private verdict holds for each set of outputs; the named set and eps of any other verdict exceed the claim."""
     choose = random.Random(f"pairs {seed}")
     program = dipc.load(mechanism(choose, "real"))
     law = laws(program)

@@ -29,7 +29,7 @@ def question(text: str, adjacent: str = "linf:1", inputs: str | None = "all") ->
 
 
 def least_delta(text: str, budget: str, eps: int | F, **options: str) -> tuple[str, float]:
-    """Its closed form at an eps, and its value there."""
+    """The least delta of the program `text` at `eps`: its closed form, and its value."""
     asked = question(text, **options)
     found = asked.least_delta(read_claim(asked.program, budget, None, None), F(eps)).at
     assert found is not None
@@ -127,8 +127,10 @@ def test_no_worst_pair_is_known() -> None:
 
 @dataclass(frozen=True)
 class Law:
-    """A sum over branches: a weight, and of each output the rates below and above its center, and this. A branch whose
-    rates are None is an atom there.
+    """A law of real outputs as a sum over branches.
+
+    A branch has a weight, and for each output the rates below and above its center, and the center. If both rates are
+    None the output is an atom at the center.
     """
 
     branches: tuple[tuple[float, tuple[tuple[float | None, float | None, float], ...]], ...]
@@ -235,7 +237,7 @@ def random_release(chance: random.Random) -> Release:
 
 
 def compared(seed: int) -> str:
-    """What dipc says of a random program against sums over a grid."""
+    """Compare the answers of dipc about a random program with sums over a grid."""
     chance = random.Random(f"release {seed}")
     release = random_release(chance)
     eps, factor, order = (
@@ -295,8 +297,9 @@ y[1] <- Lap({first}, {a}*q[1]{more}); y[2] <- Lap({second}, {b}*q[2]); y[2] <- {
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 150))])
 def test_no_split_of_a_distance_tells_more_than_one_input_that_moves_alone(seed: int, tmp_path: Path) -> None:
-    """Outputs with Laplace noises of different scales: the pair that stands for all real inputs by L1 against random
-    pairs within the distance, exactly, and by a sum over a grid.
+    """The pair that is the worst of all real inputs by L1 is compared with random pairs within the distance.
+
+    Outputs have Laplace noises of different scales. Both an exact comparison and a sum over a grid agree.
     """
     choose = random.Random(f"shared {seed}")
     rates = [F(choose.choice((1, 2, 3, 4)), 4) for _ in range(2)]

@@ -28,7 +28,7 @@ def question(text: str, adjacent: str, inputs: str = "all", runs: int = 1) -> Pr
 
 
 def discrete_delta(moves: tuple[int, ...], budget: float, eps: float) -> float:
-    """By enumeration of outputs up to 60 for independent discrete Laplace noise, each moved by a number."""
+    """The least delta of independent discrete Laplace noises moved by `moves`, from outputs between -60 and 60."""
     scale = (1 - math.exp(-eps)) / (1 + math.exp(-eps))
     law = {k: scale * math.exp(-eps * abs(k)) for k in range(-120, 121)}
     pairs = [(1.0, 1.0)]
@@ -63,7 +63,7 @@ def test_int_inputs(text: str, adjacent: str, moves: tuple[int, ...], budget: st
 
 
 def test_every_adjacent_pair_of_two_counts_needs_no_more() -> None:
-    """By L1 the pair in which one count moves alone is the worst: against all moves of both counts."""
+    """The pair in which one count moves alone is the worst of all pairs at L1 distance 2."""
     for budget in (0.0, 0.5, 1.5):
         most = discrete_delta((2, 0), budget, 1.0)
         assert all(discrete_delta(moves, budget, 1.0) <= most + 1e-12 for moves in ((1, 1), (1, -1), (1, 0)))

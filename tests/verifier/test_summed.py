@@ -24,7 +24,7 @@ from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import Number, Power
 from dipc.verifier.summed import Summed, read_summed, summed_of
 from dipc.verifier.taylor import Expansion, NotShown, Series
-from tests.privacy.test_finite_inputs import asked
+from tests.privacy.test_finite_inputs import question_about
 from tests.verifier.mutations import mutated, places
 from tests.verifier.samples import resealed
 
@@ -385,7 +385,7 @@ def test_programs_with_discrete_gaussian_noise_are_certified(name: str) -> None:
 
 def test_privacy_at_pairs_is_certified() -> None:
     for delta, verdict in (("1/5", "private"), ("1/50", "not private")):
-        question = asked(CHOICE, "linf:1", None)
+        question = question_about(CHOICE, "linf:1", None)
         report = question.decide(read_claim(question.program, "eps/2", delta, "[1/2, 2]"))
         accepted = check_text(certify_privacy(question, report))
         assert accepted.complete

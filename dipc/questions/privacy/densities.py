@@ -132,8 +132,11 @@ _Key = tuple[Value | None, ...]
 
 @frozen
 class _Axis:
-    """A real output that is factor·N + constant, for y in `span`: its density is, per eps, `height` times
-    e^{eps·left·(y - center)} below the center (None: nothing), and e^{-eps·right·(y - center)} above."""
+    """A real output y = `factor`·N + `constant` that lies in `span`, for the noise N.
+
+    Its density is eps·`height`·e^{eps·left·(y - center)} below the center and eps·`height`·e^{-eps·right·(y - center)}
+    above. On a side whose rate is None the density is 0.
+    """
 
     noise: Noise
     factor: Fraction
@@ -207,8 +210,11 @@ class _Cell:
 
 @frozen
 class OutputSet:
-    """Outputs with the values of `key`, finite ones and atoms; of those that have a density in its place, the `moving`
-    ones are in a box, and behind a half-space, if there is one."""
+    """A set of outputs, given by the values in `key` of finite outputs and atoms, and by a region of the others.
+
+    The outputs at the places `moving` lie in the `box`, and in the half-space `half` unless it is None. Other outputs
+    with densities may have any value.
+    """
 
     key: _Key
     moving: tuple[int, ...]
@@ -252,8 +258,10 @@ _MOST_UNBOUNDED = 24
 
 
 class RealOutputs(Laws):
-    """The laws of a program with real outputs at pairs; each question is one about a table of its own: of greatest
-    ratios, or of sets of outputs."""
+    """The laws of a program with real outputs at pairs.
+
+    Each question about them becomes a question about a table of its own, of greatest ratios or of sets of outputs.
+    """
 
     def __init__(self, subject: Subject, pairs: Pairs) -> None:
         """Raise OutsideFragment for int outputs."""
@@ -348,8 +356,10 @@ class RealOutputs(Laws):
         return kind(self.subject, table, pairs), self._left
 
     def _in_cells(self, claim: PrivacyClaim) -> Answer:
-        """Whether a claim holds on short intervals of eps by sets above the worst ones, refuted at one eps. Raises
-        Undecided."""
+        """Decide `claim` on short intervals of eps: proved by supersets of the worst sets, refuted at one eps.
+
+        Raises Undecided.
+        """
         waiting = list(claim.intervals)
         place = _middle(waiting[0])
         for _ in range(_MOST_CELLS):
@@ -379,10 +389,11 @@ class RealOutputs(Laws):
         return UnprovedLoss(f"the enclosure of the least delta near eps = {float(place):.3g} is too wide to decide")
 
     def _delta_in_cells(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        """The least delta where the worst sets are others for each eps: an enclosure of its supremum, with an eps where
-        it is about as large. Raises Undecided.
+        """Enclose the supremum of the least delta where the worst sets differ for each eps; with an eps close to it.
 
-        Of all intervals of eps that with the greatest bound is halved, until it is hardly more than what is needed."""
+        The interval of eps with the greatest upper bound is halved, until that bound is hardly more than the greatest
+        delta that is attained. Raises Undecided.
+        """
         low, place = _ZERO, _middle(claim.intervals[0])
         needs: OutputsAtPair | None = None
         heap = [(-_ONE, number, cell) for number, cell in enumerate(claim.intervals)]
@@ -413,8 +424,10 @@ class RealOutputs(Laws):
         return LeastDelta(*about, None, ends, None, (place, place), needs, there)
 
     def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[AnswerAtPair]:
-        """Parts that do not meet of a set of outputs that is the worst for budget·eps at one eps, except for very
-        little. Raises Undecided."""
+        """Return disjoint parts of a set of outputs that is the worst for `budget`·eps at one eps, up to a tiny rest.
+
+        Raises Undecided.
+        """
         claim = PrivacyClaim(budget, ClosedForm.convert(0), (_point(eps),))
         self._left, self._above, self._digits = _ZERO, False, _LEFT
         scale = power(budget).enclosure(eps)[1]
@@ -560,8 +573,10 @@ class RealOutputs(Laws):
                 yield AnswerAtPair(alike.named(words), first, second, OutputSet(alike.key, alike.moving, box, half))
 
     def _worst(self, cell: _Cell, claim: PrivacyClaim) -> Iterator[_Region]:
-        """The part of a cell that may be in the worst set: at each eps all of a region is, or nothing. Raises
-        OutsideFragment where that part is another for each eps."""
+        """Yield regions of a cell that may be in the worst set: at each eps all of a region is, or none of it.
+
+        Raises OutsideFragment if the worst part of the cell changes with eps.
+        """
         slopes, factor = cell.ours
         if cell.theirs is None:
             yield cell.box, None, True
@@ -796,8 +811,10 @@ def _spans(axes: Iterable[_Axis]) -> list[_Span]:
 
 
 def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple[Fraction, ...], Closed] | None:
-    """The slopes, and A, of the sum of the densities in a cell; None where it is 0. Raises OutsideFragment where it is
-    a sum of different exponentials."""
+    """The slopes, and A, of the sum of the densities in a cell; None where the sum is 0.
+
+    Raises OutsideFragment where the sum has different exponentials.
+    """
     by_slopes: dict[tuple[Fraction, ...], list[Closed]] = {}
     for density in every:
         own = [axis.slope(span) for axis, span in zip(density.axes, box, strict=True)]
@@ -885,8 +902,11 @@ def _halves(cell: Interval) -> tuple[Interval, Interval]:
 
 
 def worst_pairs(program: Program, within: Neighborhood) -> Pairs:
-    """Pairs of adjacent real or int inputs, in both orders, one of which is the worst for losses, divergences and
-    deltas. Raises OutsideFragment where none are known to be, LimitReached."""
+    """Return pairs of adjacent real or int inputs, both orders of each, that are the worst of all pairs.
+
+    For each loss, divergence or delta one of these pairs attains the largest value. Raises OutsideFragment if no pairs
+    are known to do so, and LimitReached.
+    """
     core = program.core
     refused = OutsideFragment(f"no pair of {_kinds_of_inputs(program)} inputs is known to be the worst")
     if not core.inputs or not all(isinstance(slot.type, RealType | IntType) for slot in core.input_slots):
@@ -970,9 +990,11 @@ def _greatest_move(
     within: Neighborhood,
     whole: Set[int],
 ) -> dict[int, Fraction] | None:
-    """A move of the inputs that moves every center as far as any does, or one of them so far that this tells more;
-    None where none is seen to. The centers are those of noises with these laws and rates; the inputs in `whole` move
-    by integers."""
+    """Return a move of the inputs that is the worst of all moves, or None if none is known to be.
+
+    It moves every center as far as any move does, or it moves one center so far that this is easier to tell apart. The
+    centers are those of noises with the laws and rates `laws`; the inputs in `whole` move by integers.
+    """
     moved = [center for center in centers if center]
     if within.distance is Distance.L1:
         if whole and within.radius.denominator != 1:

@@ -127,8 +127,11 @@ class EnclosedLaws(TableLaws):
 
     @property
     def _are_constant(self) -> bool:
-        """Whether each probability is the same number for every eps. With the budget K·eps the least delta then falls
-        as eps grows, as each p - e^{K·eps}·p' does, and is the same for every eps where K or each p' is 0."""
+        """True if each probability is the same number for every eps.
+
+        With the budget K·eps the least delta then never grows with eps, as p - e^{K·eps}·p' never does. If K or each p'
+        is 0 the least delta is the same for every eps.
+        """
         shares = [share for bound in self.table.bounds.values() for share in bound.shares]
         weights: list[Closed] = [share.weight for share in shares if share.weight is not None]
         weights += [form.value for form in self.table.forms if isinstance(form, ClosedForm)]
@@ -325,8 +328,10 @@ class EnclosedLaws(TableLaws):
 
 
 class LawsOnCell(EnclosedLaws):
-    """The laws of a table of closed forms on one interval of eps, from a positive number to another: upper bounds by
-    Taylor polynomials of the second order. They prove claims and bound suprema; they refute nothing."""
+    """The laws of a table of closed forms on one interval of eps with positive ends.
+
+    Taylor polynomials of the second order give upper bounds. These prove claims and bound suprema; they refute nothing.
+    """
 
     def decide(self, claim: PrivacyClaim) -> Answer:
         (interval,) = claim.intervals
@@ -402,8 +407,10 @@ def _range_of(function: _SecondOrder, radius: flint.arb) -> tuple[flint.arb, fli
 
 
 def exponents_on(one: Closed, other: Closed, cell: Ends) -> Ends:
-    """Dyadic numbers between which log(one/other)/eps lies for every eps of the cell, whose ends are positive. Raises
-    OutsideFragment where a function is not seen to be positive there."""
+    """Return dyadic numbers that enclose log(one/other)/eps for every eps of the cell, whose ends are positive.
+
+    Raises OutsideFragment where a function is not seen to be positive there.
+    """
     radius = flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
     center = flint.arb(to_fmpq((cell[0] + cell[1]) / 2))
     with precision(_BITS, 2):
@@ -427,8 +434,10 @@ _FINEST = Fraction(1, 2**60)
 
 
 class LawsAtOneEps(EnclosedLaws):
-    """The laws of a table whose sets of outputs are the worst at one eps: a counterexample gives the probabilities at
-    this eps alone, without their functions of eps."""
+    """The laws of a table whose sets of outputs are the worst at one eps.
+
+    A counterexample gives the probabilities at this eps alone, without their functions of eps.
+    """
 
     def _sides(self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim) -> Sides:  # noqa: ARG002
         where = self.outputs_at(pair, answers)

@@ -120,8 +120,11 @@ class Subject:
 
 
 class Laws(ABC):
-    """The laws of one kind of output at pairs of inputs. Everything raises Undecided where it is not known, and past a
-    limit; DiagnosticError where the question is about pairs that cannot be listed."""
+    """The laws of one kind of output at pairs of inputs; each kind is a subclass.
+
+    Every method raises Undecided if it cannot give an exact answer, and past a limit. It raises DiagnosticError if the
+    question is about pairs that cannot be listed.
+    """
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -147,13 +150,18 @@ class Laws(ABC):
         """An enclosure of the least delta of the budget·eps at one eps, apart by some 10^-digits."""
 
     def limit_of_delta(self, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
-        """An enclosure of the least delta's limit at an eps as the budget grows: at least the probability, at some
-        pair, of the outputs that are impossible at the adjacent input. Where this is not known the lower end is 0."""
+        """Enclose the limit of the least delta at `eps` as the budget grows.
+
+        The limit is at least the probability, at some pair, of the outputs that are impossible at the adjacent input.
+        Where this is not known the lower end is 0.
+        """
         return _ZERO, _ONE
 
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
-        """The least budget, a number, of a delta > 0 at an eps, enclosed; None is infinity. The delta of a budget falls
-        as that grows, so that it is bisected."""
+        """Enclose the least budget, a number, at which `delta` > 0 is enough at `eps`; None is infinity.
+
+        Bisection finds it, since the least delta falls as the budget grows.
+        """
 
         def needed(budget: Fraction) -> Ends:
             return self.delta_at(budget / eps, eps, 2 * min(digits, _BISECTED))
@@ -232,8 +240,10 @@ class Needed:
 
 
 class TableLaws(Laws):
-    """The laws of outputs that are listed: a table of their probabilities at the inputs of `pairs`. Pairs and answers
-    are given by their places."""
+    """The laws of outputs that can be listed: a table of their probabilities at the inputs of `pairs`.
+
+    Pairs and answers are given by their places in the table.
+    """
 
     def __init__(self, subject: Subject, table: LawTable, pairs: Pairs) -> None:
         super().__init__(subject)
@@ -383,8 +393,11 @@ ASK_PAIRS = "give inputs that can be enumerated, or the pairs of a file"
 
 
 class ShiftLaws(Laws):
-    """The laws at pairs of which `known` gives bounds. Where these are infinitely many, or too many, and `unknown` says
-    why none is known to be the worst, what needs a list of pairs is refused."""
+    """The laws at pairs for which `known` computes bounds of the loss by shifts of noises.
+
+    If the pairs are too many or infinitely many, questions that need a list of pairs are refused. `unknown` then says
+    why no pair is known to be the worst.
+    """
 
     def __init__(
         self, subject: Subject, pairs: Pairs | EveryPair, known: Callable[[], LossBounds], unknown: str | None
