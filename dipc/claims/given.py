@@ -367,7 +367,7 @@ class Specification:
                 for value in values:
                     yield from self._values_of(given, value, slot)
             case ast.Range():
-                yield from _range_in(slot, given.integers(tree), tree.span)
+                yield from _range_in(slot, given.in_range(tree), tree.span)
             case ast.Vector():
                 raise BadValue(tree.span, "a vector inside a vector", "arrays have one index")
             case ast.Name(name=name) if name in self._program.domains and not _is_member(name, slot):
@@ -400,15 +400,18 @@ def _is_member(text: str, slot: Slot) -> bool:
     return isinstance(slot.type, DomType) and text in slot.type.values
 
 
-def _range_in(slot: Slot, numbers: Iterable[int], span: Span) -> Iterator[Value]:
+def _range_in(slot: Slot, numbers: Iterable[Fraction], span: Span) -> Iterator[Value]:
     """Yield the numbers if all of them are in the domain of the slot. Raises BadValue."""
+    wanted = list(numbers)
     match slot.type:
-        case RealType() | IntType():
-            yield from map(Fraction, numbers)
-        case DomType(values=values) if set(wanted := [Fraction(number) for number in numbers]) <= set(values):
+        case RealType():
+            yield from wanted
+        case IntType() if all(number.denominator == 1 for number in wanted):
+            yield from wanted
+        case DomType(values=values) if set(wanted) <= set(values):
             yield from wanted
         case _:
-            yield from _all_in(slot, [*map(str, numbers)], span, "in this range")
+            yield from _all_in(slot, [*map(str, wanted)], span, "in this range")
 
 
 def _all_in(slot: Slot, texts: Sequence[str], span: Span, which: str = "") -> Iterator[Value]:

@@ -447,11 +447,12 @@ Declaration = ConstDecl | DomainDecl | VariableDecl | ClaimDecl | IdealDecl | Me
 
 @frozen
 class Range:
-    """`low..high`, the integers from low to high."""
+    """`low..high by step`: low and every multiple of the step above it, up to high; without a step, integers."""
 
     low: Expr
     high: Expr
     span: Span = _span()
+    step: Expr | None = None
 
 
 @frozen

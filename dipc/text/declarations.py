@@ -599,20 +599,22 @@ class NumberReader:
             raise self._bad(tree, "has more than 1000 digits")
         return value
 
-    def integers(self, tree: ast.Range) -> range:
-        """Return the integers of a range, at least one. Raises BadValue."""
+    def in_range(self, tree: ast.Range) -> Iterator[Fraction]:
+        """Return the numbers of a range, at least one. Raises BadValue."""
         low, high = self.number(tree.low), self.number(tree.high)
         if low > high:
             message = f"the range is empty: {low} is more than {high}"
             raise BadValue(tree.span, message, "write the smaller end first")
-        if low.denominator != 1 or high.denominator != 1:
-            note = "a range holds integers; list other numbers: `{0, 1/2, 1}`"
+        step = Fraction(1) if tree.step is None else self.number(tree.step)
+        if step <= 0:
+            raise BadValue(tree.span, f"the step of a range must be positive, not {step}", "write such as `0..10 by 2`")
+        if tree.step is None and (low.denominator != 1 or high.denominator != 1):
+            note = "a range holds integers; give a step, `0..2 by 1/4`, or list other numbers: `{0, 1/2, 1}`"
             raise BadValue(tree.span, "the ends of a range must be integers", note)
-        result = range(int(low), int(high) + 1)
-        if high - low >= MOST_VALUES:
-            message = f"the range has {high - low + 1} values"
-            raise BadValue(tree.span, message, f"at most {MOST_VALUES} can be enumerated")
-        return result
+        count = int((high - low) / step) + 1
+        if count > MOST_VALUES:
+            raise BadValue(tree.span, f"the range has {count} values", f"at most {MOST_VALUES} can be enumerated")
+        return (low + index * step for index in range(count))
 
     def numbers(self, tree: ast.Values) -> Iterator[Fraction]:
         """Yield the values of one number, a range or a list, in the order of the text. Raises BadValue."""
@@ -621,7 +623,7 @@ class NumberReader:
                 for value in values:
                     yield from self.numbers(value)
             case ast.Range():
-                yield from map(Fraction, self.integers(tree))
+                yield from self.in_range(tree)
             case _:
                 yield self.number(tree)
 

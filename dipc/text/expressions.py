@@ -158,9 +158,9 @@ class Elaborator(References):
         """Return the constant rational value of `expr`, or None after reporting that it has none.
 
         `what` ("a loop bound") names it in the message. With `or_chosen`, the values of bool and DOM variables that it
-        depends on are substituted one by one, and a comparison counts as a number.
+        depends on are substituted one by one, and a condition counts as a number.
         """
-        typed = self.number(expr) if or_chosen and isinstance(expr, ast.Compare) else self.typed(expr)
+        typed = self.number(expr) if or_chosen else self.typed(expr)
         if isinstance(typed, Concrete) and isinstance(typed.value, Fraction):
             return typed.value
         if isinstance(typed, Unknown):

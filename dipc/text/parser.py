@@ -346,6 +346,13 @@ class Builder:
 
     span = _made_of(ast.Range, 0, 2, as_=_group)
 
+    def stepped(self, children: Children) -> Subtree:
+        low, _, high, word, step = children
+        if str(word) != "by":
+            notes = ("a range with a step is written `0..200 by 2`",)
+            raise Problem(SyntaxCode.UNEXPECTED, _span([word]), f"unexpected `{word}`", "not `by`", notes)
+        return _group(ast.Range(low.node, high.node, span=_span(children), step=step.node), children)
+
     def positive(self, children: Children) -> Subtree:
         return _group(children[1].node, children)
 

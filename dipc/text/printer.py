@@ -198,8 +198,8 @@ def _values(values: ast.Values) -> str:
             return f"({', '.join(map(_values, entries))})"
         case ast.ListedValues(entries):
             return f"{{{', '.join(map(_values, entries))}}}"
-        case ast.Range(low, high):
-            return _range(low, high)
+        case ast.Range(low, high, step=step):
+            return _range(low, high) + (f" by {print_expression(step)}" if step is not None else "")
         case expression:
             return print_expression(expression)
 

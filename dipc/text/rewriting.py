@@ -31,14 +31,17 @@ def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
     if not any(isinstance(node, Drawn) for node in walk(program)):
         return program
     names = _fresh_names(program)
+    constants = frozenset(
+        name for each in program.declarations if isinstance(each, ast.ConstDecl) for name, _ in each.bindings
+    )
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
         if isinstance(declaration, ast.IdealDecl):
-            inner = _Hoisting(names)
+            inner = _Hoisting(names, constants, _types((*program.declarations, *declaration.declarations)))
             body = tuple(inner.block(declaration.body))
             declaration = replace(declaration, declarations=(*declaration.declarations, *inner.variables), body=body)
         declarations.append(declaration)
-    main = _Hoisting(names)
+    main = _Hoisting(names, constants, _types(program.declarations))
     body = tuple(main.block(program.body))
     return replace(program, declarations=(*declarations, *main.variables), body=body)
 
@@ -56,12 +59,28 @@ def _fresh_names(program: ast.ProgramTree) -> Iterator[str]:
     return (name for number in count(1) if (name := f"{_STEM}{number}") not in used)
 
 
+def _types(declarations: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
+    """Return the declared type of each variable."""
+    return {
+        declarator.name: each.type
+        for each in declarations
+        if isinstance(each, ast.VariableDecl)
+        for declarator in each.declarators
+    }
+
+
 @dataclass
 class _Hoisting:
-    """The hoisting of one body of statements, with the new `variables`."""
+    """The hoisting of one body of statements, with the new `variables`.
+
+    `types` has the declared type of each variable, `loops` the variables of the enclosing `for` loops.
+    """
 
     names: Iterator[str]
+    constants: frozenset[str]
+    types: dict[str, ast.TypeExpr]
     variables: list[ast.VariableDecl] = field(default_factory=list)
+    loops: list[str] = field(default_factory=list)
 
     def block(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
         """Yield the statements, each behind the samples that it needs."""
@@ -81,8 +100,10 @@ class _Hoisting:
                 case ast.While(condition, inside):
                     condition = self._free(condition, before)
                     changed = replace(statement, condition=condition, body=(*self.block(inside), *before))
-                case ast.For(body=inside):
+                case ast.For(variable, body=inside):
+                    self.loops.append(variable)
                     changed = replace(statement, body=tuple(self.block(inside)))
+                    self.loops.pop()
                 case ast.ExitStatement():
                     changed = statement
                 case _:
@@ -109,14 +130,108 @@ class _Hoisting:
         def variable(node: ast.Expr) -> ast.Expr | None:
             if not isinstance(node, Drawn):
                 return None
-            name, span = next(self.names), node.span
-            distribution = self._around(node.distribution, before)
-            declared = (ast.Declarator(name, None, None, span),)
-            self.variables.append(ast.VariableDecl(ast.Role.VAR, declared, _type(distribution), None, span))
-            before.append(ast.Sample(ast.Name(name, span), distribution, span))
-            return ast.Name(name, span)
+            return self._drawn(self._around(node.distribution, before), node.span, before)
 
         return rewritten(expr, variable)
+
+    def _drawn(self, distribution: ast.Distribution, span: Span, before: list[ast.Sample]) -> ast.Expr:
+        """Append the sample of a new variable to `before`; return the expression for the drawn value."""
+        values = _listed(distribution)
+        if not any(map(self._varies, values)):
+            return self._sampled(distribution, _type(distribution), span, before)
+        type_ = self._common_type(values)
+        if type_ is not None:
+            return self._sampled(distribution, type_, span, before)
+        numbers = tuple(ast.number(index, span) for index in range(len(values)))
+        place = self._sampled(_renumbered(distribution, numbers), ast.ListedDomain(numbers, span), span, before)
+        return _selected(values, place, span)
+
+    def _sampled(
+        self, distribution: ast.Distribution, type_: ast.TypeExpr, span: Span, before: list[ast.Sample]
+    ) -> ast.Name:
+        name = next(self.names)
+        self.types[name] = type_
+        declared = (ast.Declarator(name, None, None, span),)
+        self.variables.append(ast.VariableDecl(ast.Role.VAR, declared, type_, None, span))
+        before.append(ast.Sample(ast.Name(name, span), distribution, span))
+        return ast.Name(name, span)
+
+    def _varies(self, value: ast.Expr) -> bool:
+        """Return True if the value depends on a variable, or on the variable of a loop."""
+        return any(
+            isinstance(node, ast.Name | ast.Element) and (node.name in self.loops or node.name in self.types)
+            for node in walk(value)
+        )
+
+    def _common_type(self, values: Sequence[ast.Expr]) -> ast.TypeExpr | None:
+        """Return the finite type of all values, if they are conditions or if a variable's type lists them.
+
+        None means that they are numbers.
+        """
+        if all(map(self._is_condition, values)):
+            return ast.BaseTypeExpr(ast.BaseType.BOOL)
+        declared = [self._declared(value) for value in values]
+        finite = [each for each in declared if each is not None and not isinstance(each, ast.BaseTypeExpr)]
+        named = any(
+            isinstance(value, ast.Name) and not self._varies(value) and value.name not in self.constants
+            for value in values
+        )
+        same = len(finite) == len(values) and all(each == finite[0] for each in finite)
+        return finite[0] if finite and (named or same) else None
+
+    def _declared(self, value: ast.Expr) -> ast.TypeExpr | None:
+        """Return the declared type of a value that is a variable."""
+        if not isinstance(value, ast.Name | ast.Element) or value.name in self.loops:
+            return None
+        return self.types.get(value.name)
+
+    def _is_condition(self, value: ast.Expr) -> bool:
+        match value:
+            case ast.Truth() | ast.Compare() | ast.Unary(ast.UnaryOp.NOT):
+                return True
+            case ast.Binary(op):
+                return op in (ast.BinaryOp.AND, ast.BinaryOp.OR)
+            case _:
+                type_ = self._declared(value)
+                return isinstance(type_, ast.BaseTypeExpr) and type_.base is ast.BaseType.BOOL
+
+
+def _listed(distribution: ast.Distribution) -> tuple[ast.Expr, ...]:
+    """Return the values that the distribution lists, each once."""
+    match distribution:
+        case ast.Choose(arms):
+            return tuple(dict.fromkeys(value for value, _ in arms))
+        case ast.ExponentialMechanism(domain=ast.ListedDomain(values)):
+            return values
+        case _:
+            return ()
+
+
+def _renumbered(distribution: ast.Distribution, numbers: tuple[ast.Expr, ...]) -> ast.Distribution:
+    """Return the distribution of the number of the drawn value among the listed ones."""
+    values = _listed(distribution)
+    match distribution:
+        case ast.Choose(arms):
+            numbered = dict(zip(values, numbers, strict=True))
+            return replace(distribution, arms=tuple((numbered[value], weight) for value, weight in arms))
+        case ast.ExponentialMechanism(variable=variable, score=score, span=span):
+            value = _selected(values, ast.Name(variable, span), span)
+            score = rewritten(score, lambda node: value if ast.is_name(node, variable) else None)
+            return replace(distribution, domain=ast.ListedDomain(numbers, span), score=score)
+        case _:
+            return distribution
+
+
+def _selected(values: Sequence[ast.Expr], place: ast.Expr, span: Span) -> ast.Expr:
+    """Return the value whose number is `place`: the sum of `(place = 0)*value`, `(place = 1)*value`, ..."""
+    total: ast.Expr | None = None
+    for index, value in enumerate(values):
+        if isinstance(value, ast.Number) and not value.value:
+            continue
+        chosen = ast.Compare(ast.CompareOp.EQ, place, ast.number(index, span), span)
+        product = ast.Binary(ast.BinaryOp.MULTIPLY, chosen, value, span)
+        total = product if total is None else ast.Binary(ast.BinaryOp.ADD, total, product, span)
+    return ast.number(0, span) if total is None else total
 
 
 def _type(distribution: ast.Distribution) -> ast.TypeExpr:

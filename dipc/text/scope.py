@@ -311,7 +311,9 @@ class References:
             meaning = "the variable of an enclosing loop"
         elif name in CLAIM_NAMES | FUNCTIONS:
             meaning = "reserved"
-        elif known is not None and not (may_hide_variables and isinstance(known, DeclaredVariable | Foreign)):
+        elif isinstance(known, Foreign):
+            return True  # the ideal cannot use the variable that is hidden
+        elif known is not None and not (may_hide_variables and isinstance(known, DeclaredVariable)):
             meaning, secondary = word_for(known), ((known.span, "declared here"),)
         else:
             return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import count
@@ -333,6 +333,13 @@ class _Reader:
         #: How often each word is there, and which of them are variables.
         self._used = Counter(token.text for token in tokens)
         self._local: set[str] = set()
+        #: The declared type of each variable, the names of the constants, and the variables of the enclosing loops.
+        self._types: dict[str, str | Domain] = {}
+        self._constants: set[str] = set()
+        self._loops: list[str] = []
+        #: By the variable that has the number of a drawn value: the expression for the value, and the draw as written.
+        self._value_of: dict[Name | Element, Expr] = {}
+        self._unnumbered: dict[Name | Element, Mechanism | Choose] = {}
 
     # --- tokens -----------------------------------------------------------------------------------
 
@@ -430,6 +437,7 @@ class _Reader:
 
     def _constant(self) -> tuple[str, Expr]:
         name = self._name()
+        self._constants.add(name)
         self._expect("=")
         return name, self.expression()
 
@@ -459,6 +467,7 @@ class _Reader:
         self._expect(":")
         kind = self._kind
         type_: str | Domain = kind if self._take(*_TYPES) else self._domain()
+        self._types |= {name: type_ for name, _ in names}
         initial = self.expression() if self._take("=") else None
         self._expect(";")
         return Variables(role, names, type_, initial)
@@ -583,18 +592,20 @@ class _Reader:
             self._expect("..")
             high = self.expression()
             self._expect("do")
+            self._loops.append(variable)
             body = self._block()
+            self._loops.pop()
             self._expect("end")
             return For(variable, low, high, body)
         target = self._variable()
         self._expect("<-")
         value = self.expression()
         last = self._before[-1] if self._before else None
-        if isinstance(last, Noise | Mechanism | Choose) and value is last.target:
+        if isinstance(last, Noise | Mechanism | Choose) and value is self._value_of.get(last.target, last.target):
             # The drawn value is the whole expression.
             self._hidden.pop()
             self._before.pop()
-            return replace(last, target=target)
+            return replace(self._unnumbered.get(last.target, last), target=target)
         return Assign(target, value)
 
     def _merge_draw(self, before: list[Statement], statement: Statement) -> list[Statement]:
@@ -624,10 +635,11 @@ class _Reader:
         self._expect("]")
         return Element(name, index)
 
-    def _drawn(self) -> Name:
-        """Read a distribution inside an expression, and return a new variable for its value.
+    def _drawn(self) -> Expr:
+        """Read a distribution inside an expression, and return the expression for its value: a new variable.
 
-        The draw is appended to the statements that run before the one being read.
+        The draw is appended to the statements that run before the one being read. Where a value of a `choose` depends
+        on a variable, the new variable has the number of the value, and the expression is (draw = 0)*v0 + ...
         """
         law = self._kind
         name = next(name for number in count(1) if (name := f"draw{number}") not in self._used)
@@ -641,8 +653,7 @@ class _Reader:
             statement = Choose(target, self._separated(self._arm))
             self._expect("}")
             values = tuple(dict.fromkeys(value for value, _ in statement.arms))
-            truths = all(isinstance(value, Literal) and isinstance(value.value, bool) for value in values)
-            type_ = "bool" if truths else Listed(values)
+            type_ = self._type_of(values)
         else:
             self._expect("(")
             rate = self._undrawn()
@@ -660,9 +671,44 @@ class _Reader:
                 type_ = "int" if law in ("DLap", "DGauss") else "real"
                 statement = Noise(target, law, rate, mean)
             self._expect(")")
+        result: Expr = target
+        if isinstance(type_, Listed) and any(map(self._varies, type_.values)):
+            values = type_.values
+            numbers = tuple(Literal(Fraction(number)) for number in range(len(values)))
+            place = dict(zip(values, numbers, strict=True))
+            assert isinstance(statement, Choose | Mechanism), "other draws have no listed values"
+            self._unnumbered[target] = statement
+            if isinstance(statement, Choose):
+                statement = Choose(target, tuple((place[value], weight) for value, weight in statement.arms))
+            else:
+                score = _substituted(statement.score, statement.variable, _selected(values, Name(statement.variable)))
+                statement = replace(statement, domain=Listed(numbers), score=score)
+            result = self._value_of[target] = _selected(values, target)
+            type_ = Listed(numbers)
+        self._types[name] = type_
         self._before.append(statement)
         self._hidden.append(Variables("var", ((name, None),), type_, None))
-        return target
+        return result
+
+    def _varies(self, value: Expr) -> bool:
+        """Whether a value depends on a variable, or on the variable of a loop."""
+        return any(name in self._loops or name in self._types for name in names(value))
+
+    def _type_of(self, values: tuple[Expr, ...]) -> str | Domain:
+        """The type of a draw from these values; if they depend on variables, it may be the type of one of them."""
+        declared = [
+            self._types.get(value.name) if isinstance(value, Name | Element) and value.name not in self._loops else None
+            for value in values
+        ]
+        if all(_is_condition(value) or type_ == "bool" for value, type_ in zip(values, declared, strict=True)):
+            return "bool"
+        finite = [type_ for type_ in declared if type_ is not None and not isinstance(type_, str)]
+        named = any(
+            isinstance(value, Name) and not self._varies(value) and value.name not in self._constants
+            for value in values
+        )
+        same = len(finite) == len(values) and all(each == finite[0] for each in finite)
+        return finite[0] if finite and (named or same) else Listed(values)
 
     def _undrawn(self) -> Expr:
         """Read an expression that must not draw anything."""
@@ -762,6 +808,36 @@ class _Reader:
             case _:
                 self._at -= 1
                 raise self._wrong("an expression")
+
+
+def _is_condition(value: Expr) -> bool:
+    match value:
+        case Literal(bool()) | Apply("not" | "and" | "or" | "=" | "!=" | "<" | "<=" | ">" | ">="):
+            return True
+        case _:
+            return False
+
+
+def _selected(values: Sequence[Expr], place: Expr) -> Expr:
+    """The value whose number is `place`: the sum of (place = 0)*v0, (place = 1)*v1, ..."""
+    total: Expr = Literal(Fraction(0))
+    for number, value in enumerate(values):
+        product = Apply("*", (Apply("=", (place, Literal(Fraction(number)))), value))
+        total = product if number == 0 else Apply("+", (total, product))
+    return total
+
+
+def _substituted(tree: Expr, name: str, value: Expr) -> Expr:
+    """The expression with `value` in place of a name."""
+    match tree:
+        case Name() if tree.name == name:
+            return value
+        case Element(array, index):
+            return Element(array, _substituted(index, name, value))
+        case Apply(op, arguments):
+            return Apply(op, tuple(_substituted(argument, name, value) for argument in arguments))
+        case _:
+            return tree
 
 
 def _mean_of(value: Expr, noise: Noise) -> Expr | None:

@@ -26,6 +26,11 @@ y <- Lap(eps, q[1] + inputs)
         ("q = (0, {1, 2..3})", "q = (0, {1, 2..3})", 9),
         ("q = +1 # both\n", "q = 1", 3),
         ("all", "all", 3),
+        (
+            "q[1] = -1..1/2 by 1/2, q[2] in {0..4 by 2, 7}, inputs = 0..2 by 2",
+            "q[1] = -1..1/2 by 1/2, q[2] = {0..4 by 2, 7}, inputs = 0..2 by 2",
+            32,
+        ),
     ],
 )
 def test_they_are_those_of_the_option(which: str, printed: str, rows: int) -> None:
@@ -37,6 +42,23 @@ def test_they_are_those_of_the_option(which: str, printed: str, rows: int) -> No
     tree = parse(program.core.source)
     assert f"  inputs: {printed};\n" in print_program(tree)
     assert parse(SourceText("p.dip", print_program(tree))) == tree
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ("q = 0..2 by 0", "the step of a range must be positive, not 0"),
+        ("q = 0..2 of 1", "unexpected `of`"),
+        ("q = 0..2 by x", "`x` is not a rational number"),
+        ("q = 1/2..2", "the ends of a range must be integers"),
+        ("q = 0..1 by 1e-9", "the range has 1000000001 values"),
+        ("q = 0, inputs = 0..2 by 1/2", "is not in the domain of `inputs`"),
+    ],
+)
+def test_mistakes_in_a_range_with_a_step(inputs: str, message: str) -> None:
+    with pytest.raises(dipc.DiagnosticError) as caught:
+        dipc.check(dipc.load(TEXT.replace("WHICH", "all")), inputs=inputs)
+    assert message in str(caught.value)
 
 
 def test_others_win_over_them() -> None:

@@ -303,7 +303,7 @@ STATEMENTS: dict[str, list[Case]] = {
         ),
         ("r <- Lap(⟦eps*n⟧, 0)", [("E0213", "the rate does not contain eps")]),
         ("r <- Lap(eps/⟦q[1]⟧, 0)", [("E0208", "what multiplies eps must be a constant number")]),
-        ("r <- Lap(eps*⟦b⟧, 0)", [("E0208", "what multiplies eps must be a constant number")]),
+        ("r <- Lap(⟦eps*b⟧, 0)", [("E0213", "the rate does not contain eps")]),
         (
             "r <- Lap(⟦max(eps, 1)⟧, 0)",
             [("E0213", "a rate must be a positive multiple of eps, but `max(eps, 1)` is not linear in eps")],
@@ -365,7 +365,7 @@ STATEMENTS: dict[str, list[Case]] = {
         ("n <- choose {0 : exp(⟦q[1]⟧*eps), 1 : 1/2}", [("E0208", "what multiplies eps must be a constant number")]),
         ("n <- choose {0 : ⟦max(eps, 1)⟧, 1 : 1/2}", [("E0214", "`max(eps, 1)` cannot stand in a weight")]),
         ("n <- choose {0 : ⟦foo⟧, 1 : 1/2}", [("E0201", "`foo` is not declared")]),
-        ("n <- choose {0 : ⟦true⟧, 1 : 1/2}", [("E0208", "this part of a weight must be a constant number")]),
+        ("n <- choose {0 : ⟦top⟧, 1 : 1/2}", [("E0208", "this part of a weight must be a constant number")]),
         ("n <- choose {0 : 1/⟦0⟧, 1 : 1}", [("E0209", "division by zero")]),
     ],
     "program rules": [

@@ -19,6 +19,12 @@ HEAD = "program p; input q[1..2] : real; input x[1..2] : {0..2}; output y : {0..
 REALS, NUMBERS = {"q[1]": "0", "q[2]": "1/2"}, {"x[1]": "0", "x[2]": "2"}
 INPUT = {**REALS, **NUMBERS}
 
+#: Variables that the short program has as well.
+SHARED = {
+    "a draw of one variable or a name": "domain d = {bot, top}; var t : d;",
+    "weights with truth values": "var b : bool;",
+}
+
 CLAMPED = """z <- DLap(eps, x[2]);
 if z <= 0 then y <- 0 else if z = 1 then y <- 1 else if z = 2 then y <- 2 else y <- 3 end end end"""
 
@@ -96,6 +102,42 @@ PAIRS = {
         "r <- Lap(eps/2, q[1]); s <- Lap(eps, r); if s > 0 then y <- 1 end",
         "var r, s : real;",
     ),
+    "a draw of the loop's variable": (
+        "for i in 1..2 do y <- min(y + choose { i : 1/4, 0 : 3/4 }, 3) end",
+        "for i in 1..2 do n <- choose { i : 1/4, 0 : 3/4 }; y <- y + n end",
+        "var n : {0..2};",
+    ),
+    "a draw of variables and indices": (
+        "for i in 1..2 do if choose { max(x[i], i) : 1/4, 2*i : 3/4 } > x[1] + i then y <- i end end",
+        "for i in 1..2 do n <- choose { max(x[i], i) : 1/4, 2*i : 3/4 }; if n > x[1] + i then y <- i end end",
+        "var n : {1..4};",
+    ),
+    "a draw of conditions": (
+        "for i in 1..2 do if choose { x[i] > 0 : 1/4, true : 3/4 } then y <- y + i end end",
+        "for i in 1..2 do b <- choose { x[i] > 0 : 1/4, true : 3/4 }; if b then y <- y + i end end",
+        "var b : bool;",
+    ),
+    "a draw of reals": (
+        "if choose { q[2] : 1/4, -q[2] : 3/4 } > q[1] then y <- 1 end",
+        "b <- choose { true : 1/4, false : 3/4 }; if b then if q[2] > 0 then y <- 1 end else if -q[2] > 0 "
+        "then y <- 1 end end",
+        "var b : bool;",
+    ),
+    "a draw of one variable or a name": (
+        "t <- top; if choose { t : 1/4, bot : 3/4 } = top then y <- 1 end",
+        "t <- top; s <- choose { t : 1/4, bot : 3/4 }; if s = top then y <- 1 end",
+        "domain d = {bot, top}; var s, t : d;",
+    ),
+    "scores of the loop's variable": (
+        "for i in 1..2 do y <- min(y + Exp(eps, v in {i, 0} : v), 3) end",
+        "for i in 1..2 do n <- Exp(eps, v in {i, 0} : v); y <- y + n end",
+        "var n : {0..2};",
+    ),
+    "weights with truth values": (
+        "b <- x[2] = 2; y <- choose { 0 : (not b)*exp(-eps)/2, 1 : 1 - (not b)*exp(-eps)/2 - b/4, 2 : b/4 }",
+        "y <- choose { 1 : 3/4, 2 : 1/4 }",
+        "var b : bool;",
+    ),
     "both sides of an or": (
         "if q[1] > 1 or Lap(eps, q[2]) > 0 then y <- 1 end",
         "r <- Lap(eps, q[2]); if q[1] > 1 then y <- 1 else if r > 0 then y <- 1 end end",
@@ -106,7 +148,7 @@ PAIRS = {
 
 def written(name: str) -> tuple[str, str]:
     short, long, variables = PAIRS[name]
-    return HEAD + short, HEAD + variables + long
+    return HEAD + SHARED.get(name, "") + short, HEAD + variables + long
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -159,6 +201,12 @@ def test_the_canonical_form_keeps_what_is_written(name: str) -> None:
 def test_a_variable_of_the_program_is_not_taken_for_a_drawn_one() -> None:
     text = HEAD + "var draw1 : {0..3} = 2; if choose { true : 1, false : 0 } then y <- draw1 end"
     assert dipc.load(text).probability(INPUT, {"y": "2"}).expr == 1
+
+
+def test_an_ideal_may_name_its_loop_variable_like_a_variable_of_the_program() -> None:
+    body = "ideal { for i in 1..2 do y <- i end } for j in 1..2 do i <- j end y <- i"
+    assert dipc.load(HEAD + "var i : {0..3};" + body).core.ideal is not None
+    assert "the loop variable `i` is already a variable" in refusal(HEAD + "var i : {0..3}; for i in 1..2 do y <- i end")
 
 
 def test_semicolons_behind_end_may_be_left_out() -> None:
