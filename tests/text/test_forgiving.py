@@ -206,7 +206,9 @@ def test_a_variable_of_the_program_is_not_taken_for_a_drawn_one() -> None:
 def test_an_ideal_may_name_its_loop_variable_like_a_variable_of_the_program() -> None:
     body = "ideal { for i in 1..2 do y <- i end } for j in 1..2 do i <- j end y <- i"
     assert dipc.load(HEAD + "var i : {0..3};" + body).core.ideal is not None
-    assert "the loop variable `i` is already a variable" in refusal(HEAD + "var i : {0..3}; for i in 1..2 do y <- i end")
+    assert "the loop variable `i` is already a variable" in refusal(
+        HEAD + "var i : {0..3}; for i in 1..2 do y <- i end"
+    )
 
 
 def test_semicolons_behind_end_may_be_left_out() -> None:
