@@ -119,8 +119,7 @@ PAIRS = {
     ),
     "a draw of reals": (
         "if choose { q[2] : 1/4, -q[2] : 3/4 } > q[1] then y <- 1 end",
-        "b <- choose { true : 1/4, false : 3/4 }; if b then if q[2] > 0 then y <- 1 end else if -q[2] > 0 "
-        "then y <- 1 end end",
+        "b <- choose { true : 1/4, false : 3/4 }; if (b and q[2] > 0) or (not b and -q[2] > 0) then y <- 1 end",
         "var b : bool;",
     ),
     "a draw of one variable or a name": (
