@@ -822,7 +822,7 @@ def _selected(values: Sequence[Expr], place: Expr) -> Expr:
     """The value whose number is `place`: the sum of (place = 0)*v0, (place = 1)*v1, ..."""
     total: Expr = Literal(Fraction(0))
     for number, value in enumerate(values):
-        product = Apply("*", (Apply("=", (place, Literal(Fraction(number)))), value))
+        product: Expr = Apply("*", (Apply("=", (place, Literal(Fraction(number)))), value))
         total = product if number == 0 else Apply("+", (total, product))
     return total
 
