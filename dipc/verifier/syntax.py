@@ -681,8 +681,8 @@ class _Reader:
             if isinstance(statement, Choose):
                 statement = Choose(target, tuple((place[value], weight) for value, weight in statement.arms))
             else:
-                score = _substituted(statement.score, statement.variable, _selected(values, Name(statement.variable)))
-                statement = replace(statement, domain=Listed(numbers), score=score)
+                around = _substituted(statement.score, statement.variable, _selected(values, Name(statement.variable)))
+                statement = replace(statement, domain=Listed(numbers), score=around)
             result = self._value_of[target] = _selected(values, target)
             type_ = Listed(numbers)
         self._types[name] = type_
@@ -822,7 +822,7 @@ def _selected(values: Sequence[Expr], place: Expr) -> Expr:
     """The value whose number is `place`: the sum of (place = 0)*v0, (place = 1)*v1, ..."""
     total: Expr = Literal(Fraction(0))
     for number, value in enumerate(values):
-        product: Expr = Apply("*", (Apply("=", (place, Literal(Fraction(number)))), value))
+        product = Apply("*", (Apply("=", (place, Literal(Fraction(number)))), value))
         total = product if number == 0 else Apply("+", (total, product))
     return total
 
