@@ -337,7 +337,7 @@ class Claim:
         if row.beta is not None:
             return self._in_cell(row.beta, lambda expression: self._value(expression, names))
         if self.beta is None:
-            raise DiagnosticError(_no_beta(row if "beta" in self.table.columns else None))
+            raise DiagnosticError(missing_beta(self.program, row if "beta" in self.table.columns else None))
         return self._value(self.beta, names)
 
     def _value(self, expression: ClaimExpression, names: dict[str, Parametric]) -> BetaForm:
@@ -505,16 +505,21 @@ def _distance(cell: Cell) -> Parametric:
     return Parametric.unknown("alpha") if cell is INFINITY else Parametric.number(number_of(cell))
 
 
-def _no_beta(row: Row | None) -> Diagnostic:
+def missing_beta(program: CoreProgram, row: Row | None = None, *, table: bool = True) -> Diagnostic:
+    """Return the diagnostic for a claim without a beta, or for a `row` whose cell is empty.
+
+    Its help names the places where the beta of `program` can be written; a column only if there is a `table`.
+    """
     if row is not None:
         return Diagnostic(
             "E0601", f"no beta is given for row {row.number}", notes=("fill the cell, or give `--beta` for such rows",)
         )
-    return Diagnostic(
-        "E0601",
-        "no beta is given",
-        notes=("give `--beta EXPR`, a column `beta` in the table, or `beta:` in the program's claim block",),
-    )
+    column = ", a column `beta` in the table," if table else ","
+    if program.source.accepted is not None:
+        block = 'a claim: `@dipc.mechanism(claim=dict(beta="exp(-eps)"))`'
+    else:
+        block = "`beta:` in the program's claim block"
+    return Diagnostic("E0601", "no beta is given", notes=(f"give `--beta EXPR`{column} or {block}",))
 
 
 def _relocate(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:

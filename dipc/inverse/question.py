@@ -36,7 +36,7 @@ from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Probability
 from dipc.options import GivenQuestion, Options, asks_for_all
 from dipc.program.expected_error import Erring
-from dipc.program.program import Program, ProgramGiven, Progress, as_program
+from dipc.program.program import Program, ProgramGiven, Progress, as_program, without_claimed_gamma
 from dipc.questions.both_open import question_about_all
 from dipc.questions.every_input import ClassCase
 from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
@@ -740,12 +740,17 @@ def end_json(end: EndPoint) -> dict[str, Any]:
 
 
 def check_request(question: Question, wanted: Wanted) -> Question:
-    """The question itself. Raises DiagnosticError for one that contradicts itself."""
+    """The question itself, without a free gamma of the claim block where gamma is asked for.
+
+    Raises DiagnosticError for a question that contradicts itself.
+    """
     options = question.options
     given = {Wanted.ALPHA: options.alpha, Wanted.BETA: options.beta, Wanted.GAMMA: options.gamma}.get(wanted)
     if wanted is Wanted.GAMMA and question.free:
-        note = "leave gamma out, or solve for something else"
-        _refuse("E1020", "gamma is free: the claim is about every gamma, so there is no least one", note)
+        if question.options.gamma is not None:
+            note = "leave gamma out, or solve for something else"
+            _refuse("E1020", "gamma is free: the claim is about every gamma, so there is no least one", note)
+        question = replace(question, program=without_claimed_gamma(question.program))
     if given is not None:
         _refuse(
             "E1020", f"{wanted} is both given and asked for", f"leave out `--{wanted}`, or solve for something else"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast as python
 import copy
-import math
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from dipc.mechanisms.module import (
     owned_names,
     rational,
 )
+from dipc.mechanisms.numbers import Inconclusive, RealBall
 from dipc.mechanisms.rounding import Decimal, ExactDivision, exact_number, floats_in
 from dipc.mechanisms.types import FALSE_NAME, FLOOR, NONE, NONE_NAME, REMAINDER, TRUE_NAME, ConstantSum, Kind, bound_of
 from dipc.noise.laws import law_of
@@ -204,6 +204,8 @@ class Expressions:
         self.scopes: list[dict[str, Binding | None]] = []
         #: The lists that the loops around append to.
         self.appending: set[str] = set()
+        #: The width of a noise that is being read: its keyword and its expression.
+        self._width: tuple[str, python.expr] | None = None
         #: What names stand for that are the greatest or least of a list, as `max(xs)`.
         self.extremes: dict[str, python.expr] = {}
 
@@ -899,12 +901,26 @@ class Expressions:
         )
 
     def _help_for(self, node: python.Call, called: str) -> str:
-        """The help for a logarithm or a root: a nearby Fraction if the argument is a number."""
+        """The help for a logarithm or a root: Fractions on both sides if the argument is a number.
+
+        In the width of a noise only the one with more noise is named, which is the safe side for privacy.
+        """
         value = rational(self.module, node.args[0]) if len(node.args) == 1 else None
         if value is None or value <= 0:
             return "write a Fraction near it, such as `Fraction(3, 2)`"
-        near = Fraction(round({"math.log": math.log, "math.sqrt": math.sqrt}[called](value) * 10_000), 10_000)
-        return f"write a Fraction near it, `Fraction({near.numerator}, {near.denominator})`"
+        ball = RealBall.from_number(value)
+        near = _fractions_near(ball.log() if called == "math.log" else ball.sqrt())
+        if near is None:
+            return "write a Fraction near it, such as `Fraction(3, 2)`"
+        low, high = (f"`Fraction({each.numerator}, {each.denominator})`" for each in near)
+        known = "fractions.Fraction" in self.module.aliases.values()
+        imported = "" if known else ", with `from fractions import Fraction`"
+        width, root = self._width or (None, node)
+        if width is None or near[0] <= 0 or not _is_factor(node, root):
+            return f"write a Fraction on the safe side of it: {low} is just below it, {high} is just above it{imported}"
+        if width == "rate":
+            return f"write a Fraction just below it, which makes the noise a little wider: {low}{imported}"
+        return f"write a Fraction just above it, which makes the noise a little wider: {high}{imported}"
 
     def _single(self, node: python.Call) -> ast.Expr:
         if len(node.args) != 1 or node.keywords or isinstance(node.args[0], python.Starred):
@@ -1138,7 +1154,9 @@ class Expressions:
         if has_mean:
             written = node.args[0] if node.args else given.get("mean")
             mean = number(0, span) if written is None else self.expr(written)
+        self._width = known[0], given[known[0]]
         width = self.expr(given[known[0]])
+        self._width = None
         rate = inverse(width) if known[0] == "scale" else width
         return ast.NoiseExpr(law_of(keyword), rate, mean, span)
 
@@ -1339,6 +1357,32 @@ def plus(offset: ast.Expr, bound: ConstantSum, constants: Mapping[str, Fraction]
     if not bound.terms and not bound.constant:
         return offset
     return ast.Binary(BinaryOp.ADD, offset, bound.expression(span), span)
+
+
+#: The denominator of Fractions that are proposed in place of a real number.
+_NEARNESS = 10_000
+
+
+def _fractions_near(value: RealBall) -> tuple[Fraction, Fraction] | None:
+    """Return consecutive multiples of 1/10000 around `value`, or None if they are not known or it is one itself."""
+    try:
+        low = round(float(value.ball) * _NEARNESS) - 1
+        while value > Fraction(low + 1, _NEARNESS):
+            low += 1
+        return (Fraction(low, _NEARNESS), Fraction(low + 1, _NEARNESS)) if value > Fraction(low, _NEARNESS) else None
+    except Inconclusive:
+        return None
+
+
+def _is_factor(node: python.expr, root: python.expr) -> bool:
+    """Return True if `root` is a product, or a product over a number, that has `node` as a factor."""
+    match root:
+        case python.BinOp(op=python.Mult(), left=left, right=right):
+            return _is_factor(node, left) or _is_factor(node, right)
+        case python.BinOp(op=python.Div(), left=left):
+            return _is_factor(node, left)
+        case _:
+            return root is node
 
 
 def inverse(tree: ast.Expr) -> ast.Expr:

@@ -409,10 +409,17 @@ def _interval(side: IntervalSide, solution: GammaSolution) -> str:
 
 
 def _reach(solution: GammaSolution) -> str:
-    if solution.product is not None:
-        return f"{decimal(solution.product[1])}/eps"
-    assert solution.value is not None
-    return rational(solution.value[1]) if solution.exact else decimal(solution.value[1])
+    if solution.value is not None and solution.exact:
+        return rational(solution.value[1])
+    return _tolerances(solution)[1]
+
+
+def _tolerances(solution: GammaSolution) -> tuple[str, str]:
+    """Return a tolerance that is too small and one that is enough, each in multiples of 1/eps if `solution` is."""
+    cell = solution.product if solution.product is not None else solution.value
+    assert cell is not None
+    unit = "" if solution.product is None else "/eps"
+    return f"{decimal(cell[0])}{unit}", f"{decimal(cell[1])}{unit}"
 
 
 def _interval_parts(intervals: Intervals, asked: UserQuestion) -> Iterator[Part]:
@@ -442,8 +449,7 @@ def _interval_fields(side: IntervalSide, solution: GammaSolution) -> Iterator[tu
     if solution.exact:
         yield "proved", "no smaller one is enough"
     else:
-        low = solution.product[0] if solution.product is not None else solution.value[0] if solution.value else 0
-        yield "proved", f"{decimal(Fraction(low))} is too small"
+        yield "proved", f"{_tolerances(solution)[0]} is too small"
     if solution.rows:
         yield "needed by", numbered(solution.question.word, solution.rows)
 

@@ -319,6 +319,15 @@ def two_sided(program: Program) -> Program:
     return program if program.core.side is None else one_sided(program, "product")
 
 
+def without_claimed_gamma(program: Program) -> Program:
+    """Return the program with no gamma in its claim block."""
+    claim = program.core.claim
+    if claim is None:
+        return program
+    claim = replace(claim, fields=tuple([each for each in claim.fields if each.name != "gamma"]))
+    return Program(replace(program.core, claim=claim), program.limits)
+
+
 # --- Probabilities by the distance of answers in the `metric` block, instead of the product distance ------------------
 
 

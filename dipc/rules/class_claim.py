@@ -16,7 +16,17 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from dipc.algebra.parametric import Parametric, rebuild
-from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, forgotten, is_free, resolve_claim, unused_gamma
+from dipc.claims.claim import (
+    FREE,
+    Claim,
+    ClaimOptions,
+    Terms,
+    forgotten,
+    is_free,
+    missing_beta,
+    resolve_claim,
+    unused_gamma,
+)
 from dipc.claims.expression import ClaimExpression, normal_parts
 from dipc.claims.expression import scales as normal_scales
 from dipc.claims.given import INFINITY, Cell
@@ -89,8 +99,7 @@ class ClassClaim:
         self._claim: Claim = resolve_claim(self._program, _NO_TABLE, fixed)
         self.intervals: tuple[Interval, ...] = self._claim.intervals
         if self._claim.beta is None:
-            notes = ("give `--beta EXPR`, or `beta:` in the program's claim block",)
-            raise DiagnosticError(Diagnostic("E0601", "no beta is given", notes=notes))
+            raise DiagnosticError(missing_beta(self._program, table=False))
         self.beta: ClaimExpression = self._claim.beta
         self.gamma: ClaimExpression | None = None if self.free_gamma else self._claim.gamma
         self.alpha: ClaimExpression | None = self._claim.alpha

@@ -507,7 +507,10 @@ class StatementLowering:
                 expr.span,
                 f"the {kind} variable `{variable.name}` is assigned inside `while`",
                 notes=(
-                    "assign it before the loop, or use a `for` loop with constant bounds: a `while` draws no noise",
+                    (
+                        "assign it before the loop, or use a `for` loop with constant bounds: a `while` loop "
+                        "changes only bool and DOM variables"
+                    ),
                 ),
                 secondary=((self._whiles[-1], "in this loop"),),
             )

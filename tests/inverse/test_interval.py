@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
+from dipc.cli.main import run
 from dipc.inverse.question import GammaSolution, Status
 from dipc.inverse.solve import IntervalSide
 from dipc.simulation.compare import Agreement
@@ -192,3 +194,19 @@ def test_what_has_no_interval() -> None:
         dipc.interval(dipc.load(ONE), inputs="all", confidence=1)
     none = dipc.interval(dipc.load(ONE), inputs="q = 0")
     assert {solution.status for solution in none.solutions.values()} == {Status.NONE}
+
+
+def test_a_free_gamma_of_the_claim_block_is_what_is_asked_for() -> None:
+    claimed = ONE.replace(";", "; claim { alpha: 0; gamma: free; beta: exp(-gamma*eps); }", 1)
+    found, known = (dipc.interval(dipc.load(text), inputs="all") for text in (claimed, ONE))
+    assert [each.product for each in found.solutions.values()] == [each.product for each in known.solutions.values()]
+    assert found.status is Status.SOLVED
+
+
+def test_bounds_of_an_interval_carry_their_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.dip").write_text(ONE, encoding="utf-8")
+    assert run(["interval", str(tmp_path / "one.dip"), "--inputs", "all"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    proved = [words[1] for words in lines if words[:1] == ["proved"]]
+    assert len(proved) == 3
+    assert all(each.endswith("/eps") for each in proved)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import dipc
+from dipc.decide.obligation import Verdict
+from dipc.text.diagnostic import DiagnosticError
 from tests.mechanisms.laws import inputs, module_of, program_law, python_law
 
 HEAD = "import math\nfrom fractions import Fraction\n\nimport dipc\n\n\n"
@@ -23,6 +25,30 @@ HELPS = {
         "@dipc.mechanism\ndef f(x: dipc.Real, eps):\n    return dipc.laplace(x, scale=1 / eps) > math.log(20)\n",
         r"`Fraction\(29957, 10000\)`",
         "@dipc.mechanism\ndef f(x: dipc.Real, eps):\n    return dipc.laplace(x, scale=1 / eps) > Fraction(29957, 10000)\n",
+    ),
+    "logarithm in a scale": (
+        "@dipc.mechanism\ndef f(x: dipc.Real, eps):\n    return dipc.laplace(x, scale=math.log(20) / eps) > 1\n",
+        r"just above it, which makes the noise a little wider: `Fraction\(14979, 5000\)`",
+        (
+            "@dipc.mechanism\ndef f(x: dipc.Real, eps):\n"
+            "    return dipc.laplace(x, scale=Fraction(14979, 5000) / eps) > 1\n"
+        ),
+    ),
+    "root in a rate": (
+        "@dipc.mechanism\ndef f(x: dipc.Real, eps):\n    return dipc.laplace(x, rate=2 * math.sqrt(2) * eps) > 1\n",
+        r"just below it, which makes the noise a little wider: `Fraction\(7071, 5000\)`",
+        (
+            "@dipc.mechanism\ndef f(x: dipc.Real, eps):\n"
+            "    return dipc.laplace(x, rate=2 * Fraction(7071, 5000) * eps) > 1\n"
+        ),
+    ),
+    "logarithm below a line": (
+        "@dipc.mechanism\ndef f(x: dipc.Real, eps):\n    return dipc.laplace(x, scale=3 / math.log(20) / eps) > 1\n",
+        r"safe side of it: `Fraction\(29957, 10000\)` is just below it, `Fraction\(14979, 5000\)` is just above",
+        (
+            "@dipc.mechanism\ndef f(x: dipc.Real, eps):\n"
+            "    return dipc.laplace(x, scale=3 / Fraction(29957, 10000) / eps) > 1\n"
+        ),
     ),
     "decimal": (
         FINITE + "    return 0.1 * x <= 0.3\n",
@@ -147,3 +173,17 @@ def test_inputs_are_exchanged(tmp_path: Path) -> None:
     mechanism = module_of(HEAD + text, tmp_path, "exchanged").f
     for given in inputs(mechanism):
         assert program_law(mechanism, given) == python_law(mechanism._function, given), given
+
+
+@pytest.mark.parametrize(("inputs", "column"), [("all", ""), ("x = 0..1", " a column `beta` in the table,")])
+def test_a_mechanism_without_a_claim_is_told_where_it_goes(tmp_path: Path, inputs: str, column: str) -> None:
+    body = "def f(x: dipc.Real, eps):\n    return dipc.laplace(x, scale=1 / eps) > 1\n"
+    path = tmp_path / "claimless.py"
+    path.write_text(HEAD + "@dipc.mechanism\n" + body, encoding="utf-8")
+    wanted = '@dipc.mechanism(claim=dict(beta="exp(-eps)"))'
+    with pytest.raises(DiagnosticError) as refused:
+        dipc.check(f"{path}::f", inputs=inputs)
+    (found,) = refused.value.diagnostics
+    assert (found.code, found.notes) == ("E0601", (f"give `--beta EXPR`,{column} or a claim: `{wanted}`",))
+    path.write_text(f"{HEAD}{wanted}\n{body}", encoding="utf-8")
+    assert dipc.check(f"{path}::f", inputs=inputs).verdict in tuple(Verdict)

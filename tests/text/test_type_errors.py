@@ -63,7 +63,10 @@ def test_the_whole_diagnostic() -> None:
     (found,) = refused("program p;\noutput y : real;\nvar b : bool = true;\nwhile b do\n  y <- 1;\n  b <- false\nend")
     assert (found.code, found.message) == ("E0302", "the real variable `y` is assigned inside `while`")
     assert found.notes == (
-        "assign it before the loop, or use a `for` loop with constant bounds: a `while` draws no noise",
+        (
+            "assign it before the loop, or use a `for` loop with constant bounds: a `while` loop "
+            "changes only bool and DOM variables"
+        ),
     )
     assert [(label.excerpt.line, label.excerpt.column, label.text) for label in found.secondary] == [
         (4, 1, "in this loop")
