@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
+from dipc.algebra.record import Record
 from dipc.claims.claim import Claim, Key
 from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.frozen import frozen
@@ -323,15 +323,14 @@ def _selected(function: str, trends: Sequence[Trend]) -> Trend:
 
 
 @frozen
-class Condition:
+class Condition(Record):
     """A condition of a theorem, with whether it was proved to hold, and the reason."""
+
+    FIELDS = "condition=name holds why"
 
     name: str
     holds: bool
     why: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {"condition": self.name, "holds": self.holds, "why": self.why}
 
 
 #: The source of the theorems.
@@ -339,11 +338,13 @@ _PAPER = "Barthe et al., POPL 2021"
 
 
 @frozen
-class Theorem:
+class Theorem(Record):
     """The statement that all obligations together decide, and the theorem that proves it; `name` is None if none does.
 
     `decides` completes the sentence "the verdict is for …".
     """
+
+    FIELDS = "name decides conditions"
 
     name: str | None
     decides: str
@@ -353,13 +354,6 @@ class Theorem:
     def failed(self) -> Condition | None:
         """The first condition that was not proved."""
         return next((condition for condition in self.conditions if not condition.holds), None)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "decides": self.decides,
-            "conditions": [condition.as_json() for condition in self.conditions],
-        }
 
     def __str__(self) -> str:
         if self.name is not None:

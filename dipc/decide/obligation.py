@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
-from dipc.algebra.numbers import exact_text, magnitude, outward
+from dipc.algebra.numbers import outward
+from dipc.algebra.record import Record, json_object, json_value
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, Share
 from dipc.sign.chart import (
@@ -50,11 +51,13 @@ class Verdict(StrEnum):
 
 
 @frozen
-class EndPoint:
+class EndPoint(Record):
     """An end of an interval of eps, exact (`low == high`) or isolated: low <= end <= high.
 
     `high` None is infinity; then `low` has no meaning.
     """
+
+    FIELDS = "eps=enclosure:shortened included"
 
     low: Fraction
     high: Fraction | None
@@ -68,13 +71,14 @@ class EndPoint:
     def exact(self) -> bool:
         return self.low == self.high
 
-    def as_json(self) -> dict[str, Any]:
-        """The JSON object: `eps` is [low, high], twice the same for an exact end and "inf" for infinity."""
-        return {"eps": ["inf", "inf"] if self.high is None else _pair(self.low, self.high), "included": self.included}
+    @property
+    def enclosure(self) -> tuple[Fraction, Fraction] | None:
+        """The ends of the enclosure; None for infinity."""
+        return None if self.high is None else (self.low, self.high)
 
 
 @frozen
-class Worst:
+class Worst(Record):
     """The eps of a failing interval where the shortfall 1 - beta - Pr is largest, and the shortfall there.
 
     Both are enclosures (low, high), exact where both ends are equal. Unless `attained`, the shortfall only approaches
@@ -82,25 +86,21 @@ class Worst:
     `shortfall` None is infinity (a beta that is negative without bound).
     """
 
+    FIELDS = "eps:shortened shortfall:shortened attained"
+
     eps: tuple[Fraction, Fraction] | None
     shortfall: tuple[Fraction, Fraction] | None
     attained: bool
 
-    def as_json(self) -> dict[str, Any]:
-        """The JSON object; "inf" stands for infinity."""
-        return {
-            "eps": ["inf", "inf"] if self.eps is None else _pair(*self.eps),
-            "shortfall": ["inf", "inf"] if self.shortfall is None else _pair(*self.shortfall),
-            "attained": self.attained,
-        }
-
 
 @frozen
-class FailureInterval:
+class FailureInterval(Record):
     """A maximal interval of eps on which the claim fails, inside an interval of the claim.
 
     `worst` is given where a number of digits was requested.
     """
+
+    FIELDS = "start end worst?"
 
     start: EndPoint
     end: EndPoint
@@ -110,26 +110,18 @@ class FailureInterval:
 
     def as_json(self) -> dict[str, Any]:
         if not self._json:
-            self._json.update(start=self.start.as_json(), end=self.end.as_json())
-            if self.worst is not None:
-                self._json["worst"] = self.worst.as_json()
+            self._json.update(json_object(self, self.FIELDS))
         return self._json
 
 
-def _pair(low: Fraction, high: Fraction) -> list[str]:
-    """The texts of an enclosure: a rational twice, else decimals around it with few more digits than it has."""
-    if low == high:
-        return [str(low), str(low)]
-    digits = magnitude(high) - magnitude(high - low) + 3
-    return [exact_text(end) for end in outward(low, high, max(3, digits))]
-
-
 @frozen
-class Counterexample:
+class Counterexample(Record):
     """An eps at which the claim fails, with rigorous enclosures (lo, hi) of Pr and of the required 1 - beta.
 
     Guarantees probability[1] < required[0]: the enclosures are disjoint.
     """
+
+    FIELDS = "eps probability required"
 
     eps: Fraction
     probability: tuple[Fraction, Fraction]
@@ -139,17 +131,6 @@ class Counterexample:
     def margin(self) -> tuple[Fraction, Fraction]:
         """An enclosure of the shortfall, required - probability; both ends are positive."""
         return self.required[0] - self.probability[1], self.required[1] - self.probability[0]
-
-    def as_json(self) -> dict[str, Any]:
-        """The JSON object; every text is exactly the number, a decimal where possible."""
-        return {
-            "eps": str(self.eps),
-            "probability": [exact_text(end) for end in self.probability],
-            "required": [exact_text(end) for end in self.required],
-        }
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
 
 
 # --- Obligations: a bound is at least its required value, for all values of one variable in some intervals ------------
@@ -650,7 +631,7 @@ def _unwritable(eps: Fraction) -> LimitReached:
 
 
 @frozen
-class ClaimScope:
+class ClaimScope(Record):
     """The scope of a claim: the values at which beta < 1, as maximal intervals.
 
     Empty with a `reason` where it is undecided.
@@ -666,7 +647,7 @@ class ClaimScope:
 
     def as_json(self) -> list[dict[str, Any]] | None:
         """The intervals; null where they are not known."""
-        return None if self.reason is not None else [failing.as_json() for failing in self.where]
+        return None if self.reason is not None else json_value(self.where)
 
 
 def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:

@@ -16,6 +16,7 @@ from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric, times
+from dipc.algebra.record import json_value
 from dipc.claims.claim import Claim, ClaimOptions, GivenValue, is_free, resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
@@ -43,7 +44,7 @@ from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.questions.every_number.union_bound import CoefficientInequality
 from dipc.questions.question import about_errors, inputs_meant, prepared
 from dipc.questions.question import question as about_table
-from dipc.questions.report import RowResult, warnings_json
+from dipc.questions.report import RowResult
 from dipc.questions.source import Case, Source
 from dipc.rules.goal import Proof
 from dipc.rules.rule import BetaSummand, ProofStep, Variable
@@ -572,7 +573,7 @@ class Solution:
             "says_something": {variable: says.as_json() for variable, says in self.sayings.items()},
             "rows": list(self.rows),
             "remark": self.remark or None,
-            **warnings_json(self.warnings),
+            **({"warnings": json_value(self.warnings)} if self.warnings else {}),
         }
 
     def details(self) -> dict[str, Any]:

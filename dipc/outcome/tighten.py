@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.numbers import exact_text
+from dipc.algebra.record import json_value
 from dipc.claims.claim import claim_expression
 from dipc.frozen import frozen
 from dipc.inverse.question import Question
@@ -29,7 +30,7 @@ from dipc.outcome.words import (
     says_nothing,
     subject_fields,
 )
-from dipc.questions.report import ClassResult, RowResult, warnings_json
+from dipc.questions.report import ClassResult, RowResult
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.rule import Variable
 
@@ -64,7 +65,7 @@ def as_json(member: Member) -> dict[str, Any]:
         "says_something": {variable: says.as_json() for variable, says in tightest.sayings.items()},
         "undecided": [{"rows": list(unknown.rows), "reason": unknown.reason} for unknown in tightest.unknown],
         **_upper_json(tightest),
-        **warnings_json(tightest.warnings),
+        **({"warnings": json_value(tightest.warnings)} if tightest.warnings else {}),
     }
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from dipc.above import VERSION, above
 from dipc.algebra.exppoly import ClosedForm
+from dipc.algebra.record import Record, json_object
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms, intervals_text
 from dipc.claims.table import Row, Table
@@ -47,7 +48,7 @@ else:
 
 
 @frozen
-class RowResult:
+class RowResult(Record):
     """A decided row of the table.
 
     `row` counts data rows from 1. `input` and `output` map names to canonical cell texts (`1/4` for `0.25`);
@@ -62,6 +63,9 @@ class RowResult:
     For a class of inputs, `count` is the number of its inputs. For a free gamma, `obligations` has one result for each
     range of gamma, and the row is the one that decides.
     """
+
+    CLAIMED = "alpha beta gamma verdict probability counterexample reason failing+ vacuous+ count? obligations=ranges+"
+    FIELDS = f"row input output {CLAIMED}"
 
     row: int
     input: Mapping[str, str]
@@ -95,34 +99,10 @@ class RowResult:
         """The closed form as text that `sympy.sympify` reads, computed on demand."""
         return None if self.closed_form is None else str(self.closed_form)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the row's object in the JSON output."""
-        result: dict[str, Any] = {
-            "row": self.row,
-            "input": dict(self.input),
-            "output": dict(self.output),
-            "alpha": self.alpha,
-            "beta": self.beta,
-            "gamma": self.gamma,
-            "verdict": str(self.verdict),
-            "probability": self.probability,
-            "counterexample": None if self.counterexample is None else self.counterexample.as_json(),
-            "reason": self.reason,
-        }
-        if self.failing:
-            result["failing"] = [interval.as_json() for interval in self.failing]
-        if self.vacuous:
-            result["vacuous"] = True
-        if self.count is not None:
-            result["count"] = self.count
-        if self.obligations:
-            own = {"row", "input", "output"}
-            entries = [obligation.as_json() for obligation in self.obligations]
-            result["obligations"] = [{key: entry[key] for key in entry if key not in own} for entry in entries]
-        return result
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
+    @property
+    def ranges(self) -> list[dict[str, Any]]:
+        """The JSON objects of the ranges of gamma."""
+        return [json_object(each, each.CLAIMED) for each in self.obligations]
 
 
 @frozen
@@ -363,7 +343,7 @@ SCHEMA = "dipc.check/1"
 
 
 @frozen
-class Report:
+class Report(Record):
     """The result of a check of one program against one table.
 
     `verdict` is INACCURATE if some row is, else UNDECIDED if some row is or if the check was `interrupted` before the
@@ -375,6 +355,12 @@ class Report:
 
     A report is neither true nor false: `require` fails unless it is accurate.
     """
+
+    HEAD = (
+        "schema program verdict constants claim versions vacuous_rows=counts.vacuous says_something=sayings warnings+ "
+        "theorem? inputs?"
+    )
+    FIELDS = f"{HEAD} rows"
 
     program: str
     rows: Sequence[RowResult]
@@ -498,44 +484,14 @@ class Report:
     def schema(self) -> str:
         return SCHEMA
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the whole JSON object; `dipc.outcome.formats` writes the same without holding it in memory."""
-        return {**self.head(), "rows": [row.as_json() for row in self.rows]}
+    @property
+    def versions(self) -> dict[str, str]:
+        """The version of dipc."""
+        return {"dipc": VERSION}
 
     def head(self) -> dict[str, Any]:
         """Return the keys of the JSON object that precede the rows."""
-        result: dict[str, Any] = {
-            "schema": SCHEMA,
-            "program": self.program,
-            "verdict": str(self.verdict),
-            "constants": dict(self.constants),
-            "claim": dict(self.claim),
-            "versions": {"dipc": VERSION},
-            "vacuous_rows": self.counts.vacuous,
-        }
-        result["says_something"] = {variable: says.as_json() for variable, says in self.sayings.items()}
-        result |= warnings_json(self.warnings)
-        theorem = self.theorem
-        if theorem is not None:
-            result["theorem"] = theorem.as_json()
-        if self.inputs is not None:
-            result["inputs"] = self.inputs
-        return result
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
-
-
-def warnings_json(warnings: Sequence[Diagnostic]) -> dict[str, Any]:
-    """Return the key `warnings` of a JSON object, or nothing if there are none."""
-    if not warnings:
-        return {}
-    return {
-        "warnings": [
-            {"code": diagnostic.code, "message": diagnostic.message, "notes": list(diagnostic.notes)}
-            for diagnostic in warnings
-        ]
-    }
+        return json_object(self, self.HEAD)
 
 
 def overall(counts: Counts, interrupted: bool = False) -> Verdict:
@@ -641,7 +597,7 @@ class DescribedClass:
 
 
 @frozen
-class ClassNote:
+class ClassNote(Record):
     """The additional fields of a row for a whole class of inputs; texts are computed on demand.
 
     `inputs` is the class. It is None for a row about a number of queries, which is described in `numbered`, with det in
@@ -650,6 +606,8 @@ class ClassNote:
     its values. `closed_form` is the least probability of the class if `exact`, else a lower bound of all its
     probabilities. The claim for the class is that it is at least 1 - `beta_form` for all values.
     """
+
+    FIELDS = "answer where=conditions method exact corner obligation(variable range probability beta)"
 
     method: Method
     inputs: DescribedClass | None = None
@@ -679,9 +637,14 @@ class ClassNote:
     where = former_property("where", "conditions")
 
     @property
-    def corner(self) -> Mapping[str, str]:
-        """The input that decides, as forms of the open distance; empty if there is none."""
-        return {} if self.inputs is None or self.hardest is None else self.inputs.corner_texts(self.hardest)
+    def corner(self) -> Mapping[str, str] | None:
+        """The input that decides, as forms of the open distance; None if there is none."""
+        return None if self.inputs is None or self.hardest is None else self.inputs.corner_texts(self.hardest) or None
+
+    @property
+    def range(self) -> str:
+        """The intervals of the variable as text."""
+        return intervals_text(self.intervals)
 
     @property
     def probability(self) -> str | None:
@@ -693,21 +656,6 @@ class ClassNote:
         """beta as a function of the variable, None if it is not one."""
         return None if self.beta_form is None else str(self.beta_form)
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "answer": dict(self.answer),
-            "where": list(self.conditions),
-            "method": str(self.method),
-            "exact": self.exact,
-            "corner": dict(self.corner) or None,
-            "obligation": {
-                "variable": self.variable,
-                "range": intervals_text(self.intervals),
-                "probability": self.probability,
-                "beta": self.beta,
-            },
-        }
-
 
 @frozen
 class ClassResult(RowResult):
@@ -717,6 +665,9 @@ class ClassResult(RowResult):
     alike.
     """
 
+    CLAIMED = f"{RowResult.CLAIMED} class=note?"
+    FIELDS = f"row input output {CLAIMED}"
+
     note: ClassNote | None = None
     rows: tuple[ClassResult, ...] = ()
     evidence: ClassEvidence | None = field(default=None, compare=False, repr=False)
@@ -724,12 +675,6 @@ class ClassResult(RowResult):
     @property
     def variable(self) -> str:
         return "eps" if self.note is None else str(self.note.variable)
-
-    def as_json(self) -> dict[str, Any]:
-        result = RowResult.as_json(self)
-        if self.note is not None:
-            result["class"] = self.note.as_json()
-        return result
 
 
 class ReportedRows(list[RowResult]):

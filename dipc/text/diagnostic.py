@@ -93,6 +93,8 @@ class Diagnostic:
     mistake, one sentence each.
     """
 
+    FIELDS = "code message notes"  # of the JSON object, as in `dipc.algebra.record`
+
     code: str
     message: str
     excerpt: Excerpt | None = None
