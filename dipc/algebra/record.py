@@ -45,24 +45,31 @@ def json_object(record: object, fields: str) -> dict[str, Any]:
     return _object(_plan(fields), record)
 
 
-def json_value(value: Any) -> Any:
+def json_value(value: object) -> Any:
     """Return the JSON of a value: the text of a number, and for a tuple of two numbers their texts, decimals first."""
     kind = type(value)
-    return value if kind in _PLAIN else _writer(kind)(value)
+    return value if kind in _PLAIN else _WRITERS[kind](value)
 
 
 _PLAIN = frozenset({str, int, bool, float, type(None)})
 
 
-@cache
-def _writer(kind: type) -> Callable[[Any], Any]:
-    if issubclass(kind, Record):
-        return kind.as_json
-    if issubclass(kind, Mapping):
-        return _mapping
-    if issubclass(kind, Sequence) and not issubclass(kind, str):
-        return _sequence
-    return partial(_object, _plan(kind.FIELDS)) if hasattr(kind, "FIELDS") else str
+class _Writers(dict[type, Callable[[Any], Any]]):
+    def __missing__(self, kind: type) -> Callable[[Any], Any]:
+        write: Callable[[Any], Any] = str
+        if issubclass(kind, Record):
+            write = kind.as_json
+        elif issubclass(kind, Mapping):
+            write = _mapping
+        elif issubclass(kind, Sequence) and not issubclass(kind, str):
+            write = _sequence
+        elif hasattr(kind, "FIELDS"):
+            write = partial(_object, _plan(kind.FIELDS))
+        self[kind] = write
+        return write
+
+
+_WRITERS = _Writers()
 
 
 def _mapping(values: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -137,12 +144,12 @@ def _plan(fields: str) -> _Plan:
 def _object(plan: _Plan, record: object) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, find, write, absent in plan:
-        value = find(record)
+        value: object = find(record)
         if absent and (value is None or (absent == "+" and not value)):
             continue
         if key:
             kind = type(value)
-            result[key] = write(value) if write else value if kind in _PLAIN else _writer(kind)(value)
+            result[key] = write(value) if write else value if kind in _PLAIN else _WRITERS[kind](value)
         elif value is not None:
             result |= (write or json_value)(value)
     return result
