@@ -26,12 +26,13 @@ from dipc.chain.state import (
     comparison_text,
     irredundant,
     nonnegative,
+    value_text,
 )
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
-from dipc.text.core import Branch, BranchComparison, RealType, show_value
+from dipc.text.core import Branch, BranchComparison, RealType
 from dipc.text.program import CoreProgram
 
 # --- Connected components of noises, with the real inputs left open ---------------------------------------------------
@@ -392,7 +393,7 @@ def _comparison(
 
 
 def _choice(program: CoreProgram, source: int, goal: int, edge: Choice) -> EdgeView:
-    chosen = f"{program.slots[edge.slot].name} = {show_value(edge.value)}"
+    chosen = f"{program.slots[edge.slot].name} = {value_text(edge.value)}"
     return EdgeView(source, goal, False, chosen, weight=edge.weight)
 
 
@@ -407,7 +408,7 @@ def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, F
     for slot, value in zip(program.slots, state.values, strict=True):
         if isinstance(value, Mark) or value == unchanged.get(slot.index):
             continue
-        values.append((slot.name, form_text(value) if isinstance(value, Affine) else show_value(value)))
+        values.append((slot.name, form_text(value) if isinstance(value, Affine) else value_text(value)))
     noises = [NoiseView(noise.display_name, noise.law, noise.rate, form_text(noise.mean)) for noise in state.noises]
     exited = state.label == len(program.instructions)
     excerpt = None if exited else program.source.excerpt(program.instructions[state.label].span)

@@ -29,6 +29,8 @@ from dipc.chain.state import (
     NoiseVar,
     Offsets,
     State,
+    Unfinished,
+    Waiting,
     change_coordinates,
     constraint_set,
     contradict_each,
@@ -42,7 +44,8 @@ from dipc.chain.state import (
     slots_in,
     variables_of,
 )
-from dipc.chain.step import Successor, step
+from dipc.chain.step import Successor
+from dipc.chain.waiting import Steps
 from dipc.frozen import frozen
 from dipc.linear.halfspace import ORIGIN, Graph, Weight, greatest_bounds
 from dipc.text.ast import CompareOp
@@ -572,12 +575,13 @@ class _Explorer:
         # Wanted outputs are compared when they become final: they must not be forgotten before.
         self.live = [everything] * (flow.exit_label + 1) if display else flow.live(observed | wanted.keys())
         self.everything = everything
+        self.steps = Steps(flow, self.live, waiting=not display)
         self.unites = flow.forward and not flow.chooses and not display and inputs.along is None
         self.skips = not self.unites and not display
         self.transitions = Transitions()
         self.states: dict[int, State] = {}
         self.ids: dict[State, int] = {}
-        self.pending: list[tuple[int, int]] = []
+        self.pending: list[tuple[int, int, int]] = []
         self.cut: set[int] = set()
         self.exited: list[int] = []
         self.dominators = Dominators(0)
@@ -593,19 +597,19 @@ class _Explorer:
         flow = self.flow
         start = flow.first_state(self.inputs.finite)
         start = start.guarded_by(constraint_set(self.inputs.guards))
-        start = start.forget(self.everything & ~self.live[flow.entry])
+        start = self.steps.first(start.forget(self.everything & ~self.live[flow.entry]))
         self.initial = initial = self._add(start)
         along = self.inputs.along
         outside = along is not None and not all(guard.holds_at(along) for guard in start.guards.items)
         if outside or self._differs(start, self.wanted_set & ~self.may_give[flow.entry]):
             self.cut.add(initial)
         else:
-            heappush(self.pending, (flow.entry, initial))
+            heappush(self.pending, (flow.entry, 0, initial))
         while self.pending:
-            label = self.pending[0][0]
+            label, progress, _ = self.pending[0]
             batch: list[int] = []
-            while self.pending and self.pending[0][0] == label:
-                batch.append(heappop(self.pending)[1])
+            while self.pending and self.pending[0][:2] == (label, progress):
+                batch.append(heappop(self.pending)[2])
             if self.unites and label in flow.joins and len(batch) > 1:
                 batch = self._unite(batch)
             if label == flow.exit_label:
@@ -691,20 +695,20 @@ class _Explorer:
                 if self.forgets:
                     self._lighten(cut)
                 return cut
-            if not left or goal not in self.flow.determined:
+            if not left or goal not in self.flow.determined or self.steps.pauses(after):
                 break
             try:
-                ((bound_to, _),) = step(self.flow, after)
+                ((bound_to, _),) = self.steps.successors(after)
             except Fault:
                 break  # it is told by the whole path, when the state is expanded itself
             label, after = goal, bound_to
         result = self._add(after)
-        heappush(self.pending, (after.label, result))
+        heappush(self.pending, (after.label, self.steps.progress(after), result))
         return result
 
     def _successors(self, node: int) -> tuple[Successor, ...]:
         try:
-            return step(self.flow, self.states[node])
+            return self.steps.successors(self.states[node])
         except Fault as fault:
             graph = self.transitions.as_networkx()
             notes = path_notes(self.flow.program, graph, self.states, self.initial, node, self.inputs.finite)
@@ -760,7 +764,7 @@ class _Explorer:
         outputs: dict[int, Value | Affine | None] = {}
         for slot in sorted(self.observed):
             value = state.values[slot]
-            outputs[slot] = None if isinstance(value, Mark) else value
+            outputs[slot] = None if isinstance(value, Mark | Waiting | Unfinished) else value
         return ExitState(node, outputs, state.noises, state.constraints, state.guards)
 
 

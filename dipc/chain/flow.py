@@ -72,6 +72,7 @@ class Flow:
     - `chooses`: an instruction makes a finite random choice. `draws`: an instruction draws a noise.
     - `bounds_noises`: a noise has a least value.
     - `reassigned` are the slots that are assigned forms. A state at a label of `determined` has one successor.
+    - A choice drawn at a label of `waits` may wait until it is read (`dipc.chain.waiting`).
     - A draw at a label of `places` chooses one of the intervals between them (`with_finite_noise`), and is not one of
       the `draws`.
     """
@@ -94,6 +95,7 @@ class Flow:
     determined: frozenset[int]
     domains: dict[int, dict[Value, Value]]
     versions: dict[int, dict[int, int]]
+    waits: frozenset[int]
     places: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)
     _drawn: dict[int, NoiseVar] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -208,6 +210,7 @@ def analyze(program: CoreProgram) -> Flow:
                 bounds_noises = bounds_noises or law.least is not None
         successors.append(tuple(dict.fromkeys([landing[goal] for goal in goals])))
     ways = tuple(successors)
+    forward = all(goal > label for label, goals in enumerate(ways) for goal in goals)
     return Flow(
         program=program,
         entry=landing[0],
@@ -219,7 +222,7 @@ def analyze(program: CoreProgram) -> Flow:
         must_write=tuple(must_write),
         may_assign=_backwards(ways, 0, lambda label, after: writes[label] | after),
         joins=_joins(landing[0], ways),
-        forward=all(goal > label for label, goals in enumerate(ways) for goal in goals),
+        forward=forward,
         chooses=has_choices(program),
         draws=draws,
         bounds_noises=bounds_noises,
@@ -231,7 +234,23 @@ def analyze(program: CoreProgram) -> Flow:
             if isinstance(slot.type, DomType)
         },
         versions=_versions(instructions),
+        waits=_waits(program, writes) if forward else frozenset(),
     )
+
+
+def _waits(program: CoreProgram, writes: Iterable[int]) -> frozenset[int]:
+    """Return the labels of the finite choices into no output whose options depend on inputs and constants alone."""
+    written = slot_set(program.outputs)
+    for slots in writes:
+        written |= slots
+    outputs = slot_set(program.outputs)
+    result: set[int] = set()
+    for label, instruction in enumerate(program.instructions):
+        match instruction:
+            case SampleChoice(target=target, arms=options) | SampleExponential(target=target, scores=options):
+                if not slots_read(options) & written and not slot_set(target.slots) & outputs:
+                    result.add(label)
+    return frozenset(result)
 
 
 def has_choices(program: CoreProgram) -> bool:
@@ -349,7 +368,7 @@ def _values(flow: Flow, state: State, touched: int) -> str:
     texts: list[str] = []
     for slot in slots_in(touched):
         value = state.values[slot]
-        if not isinstance(value, Mark | Affine):
+        if isinstance(value, Fraction | str | bool):
             texts.append(f"{flow.program.slots[slot].name} = {show_value(value)}")
     return ", ".join(texts[:_MOST_VALUES]) + (", ..." if len(texts) > _MOST_VALUES else "")
 

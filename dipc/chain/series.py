@@ -29,7 +29,6 @@ from dipc.chain.state import (
     Comparison,
     Constraint,
     Fault,
-    Mark,
     NoiseVar,
     State,
     Terms,
@@ -167,7 +166,7 @@ class RunSet:
                 raise _NoSeries
             if label == flow.exit_label:
                 outputs = [state.values[slot] for slot in flow.program.outputs]
-                ends[number] = tuple([value for value in outputs if not isinstance(value, Mark | Affine)])
+                ends[number] = tuple([value for value in outputs if isinstance(value, Fraction | str | bool)])
                 if len(ends[number]) < len(outputs):
                     raise _NoSeries
                 continue

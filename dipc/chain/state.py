@@ -618,7 +618,34 @@ class Mark(Enum):
     """It may have a value, but no later instruction reads it and no one asks for it."""
 
 
-SlotValue = Value | Affine | Mark
+@frozen
+class Waiting:
+    """A finite choice that was drawn at `label` and not read yet: its options with their weights, in order.
+
+    An option may itself be a choice that waits.
+    """
+
+    label: int
+    options: tuple[tuple[Value | Waiting, ChoiceWeight], ...]
+
+    def __hash__(self) -> int:
+        return hash((self.label, tuple([value for value, _ in self.options])))
+
+
+@frozen
+class Unfinished:
+    """The evaluation of an instruction as far as it has come: the next place in its code, and the stack of values."""
+
+    place: int
+    stack: tuple[Value, ...]
+
+
+SlotValue = Value | Affine | Mark | Waiting | Unfinished
+
+
+def value_text(value: Value | Waiting | Unfinished) -> str:
+    """Return the text of a value for messages; a choice that was not made is `a choice`."""
+    return "a choice" if isinstance(value, Waiting | Unfinished) else show_value(value)
 
 
 @frozen
@@ -863,7 +890,7 @@ class Choice:
     """
 
     slot: int
-    value: Value
+    value: Value | Waiting
     weight: ChoiceWeight
     label: int
 
@@ -924,7 +951,7 @@ def _decision(program: CoreProgram, state: State, edge: Comparison | Choice) -> 
     if isinstance(edge, Choice) and isinstance(edge.weight, NoiseWeight):
         return f"`{program.slots[edge.slot].name}` is {edge.weight} (line {line})"
     if isinstance(edge, Choice):
-        return f"`{program.slots[edge.slot].name}` becomes {show_value(edge.value)} (line {line})"
+        return f"`{program.slots[edge.slot].name}` becomes {value_text(edge.value)} (line {line})"
     names = {noise.id: noise.display_name for noise in state.noises}
     text = comparison_text(
         edge.difference,

@@ -24,6 +24,8 @@ from dipc.chain.state import (
     NoiseVar,
     SlotValue,
     State,
+    Unfinished,
+    Waiting,
     combination,
     connected,
     constraint,
@@ -32,7 +34,7 @@ from dipc.chain.state import (
     irredundant,
 )
 from dipc.text import core as operations
-from dipc.text.ast import COMPARED, CompareOp, Number
+from dipc.text.ast import COMPARED, CompareOp, Expr, Number
 from dipc.text.core import (
     AffineExpr,
     Apply,
@@ -45,6 +47,7 @@ from dipc.text.core import (
     DomExpr,
     DomOp,
     ExitInstruction,
+    Instruction,
     IntType,
     Jump,
     Read,
@@ -77,7 +80,7 @@ def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) 
         case Apply(op=DomOp.OR, arguments=arguments):
             return any([*_truths(arguments, values, slots, stop=True)])
         case Apply(op=op, arguments=arguments, span=span):
-            return _apply(op, [evaluate(argument, values, slots) for argument in arguments], span)
+            return apply(op, [evaluate(argument, values, slots) for argument in arguments], span)
         case _:
             assert_never(expr)
 
@@ -122,6 +125,7 @@ def read(expr: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[
             "no value yet on this path",
             "assign it on every path that leads here, or declare it with an initial value",
         )
+    assert not isinstance(value, Waiting | Unfinished), f"{slots[slot].name} is read, and its choice was not made"
     return value
 
 
@@ -134,7 +138,11 @@ def _element(
     values: Sequence[SlotValue],
     slots: Sequence[Slot],
 ) -> int:
-    point = _number(evaluate(index, values, slots))
+    return element_slot(array, elements, low, _number(evaluate(index, values, slots)), span)
+
+
+def element_slot(array: str, elements: tuple[int, ...], low: int, point: Fraction, span: Span) -> int:
+    """Return the slot of the element with index `point`; raise Fault if the array has none."""
     offset = point - low
     if offset.denominator != 1 or not 0 <= offset < len(elements):
         raise Fault(
@@ -166,7 +174,8 @@ def _number(value: Value) -> Fraction:
     return value
 
 
-def _apply(op: DomOp, arguments: list[Value], span: Span) -> Value:
+def apply(op: DomOp, arguments: list[Value], span: Span) -> Value:
+    """Return the result of an operation on values; raise Fault for a division by zero and for too many digits."""
     try:
         return operations.evaluate(op, arguments)
     except ZeroDivisionError:
@@ -218,8 +227,13 @@ def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[S
     return [
         Option(evaluate(value, values, slots), ExpressionWeight(weight, weight.span))
         for value, weight in choice.arms
-        if not (isinstance(weight, Number) and not weight.value)
+        if not is_never(weight)
     ]
+
+
+def is_never(weight: Expr) -> bool:
+    """Return True if the weight of an option is written as 0."""
+    return isinstance(weight, Number) and not weight.value
 
 
 # --- One step of the chain: from a state to its successors ------------------------------------------------------------
@@ -232,12 +246,14 @@ class Successor(NamedTuple):
     edge: Edge
 
 
-def step(flow: Flow, state: State) -> tuple[Successor, ...]:
+def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tuple[Successor, ...]:
     """The successors of a state that has not exited: its choices, or a partition of it up to measure zero.
 
+    With `instruction`, the one at the state's label with some expressions replaced by their values, that is executed.
     Raises Fault when the instruction cannot be executed in this state.
     """
-    instruction = flow.program.instructions[state.label]
+    if instruction is None:
+        instruction = flow.program.instructions[state.label]
     slots = flow.program.slots
     follow = flow.landing[state.label + 1]
     match instruction:

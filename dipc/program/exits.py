@@ -31,12 +31,15 @@ from dipc.chain.state import (
     Fault,
     Mark,
     NoiseWeight,
+    SlotValue,
     State,
+    Unfinished,
+    Waiting,
     same_value,
     slot_set,
     slots_in,
 )
-from dipc.chain.step import step
+from dipc.chain.waiting import Steps
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, Share
 from dipc.program.weights import Choices, Weights, numerator_of
@@ -377,7 +380,8 @@ class _Counting:
         base = start.values[counter]
         assert isinstance(base, Fraction)
         self._base: Fraction = base
-        self._start = start.forget(slot_set(range(len(start.values))) & ~self._live[flow.entry])
+        self._steps = Steps(flow, self._live, kept=1 << counter)
+        self._start = self._steps.first(start.forget(slot_set(range(len(start.values))) & ~self._live[flow.entry]))
 
     def exits(self, limits: Limits) -> CountedExits:
         factors, end = self._factors()
@@ -390,7 +394,7 @@ class _Counting:
         for number in range(highest + 1):
             state = self._ended(end.assign(self._counter, domain[self._base + number], end.label))
             if all(state.values[slot] == value for slot, value in self._wanted.items()):
-                outputs = tuple(None if isinstance(v := state.values[slot], Mark) else v for slot in observed)
+                outputs = tuple(_shown(state.values[slot]) for slot in observed)
                 by_outputs.setdefault(outputs, []).append(number)
         sums = absorption.SumOfIncrements(factors, limits)
         states = tuple(
@@ -403,10 +407,10 @@ class _Counting:
         """Return the summands, in independent parts, and the only state, without the number, after the last of them."""
         factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
-        pending = [(self._start.label, 0, self._start)]
+        pending = [(self._start.label, 0, 0, self._start)]
         made = work = 0
         while pending:
-            label, _, state = pending[0]
+            label, _, _, state = pending[0]
             added = reached[state]
             if len(pending) == 1:
                 factors[tuple(sorted(added.items()))] += 1
@@ -423,7 +427,7 @@ class _Counting:
                 if known is None:
                     known = reached[after] = {}
                     made += 1
-                    heappush(pending, (after.label, made, after))
+                    heappush(pending, (after.label, self._steps.progress(after), made, after))
                 work += len(added)
                 for already, share in added.items():
                     product = share if weight is None else share * weight
@@ -434,7 +438,7 @@ class _Counting:
     def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
         """Return the next states, without the number, each with the added summand and the weight, None for 1."""
         result: list[tuple[State, int, Closed | None]] = []
-        for after, edge in step(self._flow, state):
+        for after, edge in self._steps.successors(state):
             weight: Closed | None = None
             if isinstance(edge, Choice):
                 if not self._weights.possible(edge.weight):
@@ -460,11 +464,16 @@ class _Counting:
     def _ended(self, state: State) -> State:
         """Return the state in which the program ends from here, which must be deterministic."""
         while state.label != self._flow.exit_label:
-            after, *others = step(self._flow, state)
+            after, *others = self._steps.successors(state)
             if others or after.edge is not DETERMINISTIC:
                 raise _CountsOtherwise
             state = after.state
         return state
+
+
+def _shown(value: SlotValue) -> Value | Affine | None:
+    """Return the value of an output at an exit; None if it was never assigned."""
+    return None if isinstance(value, Mark | Waiting | Unfinished) else value
 
 
 # --- The exits of a program: guards on its inputs, the weight of its choices, and an event over its noises ------------

@@ -118,6 +118,7 @@ def _output(flow: Flow, value: SlotValue, slot: int) -> Value:
     if isinstance(value, Affine):
         assert value.is_number
         return value.constant
+    assert isinstance(value, Fraction | str | bool), "a deterministic program makes no choice"
     return value
 
 

@@ -1,0 +1,434 @@
+"""Finite choices that wait in their variable, and become branches where the variable is read.
+
+A *waiting* choice is the value of a variable: its options with their weights, drawn and not yet known. The first
+instruction that reads the variable branches on it. A choice that is overwritten or forgotten before is dropped.
+
+Lemma. Exits have the same probabilities if a choice is made at its draw and if it is made at the first read.
+
+- Conditions: every step leads to a greater label, and the options and their weights depend on the inputs and on
+  constants alone. The domain of the variable contains every option.
+- Proof: given the inputs, the choice is independent of every noise and of every other choice. No step between the draw
+  and the first read depends on it, so both orders give each run the same product of weights. If nothing reads the
+  choice, the weights of its options sum to 1 (`check_choices`), and the sum over them is the run without the choice.
+- Consequence: the states between the draw and the read need not be told apart by the choice.
+
+Only such choices wait: options that depend on other variables would tell states apart instead, and outputs are compared
+with the wanted values, which is a read.
+
+An instruction that reads several waiting choices reads them one by one, in the order of evaluation. In between the
+state holds the evaluation as far as it has come, as a stack of values. After `y[1] + y[2]` of a sum this is one number,
+and states with equal numbers are one state: n bits have n sums, not 2^n combinations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.chain.flow import Flow
+from dipc.chain.state import (
+    DETERMINISTIC,
+    Affine,
+    Choice,
+    ChoiceWeight,
+    Fault,
+    Mark,
+    SlotValue,
+    State,
+    Unfinished,
+    Waiting,
+    slot_set,
+    slots_in,
+)
+from dipc.chain.step import Successor, apply, element_slot, is_never, read, step
+from dipc.frozen import frozen
+from dipc.text.core import (
+    AffineExpr,
+    Apply,
+    AssignAffine,
+    AssignComparison,
+    AssignDom,
+    Branch,
+    BranchComparison,
+    Const,
+    DomExpr,
+    DomOp,
+    ExitInstruction,
+    Instruction,
+    Jump,
+    Read,
+    ReadElement,
+    SampleChoice,
+    SampleExponential,
+    SampleNoise,
+    Slot,
+    Target,
+    Value,
+)
+from dipc.text.diagnostic import Span
+
+#: The most instructions that are followed from a draw to the place where its outcomes meet again, and the most
+#: outcomes that are followed.
+_MOST_FOLLOWED, _MOST_OUTCOMES = 8, 64
+
+_BEGINNING = Unfinished(0, ())
+
+
+class Steps:
+    """The steps of one exploration, in which finite choices wait until they are read.
+
+    Every state must come from `first` and from `successors`. Where no choice of the program can wait, the steps are
+    those of `dipc.chain.step`.
+    """
+
+    def __init__(self, flow: Flow, live: Sequence[int], *, kept: int = 0, waiting: bool = True) -> None:
+        """Take the live slots by label; the slots `kept` are never forgotten, and without `waiting` no choice waits."""
+        self._flow = flow
+        self._live = live
+        self._kept = kept
+        self._waits = flow.waits if waiting else frozenset[int]()
+        self._extra = len(flow.program.slots)
+        self._codes: dict[int, _Code] = {}
+        self._drawn: dict[Waiting, Waiting] = {}
+        self._inputs = slot_set(flow.program.inputs)
+        self._everything = slot_set(range(self._extra))
+        self._outputs = slot_set(flow.program.outputs)
+
+    def first(self, state: State) -> State:
+        """Return the initial state with room for an evaluation that is not finished."""
+        if not self._waits:
+            return state
+        return State(
+            state.label,
+            (*state.values, Mark.FORGOTTEN),
+            state.noises,
+            state.constraints,
+            state.guards,
+            state.fingerprint,
+        )
+
+    def progress(self, state: State) -> int:
+        """Return how far the instruction of the state is evaluated: states of one label are taken in this order."""
+        value = state.values[self._extra] if self._waits else None
+        return value.place + 1 if isinstance(value, Unfinished) else 0
+
+    def pauses(self, state: State) -> bool:
+        """Return True if the next step of the state may read a waiting choice."""
+        return bool(self._waits) and (
+            isinstance(state.values[self._extra], Unfinished)
+            or any(type(state.values[slot]) is Waiting for slot in slots_in(self._flow.reads[state.label]))
+        )
+
+    def successors(self, state: State) -> tuple[Successor, ...]:
+        """Return the next states, as `dipc.chain.step.step` does, with choices waiting; raise Fault."""
+        if not self.pauses(state):
+            return self._executed(state, self._flow.program.instructions[state.label])
+        begun = state.values[self._extra]
+        if not isinstance(begun, Unfinished):
+            begun = _BEGINNING
+        reached, slot = self._code(state.label).run(state.values, begun)
+        if slot is None:
+            return self._finished(state, reached)
+        waiting = state.values[slot]
+        assert isinstance(waiting, Waiting)
+        return tuple(
+            [
+                Successor(self._chosen(state, reached, slot, value), Choice(slot, value, weight, waiting.label))
+                for value, weight in waiting.options
+            ]
+        )
+
+    # --- reading waiting choices --------------------------------------------------------------------------
+
+    def _code(self, label: int) -> _Code:
+        known = self._codes.get(label)
+        if known is None:
+            program = self._flow.program
+            known = self._codes[label] = _Code(program.instructions[label], program.slots)
+        return known
+
+    def _finished(self, state: State, reached: Unfinished) -> tuple[Successor, ...]:
+        """Return the successors of a state whose instruction has the values of its expressions."""
+        values = iter(reached.stack)
+        instruction = _mapped(self._flow.program.instructions[state.label], lambda _: Const(next(values)))
+        return self._executed(state.assign(self._extra, Mark.FORGOTTEN, state.label), instruction)
+
+    def _chosen(self, state: State, reached: Unfinished, slot: int, value: Value | Waiting) -> State:
+        """Return the state after the choice in `slot` has come out as `value`, and after what is certain then."""
+        label = state.label
+        if isinstance(value, Waiting):
+            return state.assign(slot, value, label).assign(self._extra, reached, label)
+        code = self._code(label)
+        begun = code.resumed(reached, value)
+        after = state.assign(slot, value, label).assign(self._extra, begun, label)
+        needed = code.loads[begun.place] | self._kept
+        for goal in self._flow.successors[label]:
+            needed |= self._live[goal] & ~self._flow.must_write[label]
+        after = after.forget(code.loads[0] & ~needed)
+        try:
+            then, next_slot = code.run(after.values, begun)
+            if next_slot is None:
+                successors = self._finished(after, then)
+                if len(successors) == 1 and successors[0].edge is DETERMINISTIC:
+                    return successors[0].state
+            return after.assign(self._extra, then, label)
+        except Fault:
+            return after  # reported when the state is expanded itself, with the whole path
+
+    # --- draws --------------------------------------------------------------------------------------------
+
+    def _executed(self, state: State, instruction: Instruction) -> tuple[Successor, ...]:
+        """Return the successors by an instruction that reads no waiting choice."""
+        successors = step(self._flow, state, instruction)
+        if state.label not in self._waits or not 1 < len(successors) <= _MOST_OUTCOMES:
+            return successors
+        met = self._met(state, successors)
+        return successors if met is None else (Successor(met, DETERMINISTIC),)
+
+    def _met(self, state: State, drawn: tuple[Successor, ...]) -> State | None:
+        """Return the state with the choice waiting, in the variable where its outcomes leave their only trace.
+
+        This is the variable drawn, unless the next instruction reads it. Then each outcome is followed while it only
+        computes from inputs and from the choice, until all are at one label and differ in one variable. None if they
+        never do.
+        """
+        flow = self._flow
+        target = flow.writes[state.label]
+        runs = [(each.state, target) for each in drawn]
+        for followed in range(_MOST_FOLLOWED * len(runs)):
+            label = min(after.label for after, _ in runs)
+            if label == flow.exit_label:
+                return None
+            if all(after.label == label for after, _ in runs):
+                dead = self._everything & ~self._live[label] & ~self._kept
+                waiting = None
+                if followed or not flow.reads[label] & target:
+                    waiting = self._waiting([after.forget(dead) for after, _ in runs], state.label, drawn)
+                if waiting is not None:
+                    return waiting
+            position = next(place for place, (after, _) in enumerate(runs) if after.label == label)
+            after, known = runs[position]
+            if not isinstance(flow.program.instructions[label], AssignDom | Branch | SampleChoice | SampleExponential):
+                return None  # a noise would have a mean, and a comparison constraints, that depend on the outcome
+            if flow.reads[label] & ~(self._inputs | known) or flow.writes[label] & self._outputs:
+                return None
+            try:
+                successors = self.successors(after)
+            except Fault:
+                return None  # reported on the path of its outcome
+            if len(successors) > 1 or successors[0].edge is not DETERMINISTIC:
+                return None
+            runs[position] = successors[0].state, known | flow.writes[label]
+        return None
+
+    def _waiting(self, runs: Sequence[State], label: int, drawn: Sequence[Successor]) -> State | None:
+        """Return the state of which these are the outcomes, if they differ in one variable that may wait."""
+        first = runs[0]
+        assert all(other.noises == first.noises and other.guards == first.guards for other in runs)
+        differ = [
+            slot
+            for slot, value in enumerate(first.values)
+            if any(not _same(value, other.values[slot]) for other in runs)
+        ]
+        if not differ:
+            return first
+        slot = differ[0]
+        may_wait = len(differ) == 1 and not (self._outputs | self._flow.reads[first.label]) >> slot & 1
+        if not may_wait or self._flow.program.slots[slot].is_symbolic:
+            return None
+        options: list[tuple[Value | Waiting, ChoiceWeight]] = []
+        for run, each in zip(runs, drawn, strict=True):
+            value = run.values[slot]
+            assert isinstance(each.edge, Choice)
+            if isinstance(value, Mark | Affine | Unfinished):
+                return None
+            options.append((value, each.edge.weight))
+        waiting = Waiting(label, tuple(options))
+        return first.assign(slot, self._drawn.setdefault(waiting, waiting), first.label)
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other or (type(one) is type(other) and one == other)
+
+
+# --- Evaluation that can stop at every variable that is read ----------------------------------------------------------
+
+
+@frozen
+class _Push:
+    """Push a constant."""
+
+    value: Value
+
+
+@frozen
+class _Load:
+    """Push the value of a variable, whose index in its array is on top of the stack unless it is a plain `Read`."""
+
+    read: Read | ReadElement
+
+
+@frozen
+class _Combine:
+    """Replace the topmost `count` values by the result of an operation on them."""
+
+    op: DomOp
+    count: int
+    span: Span
+
+
+@frozen
+class _Decide:
+    """Go to `place` if the value on top is `stop`, else drop the value."""
+
+    stop: bool
+    place: int
+
+
+_Part = _Push | _Load | _Combine | _Decide
+
+
+class _Code:
+    """The DOM and bool expressions of one instruction, in the order of evaluation, for a machine with a stack.
+
+    The machine ends with the value of each expression on the stack. `loads` are the variables that may be read at a
+    place or later.
+    """
+
+    def __init__(self, instruction: Instruction, slots: Sequence[Slot]) -> None:
+        self._slots = slots
+        self._parts: list[_Part] = []
+        _mapped(instruction, self._write)
+        self.loads = [0] * (len(self._parts) + 1)
+        for place in range(len(self._parts) - 1, -1, -1):
+            part = self._parts[place]
+            reads = 0
+            if isinstance(part, _Load):
+                reads = slot_set([part.read.slot] if isinstance(part.read, Read) else part.read.slots)
+            self.loads[place] = self.loads[place + 1] | reads
+
+    def _write(self, expr: DomExpr) -> DomExpr:
+        parts = self._parts
+        match expr:
+            case Const(value=value):
+                parts.append(_Push(value))
+            case Read():
+                parts.append(_Load(expr))
+            case ReadElement(index=index):
+                self._write(index)
+                parts.append(_Load(expr))
+            case Apply(op=(DomOp.AND | DomOp.OR) as op, arguments=arguments):
+                decisions: list[int] = []
+                for position, argument in enumerate(arguments):
+                    if position:
+                        decisions.append(len(parts))
+                        parts.append(_Decide(op is DomOp.OR, 0))
+                    self._write(argument)
+                for place in decisions:
+                    parts[place] = _Decide(op is DomOp.OR, len(parts))
+            case Apply(op=(DomOp.MIN | DomOp.MAX) as op, arguments=arguments, span=span):
+                for position, argument in enumerate(arguments):
+                    self._write(argument)
+                    if position:
+                        parts.append(_Combine(op, 2, span))
+            case Apply(op=op, arguments=arguments, span=span):
+                for argument in arguments:
+                    self._write(argument)
+                parts.append(_Combine(op, len(arguments), span))
+            case _:
+                assert_never(expr)
+        return expr
+
+    def run(self, values: Sequence[SlotValue], begun: Unfinished) -> tuple[Unfinished, int | None]:
+        """Return the evaluation at the next load of a waiting variable, with its slot, or at the end; raise Fault."""
+        place, stack = begun.place, list(begun.stack)
+        while place < len(self._parts):
+            part = self._parts[place]
+            match part:
+                case _Push(value=value):
+                    stack.append(value)
+                case _Load(read=expr):
+                    slot = expr.slot if isinstance(expr, Read) else _element(expr, stack[-1])
+                    if type(values[slot]) is Waiting:
+                        return Unfinished(place, tuple(stack)), slot
+                    if isinstance(expr, ReadElement):
+                        stack.pop()
+                    stack.append(_concrete(read(Read(slot, expr.span), values, self._slots)))
+                case _Combine(op=op, count=count, span=span):
+                    stack[-count:] = [apply(op, stack[-count:], span)]
+                case _Decide(stop=stop, place=goal):
+                    if stack[-1] is stop:
+                        place = goal
+                        continue
+                    stack.pop()
+                case _:
+                    assert_never(part)
+            place += 1
+        return Unfinished(place, tuple(stack)), None
+
+    def resumed(self, reached: Unfinished, value: Value) -> Unfinished:
+        """Return the evaluation after the variable that is loaded at the place has this value."""
+        part = self._parts[reached.place]
+        assert isinstance(part, _Load)
+        below = reached.stack if isinstance(part.read, Read) else reached.stack[:-1]
+        return Unfinished(reached.place + 1, (*below, value))
+
+
+def _element(expr: ReadElement, index: Value) -> int:
+    assert isinstance(index, Fraction)
+    return element_slot(expr.array, expr.slots, expr.low, index, expr.span)
+
+
+def _concrete(value: Value | Affine) -> Value:
+    assert not isinstance(value, Affine)
+    return value
+
+
+def _mapped(instruction: Instruction, change: Callable[[DomExpr], DomExpr]) -> Instruction:
+    """Return the instruction with each of its DOM and bool expressions replaced, in the order of evaluation.
+
+    Options of weight 0 are left alone: their faults do not matter.
+    """
+    match instruction:
+        case AssignDom():
+            target = _mapped_target(instruction.target, change)
+            return replace(instruction, target=target, value=change(instruction.value))
+        case AssignAffine():
+            target = _mapped_target(instruction.target, change)
+            return replace(instruction, target=target, value=_mapped_form(instruction.value, change))
+        case SampleNoise():
+            target = _mapped_target(instruction.target, change)
+            return replace(instruction, target=target, mean=_mapped_form(instruction.mean, change))
+        case AssignComparison():
+            target = _mapped_target(instruction.target, change)
+            return replace(instruction, target=target, difference=_mapped_form(instruction.difference, change))
+        case BranchComparison():
+            return replace(instruction, difference=_mapped_form(instruction.difference, change))
+        case Branch():
+            return replace(instruction, condition=change(instruction.condition))
+        case SampleExponential():
+            scores = tuple([change(score) for score in instruction.scores])
+            return replace(instruction, scores=scores, target=_mapped_target(instruction.target, change))
+        case SampleChoice():
+            arms = tuple([(value if is_never(weight) else change(value), weight) for value, weight in instruction.arms])
+            return replace(instruction, arms=arms, target=_mapped_target(instruction.target, change))
+        case Jump() | ExitInstruction():
+            return instruction
+        case _:
+            assert_never(instruction)
+
+
+def _mapped_target(target: Target, change: Callable[[DomExpr], DomExpr]) -> Target:
+    return target if target.index is None else replace(target, index=change(target.index))
+
+
+def _mapped_form(form: AffineExpr, change: Callable[[DomExpr], DomExpr]) -> AffineExpr:
+    terms: list[tuple[DomExpr, Read | ReadElement]] = []
+    for coefficient, variable in form.terms:
+        factor = change(coefficient)
+        terms.append(
+            (factor, variable if isinstance(variable, Read) else replace(variable, index=change(variable.index)))
+        )
+    return replace(form, terms=tuple(terms), constant=change(form.constant))
