@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
@@ -70,7 +71,7 @@ def law(program, inputs, **options):
 def test_states_grow_with_the_sums_and_not_with_the_combinations(text):
     sizes = [len(chain(dipc.load(text.replace("SUM", added(n)), n=n)).states) for n in (10, 20, 40)]
     assert sizes[0] <= 200
-    for small, large in zip(sizes, sizes[1:], strict=False):
+    for small, large in pairwise(sizes):
         assert large <= 4.5 * small
 
 
@@ -109,9 +110,8 @@ def test_a_choice_that_is_never_read_is_dropped_and_one_that_is_overwritten():
 
 
 def test_copying_is_a_read():
-    program = dipc.load(
-        f"program p; output o : bool; var y, z : {{0..1}}; var k : {{0..3}} = 0; y <- {BIT}; k <- k + 1; z <- y; o <- y = z"
-    )
+    start = "program p; output o : bool; var y, z : {0..1}; var k : {0..3} = 0;"
+    program = dipc.load(f"{start} y <- {BIT}; k <- k + 1; z <- y; o <- y = z")
     assert law(program, {}) == {values_key([True]): ExpPoly.ONE}
 
 
@@ -173,7 +173,8 @@ class Sample:
         noisy = self.random.random() < 0.3
         body = ";\n".join(self.statement(2) for _ in range(self.random.randint(4, 9)))
         if noisy:
-            body += f";\nr <- Lap(eps, {self.number()});\nif r > {self.number()} then p <- true else p <- {self.condition()} end"
+            body += f";\nr <- Lap(eps, {self.number()});\n"
+            body += f"if r > {self.number()} then p <- true else p <- {self.condition()} end"
         self.text = (
             "program sample; input x, w : {0..2}; output o : {0..2} = 0; output p : bool = false;\n"
             "var a, b, c, d : {0..2} = 0; var y[0..2] : {0..2} = 0; var t : bool = false; var r : real;\n"
