@@ -23,6 +23,8 @@ from dipc.chain.state import (
     Mark,
     SlotValue,
     State,
+    Unfinished,
+    Waiting,
     slot_set,
 )
 from dipc.chain.step import Successor, step
@@ -295,6 +297,7 @@ class Tree:
             form = self._form(value)
             form.whole = self._flow.program.slots[slot].type == IntType()
             return form
+        assert not isinstance(value, Waiting | Unfinished), "an execution draws each choice at once"
         return None if isinstance(value, Mark) else value
 
     def _inversion(self, successors: Sequence[Successor]) -> Inversion:

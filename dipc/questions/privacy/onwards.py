@@ -32,7 +32,7 @@ from fractions import Fraction
 
 from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
-from dipc.chain.state import Affine, Choice, Edge, Mark, State
+from dipc.chain.state import Affine, Choice, Edge, Mark, State, value_text
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, absolute_value_bounds, sorted_terms
 from dipc.linear.program import Infeasible, Least, implies, minimum, solution
@@ -191,7 +191,7 @@ class _Word(PathRuns):
             return bool(center.noises) or letter[0] <= center.constant <= letter[1]
         if isinstance(value, Affine):
             raise NotUniform("a real output is no interval")
-        return letter is None if isinstance(value, Mark) else show_value(value) == letter
+        return letter is None if isinstance(value, Mark) else value_text(value) == letter
 
     def _forms(self, end: State, letters: range, *, ended: bool = False) -> list[Affine]:
         """The forms that are not negative on a run with these letters; where it has `ended`, with those at the exit."""
