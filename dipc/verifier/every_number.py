@@ -217,6 +217,61 @@ class Agreement:
             known = self._claimed_guards(self._entries[0], ways[0])
             yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
 
+    def flag_totals(self) -> Iterator[Total]:
+        """Totals for an answer that says whether some iteration exits (lemma 7a): one bounds the error of each run.
+
+        Raises NotDerived if the program is not of this form.
+        """
+        own, ideal = self.shape.own, self.shape.ideal
+        if self.shape.norm != "linf" or self._distances.has_apart or len(self._entries) != 1 or self._indexed:
+            raise NotDerived("a yes-or-no answer is covered under the maximum norm alone")
+        (entry,) = self._entries
+        starts = list(self._ways(self._ideal, self._ideal.start()))
+        begun = list(self._agreeing(self._own, self._own.start(), ()))
+        if len(starts) != 1 or len(begun) != 1 or begun[0].terms or begun[0].at != own.head:
+            raise NotDerived("more than one path leads to the loop")
+        program, exact = self._own.stripped(begun[0])[0], self._ideal.stripped(starts[0])[0]
+        ways = list(self._ways(entry.ideal, entry.ideal.entered(exact)))
+        found = [way for way in ways if way.at != ideal.head]
+        passed = [way for way in ways if way.at == ideal.head]
+        if len(found) != 1 or len(passed) != 1 or len(found[0].inputs) != 1:
+            raise NotDerived("its `ideal` does not exit behind one comparison of an iteration")
+        every = list(entry.own.ways(entry.own.entered(program), (), self._both))
+        stays = [state for state in every if state.at == own.head]
+        if [self._own.stripped(state)[0].key for state in stays] != [program.key] or (
+            self._ideal.stripped(passed[0])[0].key != exact.key
+        ):
+            raise NotDerived("an iteration that does not exit leaves a trace")
+        behind = list(self._ways(self._ideal, self._ideal.after_loop(exact)))
+        if len(behind) != 1 or not self._answer_differs(behind[0], found[0]):
+            raise NotDerived("its `ideal` gives one answer whether an iteration exits or not")
+        for state in every:
+            if state.at != own.head and self._compared(state, found[0], (), self._final):
+                raise NotDerived("an output is not finite")
+        low = self.shape.low
+        for end in self._agreeing(entry.own, entry.own.entered(program), self._claimed_guards(entry, passed[0])):
+            if end.at != own.head:
+                raise NotDerived("the program and its `ideal` do not end in the same iteration")
+            for ending in self._ending(program, exact):
+                yield Total(ending.terms, end.terms, low - 1)
+        for end in self._agreeing(entry.own, entry.own.entered(program), self._claimed_guards(entry, found[0])):
+            if end.at == own.head:
+                raise NotDerived("the program and its `ideal` do not end in the same iteration")
+            yield Total(end.terms, (), low)
+
+    def _both(self, state: State, guard: Guard) -> list[State]:
+        """The states after an open comparison: both outcomes."""
+        if not any(i >= self._first_noise for i, _ in guard.form):
+            return self._outcomes(state, guard, ())
+        return [replace(state, outcomes=(*state.outcomes, side)) for side in (guard, guard.opposite())]
+
+    def _answer_differs(self, one: State, other: State) -> bool:
+        """Whether two ends of the ideal have different finite outputs."""
+        slots = self.shape.ideal.machine.slots
+        return any(
+            slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._final
+        )
+
     def _head(self, program: State, exact: State) -> int:
         """The number of a head; a new head is appended."""
         pair = self._own.stripped(program)[0], self._ideal.stripped(exact)[0]
@@ -709,12 +764,23 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
             bounds = (
                 total
                 for entries in shape.combinations(budget)
-                for total in totals(Agreement(shape, entries, wanted, terms, budget).walks(), shape.low, budget)
+                for total in _totals_of(Agreement(shape, entries, wanted, terms, budget), budget)
             )
         require_bounded(bounds, stated, budget)
     except DERIVATION_ENDS as error:
         return why_it_ends(error)
     return None
+
+
+def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
+    """Totals of which one bounds the error of each run. Raises NotDerived."""
+    try:
+        return list(totals(agreement.walks(), agreement.shape.low, budget))
+    except NotDerived as other:
+        try:
+            return list(agreement.flag_totals())
+        except NotDerived:
+            raise other from None
 
 
 #: Families, rates and coefficients of noises, and a constant.

@@ -20,6 +20,7 @@ from typing import Any
 
 from dipc.verifier.execution import Affine, Execution, Held, Shape, Split, Wanted, plus
 from dipc.verifier.ideal import Ideal, input_norm
+from dipc.verifier.index_answers import ending_at, with_arrays
 from dipc.verifier.linear import Guard, contradictory
 from dipc.verifier.noise import Family, Law, NoiseFamily
 from dipc.verifier.program import Branch, Choice, Halt, Machine, Scored, Slot, Value
@@ -85,6 +86,8 @@ class Iterations:
         """
         if tree.ideal is None:
             raise NotDerived("the program has no `ideal`")
+        tree = ending_at(with_arrays(tree, parameter), parameter)
+        assert tree.ideal is not None
         arrays, loop, low = _only_loop(tree, tree.body, parameter)
         _, other, first = _only_loop(tree, tree.ideal.body, parameter)
         if first != low:
@@ -125,9 +128,9 @@ def alone(
     tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget
 ) -> tuple[Side, int, frozenset[str]]:
     """The program without its ideal, the first index of its loop, and the names of its elements. Raises NotDerived."""
-    bare = replace(tree, ideal=None, metric=())
-    arrays, loop, low = _only_loop(bare, tree.body, parameter)
-    side = _side(replace(bare, body=_open_end(tree.body, loop, arrays)), arrays, constants, budget)
+    bare = ending_at(with_arrays(replace(tree, ideal=None, metric=(), claim=()), parameter), parameter)
+    arrays, loop, low = _only_loop(bare, bare.body, parameter)
+    side = _side(replace(bare, body=_open_end(bare.body, loop, arrays)), arrays, constants, budget)
     if any(slot.role == "input" and slot.type != "real" for slot in side.machine.slots):
         raise NotDerived("an input is not real")
     return side, low, frozenset(arrays)

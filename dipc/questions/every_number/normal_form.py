@@ -50,8 +50,16 @@ from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, Summands, constant, rate_of
+from dipc.questions.every_number.index_answers import IndexAnswers, last_offset, with_index_answers
 from dipc.questions.every_number.loop_runs import TooFew
-from dipc.questions.every_number.uniform import NotUniform, QueryNumber, SelectionLoop, parameter_arrays, selection_of
+from dipc.questions.every_number.uniform import (
+    IndexIsAValue,
+    NotUniform,
+    QueryNumber,
+    SelectionLoop,
+    parameter_arrays,
+    selection_of,
+)
 from dipc.text import ast
 from dipc.text.ast import is_name, mentions, walk
 from dipc.text.declarations import computed_from
@@ -328,7 +336,8 @@ T = TypeVar("T")
 class LoopText:
     """A program whose indices end at the parameter, with marks for rates that depend on it.
 
-    `source` is the text from which the tree was parsed, None for a tree that was built.
+    `source` is the text from which the tree was parsed, None for a tree that was built. `answers` are the outputs that
+    held an index before they became arrays.
     """
 
     program: Program
@@ -336,20 +345,25 @@ class LoopText:
     tree: ast.ProgramTree
     rates: Rates | None
     source: SourceText | None
+    answers: IndexAnswers
 
     @staticmethod
-    def from_program(program: Program, parameter: str) -> LoopText:
-        """Return the normal form of a program; raise NotUniform for rates that are not covered."""
+    def from_program(program: Program, parameter: str, *, privacy: bool = False) -> LoopText:
+        """Return the normal form of a program; raise NotUniform for rates that are not covered.
+
+        For `privacy` it is the program without its ideal, its metric and its claim.
+        """
         core = program.core
         own = parse(core.source)
         number = QueryNumber(parameter, computed_from(own.declarations, core.given, parameter))
-        tree = indices_to_the_end(own, number)
+        answers = with_index_answers(without_claim(own) if privacy else own, parameter)
+        tree = indices_to_the_end(answers.tree, number)
         result = marked(tree, number, Constants.from_tree(own, core, number))
         if result is None:
-            return LoopText(program, number, tree, None, core.source if tree == own else None)
+            return LoopText(program, number, tree, None, core.source if tree == own else None, answers)
         if core.only_at is not None:
             raise NotUniform(f"a rate depends on `{parameter}`, but the program is read at one eps only")
-        return LoopText(program, number, result[0], result[1], None)
+        return LoopText(program, number, result[0], result[1], None, answers)
 
     def with_tree(self, tree: ast.ProgramTree) -> LoopText:
         """Return this text with another program."""
@@ -366,6 +380,19 @@ class LoopText:
         source = SourceText("<one loop>", print_program(self.tree))
         return replace(self, tree=parse(source), source=source)
 
+    def explained(self, refused: NotUniform) -> NotUniform:
+        """Return the reason why the text is not uniform, with the form that is covered where an index is a value."""
+        if not isinstance(refused, IndexIsAValue):
+            return refused
+        for name, reason in self.answers.refused.items():
+            return NotUniform(f"{refused.reason}: `{name}` holds an index, but {reason}", refused.span)
+        variable = refused.variable
+        return NotUniform(
+            f"{refused.reason}: write elements of arrays such as `q[{variable}]`, and for an answer that is an index "
+            f"`o <- {variable}; exit`, with `output o : {{0..{self.number.parameter}}} = 0`",
+            refused.span,
+        )
+
     def instance(self, number: int) -> Program:
         """Return the program for one number; raise NotUniform if it is refused. The tree must have been parsed."""
         assert self.source is not None, "places in the tree are places in a text"
@@ -373,6 +400,12 @@ class LoopText:
             return self.program.with_constants({self.number.parameter: Fraction(number)}, self.source)
         except DiagnosticError:
             raise NotUniform(f"the program is not valid for {self.number.parameter} = {number}") from None
+
+
+def without_claim(tree: ast.ProgramTree) -> ast.ProgramTree:
+    """Return the program without its ideal answer, its metric and its claim about accuracy."""
+    questions = ast.IdealDecl | ast.ClaimDecl | ast.MetricDecl
+    return replace(tree, declarations=tuple(each for each in tree.declarations if not isinstance(each, questions)))
 
 
 def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, int]:
@@ -396,7 +429,7 @@ def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.Progra
     """
     parameter = number.parameter
     ranges = [node for node in walk(tree) if isinstance(node, ast.For | ast.Declarator | ast.Each)]
-    ends = {_end_offset(node.high, parameter) for node in ranges if mentions(node.high, parameter)}
+    ends = {last_offset(node.high, parameter) for node in ranges if mentions(node.high, parameter)}
     if len(ends) != 1 or not (beyond := ends.pop()):
         return tree
     arrays = {node.name for node in ranges if isinstance(node, ast.Declarator) and mentions(node.high, parameter)}
@@ -407,17 +440,6 @@ def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.Progra
         parameter, -beyond, frozenset(arrays), frozenset(loops), _holding_indices(tree, loops, parameter, beyond)
     )
     return changed(tree, moved.node) if moved.is_sound(tree) else tree
-
-
-def _end_offset(high: ast.Expr | None, parameter: str) -> int | None:
-    """Return the c if the end is the parameter + c, else None."""
-    match high:
-        case ast.Name(name=name) if name == parameter:
-            return 0
-        case ast.Binary(op=op, left=ast.Name(name=name), right=ast.Number(value=value)) if name == parameter:
-            sign = {ast.BinaryOp.ADD: 1, ast.BinaryOp.SUBTRACT: -1}.get(op, 0)
-            return sign * int(value) if sign and value.denominator == 1 else None
-    return None
 
 
 def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
@@ -433,7 +455,7 @@ def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, bey
                 declarators=(ast.Declarator(name=name, high=None),),
                 type=ast.RangeDomain(low=ast.Number(), high=high),
                 initial=ast.Number(),
-            ) if _end_offset(high, parameter) == beyond:
+            ) if last_offset(high, parameter) == beyond:
                 given = [
                     node.value for node in walk(tree) if isinstance(node, ast.Assign) and is_name(node.target, name)
                 ]

@@ -59,6 +59,14 @@ class NotUniform(Exception):
         self.span = span
 
 
+class IndexIsAValue(NotUniform):
+    """The variable of the loop up to the parameter is used other than as an index."""
+
+    def __init__(self, variable: str, span: Span) -> None:
+        super().__init__(f"`{variable}` is used other than as an index", span)
+        self.variable = variable
+
+
 @frozen
 class UniformLoops:
     """A uniform program: its loop, the ideal's loop, the index of the first iteration, and the arrays up to m."""
@@ -210,7 +218,7 @@ def _loop(
     number.require_free(loop.low, f"the loop begins at something that depends on `{parameter}`")
     number.require_free(loop.body, f"the loop computes with `{parameter}`")
     if not _indexed_alike(loop.body, loop.variable):
-        raise NotUniform(f"`{loop.variable}` is used other than as an index", loop.span)
+        raise IndexIsAValue(loop.variable, loop.span)
     for element in walk(loop.body):
         if isinstance(element, ast.Element) and (element.name in arrays) is not is_name(element.index, loop.variable):
             raise NotUniform(f"an array is not indexed by `{loop.variable}` alone", element.span)

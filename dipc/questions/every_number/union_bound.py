@@ -53,12 +53,15 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
 from dipc.program.ideal import Ideal, Region
+from dipc.program.metric import Norm
 from dipc.program.program import Program
+from dipc.questions.every_number.flag_answers import FlagRuns, NotAFlag, is_flag
 from dipc.questions.every_number.in_number import ONE, RationalFunction
 from dipc.questions.every_number.loop_runs import AgreeingRuns, AgreeingStep, Automaton, Term, TooFew
 from dipc.questions.every_number.normal_form import (
     LoopText,
     Rates,
+    exits,
     rate_of_mark,
     separate_parts,
     with_enough_iterations,
@@ -215,9 +218,9 @@ def _union_of(text: LoopText, distances: ClaimedDistances) -> UnionBound:
     try:
         return _of_one_loop(single, distances)
     except NotUniform as refused:
-        if single.source is text.program.core.source:
-            raise
-        raise NotUniform(refused.reason) from None  # its place is one in another text
+        explained = single.explained(refused)
+        place = explained.span if single.source is text.program.core.source else None  # else one in another text
+        raise NotUniform(explained.reason, place) from None
 
 
 def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
@@ -231,14 +234,42 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
         if result is None:
             raise refused from None
         return _selected(instance, result[0], distances)
-    found_sums, count = with_enough_iterations(
-        lambda count: _sums(instance, shape, count, distances), text.program.limits.iterations
-    )
+    try:
+        found_sums, count = with_enough_iterations(
+            lambda count: _sums(instance, shape, count, distances), text.program.limits.iterations
+        )
+    except NotUniform as refused:
+        if not is_flag(instance(shape.low + 1), shape):
+            raise
+        try:
+            return _of_flag(instance, shape, distances)
+        except NotAFlag as other:
+            raise NotUniform(f"{refused.reason}: {other.reason}") from None
     last = max(total.once for total in found_sums)
     start = max(last, shape.low) + 1
     # If domains end at m, no value is outside its domain for the number explored, nor for a greater one.
     explored = _enough(instance, shape, start - shape.low + 1, count, distances) + shape.low - 1
     return UnionBound(found_sums, shape.low, max(start, explored))
+
+
+def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: ClaimedDistances) -> UnionBound:
+    """Return the bound of an answer that says whether some iteration exits; raise NotUniform for another program."""
+    if not (exits(shape.loop) and exits(shape.ideal_loop)):
+        raise NotAFlag
+    # There is one head, so that two iterations suffice.
+    ideal = instance(shape.low + 1)
+    metric = facet_metric(ideal)
+    if metric.norm is not Norm.LINF or metric.apart is not None:
+        raise NotUniform(
+            "a yes-or-no answer is covered where the distance of two inputs is the greatest of their moves: "
+            "write `metric { input: linf; }`, or no `metric` block"
+        )
+    found: set[Sum] = set()
+    for finite in finite_cases(ideal, ideal.finite_inputs):
+        runs = FlagRuns(ideal, shape, metric, distances, finite)
+        for once, repeated, iterations in runs.terms():
+            found.add(Sum(_sorted(once), _sorted(repeated), iterations + shape.low - 1))
+    return UnionBound(frozenset(found), shape.low, shape.low + 1)
 
 
 def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:

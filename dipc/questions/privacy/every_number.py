@@ -30,7 +30,6 @@ from dipc.questions.privacy.loops import (
     extremum_cost,
     loop_cost,
     shift_cost,
-    without_claim,
 )
 from dipc.questions.privacy.onwards import BLOCK, LeastCosts, lower_bound
 from dipc.questions.privacy.outcome import Numbers, PrivacyClaim, PrivacyReport, PrivacyVerdict, read_claim
@@ -400,16 +399,19 @@ class EveryNumber:
     @cached_property
     def _loop(self) -> _Loop | str:
         """The program as one loop, or the reason why it is not one."""
+        own: LoopText | None = None
         try:
-            own = without_claim(LoopText.from_program(self.program, self.parameter))
+            own = LoopText.from_program(self.program, self.parameter, privacy=True)
             tree = of_open_inputs(own.tree, self.program)
             text, real = own.with_tree(tree).read(), tree == own.tree
             chosen = _selection(text)
             if chosen is not None:
                 return _Loop.selecting(text, chosen, real=real)
             return _Loop.uniform(text, OneLoop.read(text))
-        except (NotUniform, Undecided) as refused:
-            return refused.reason
+        except NotUniform as refused:
+            return refused.reason if own is None else own.explained(refused).reason
+        except Undecided as undecided:
+            return undecided.reason
 
     def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
         """The numbers to decide one by one.

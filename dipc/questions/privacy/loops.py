@@ -207,13 +207,6 @@ class LoopPaths:
         )
 
 
-def without_claim(text: LoopText) -> LoopText:
-    """The program without its ideal answer, metric and accuracy claim."""
-    questions = ast.IdealDecl | ast.ClaimDecl | ast.MetricDecl
-    own = tuple(each for each in text.tree.declarations if not isinstance(each, questions))
-    return text.with_tree(replace(text.tree, declarations=own))
-
-
 @frozen
 class OneLoop:
     """A uniform program, or one whose several loops are equivalent to one: `loop`, over these `arrays`."""

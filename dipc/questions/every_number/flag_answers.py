@@ -1,0 +1,111 @@
+"""Yes-or-no answers of a loop, for every number of queries: whether some query passes a test.
+
+    for i in low..m do ... if TEST then found <- true; exit end end
+
+The array of the tests has more answers than this flag: many inputs that differ as arrays have the same flag, and so
+their distance to disagreement is greater. The bound for arrays does not hold for the flag, which has its own.
+
+**Form.** An iteration of the ideal either exits, behind one guard g(u_i) >= 0 of its own inputs and of inputs that all
+iterations share, or goes on without a trace. The program carries on to one head, in one way, and gives the ideal's
+answer *found* wherever it exits. The answer behind the loop, *not found*, is another one. The metric is the maximum of
+the coordinates.
+
+**Lemma.** Let w be the sum of the sizes of the coefficients of g, and dd(u) >= alpha.
+
+1. If det(u) is *not found*, then g(u_i) <= -alpha·w for every i: crossing one guard changes the answer.
+2. If det(u) is *found*, then g(u_i) >= alpha·w for some i. Otherwise move the inputs of each i against the coefficients
+   of g, all by the same distance less than alpha. Inputs that all iterations share move in one direction for all i.
+   Each g(u_i) falls below 0, which gives *not found* at a distance less than alpha.
+3. In the case 2 let F be the event that the comparisons of iteration i go wrong, for noises of their own laws. If the
+   program does not exit before iteration i, the noises there are draws that no earlier comparison has selected, because
+   there is one way to this head. So the error has at most the probability of F, the terms of one iteration.
+4. In the case 1 the error has at most the sum of the terms of all iterations, and of what follows the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dipc.chain.state import Affine, Mark, SlotValue, State
+from dipc.program.ideal import Ideal
+from dipc.questions.every_number.loop_runs import AgreeingRuns, Term, key_of, plain_value, require_defined
+from dipc.questions.every_number.uniform import NotUniform, UniformLoops
+from dipc.text.ast import CompareOp, If, walk
+
+
+class NotAFlag(NotUniform):
+    """The program does not have the form that the module describes."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a yes-or-no answer is covered in the form `if … then found <- true; exit end`, with one comparison"
+        )
+
+
+class FlagRuns(AgreeingRuns):
+    """The runs of a program whose answer says whether some iteration exits.
+
+    Invariant: there is one head, and one way of the program from it to the next.
+    """
+
+    def terms(self) -> Iterator[tuple[tuple[Term, ...], tuple[Term, ...], int]]:
+        """Yield by case the terms that fail at most once, those that fail in any iteration, and the iterations needed.
+
+        A case without iterations is *not found*, a case with one is *found*. Raises NotUniform if the program does not
+        have the form that the module describes.
+        """
+        require_defined(self._own, self._finite, self._limits.states, self._entries)
+        (begun,) = self._before()
+        ((node, _),) = self._pending
+        own, head = self._own, self._own.head(1)
+        ways = list(self._ideal_runs(node.ideal, self._other.head(1)))
+        exits = [way for way in ways if way[0].label == self._other.flow.exit_label]
+        passing = [way for way in ways if way not in exits]
+        if begun.terms or len(exits) != 1 or len(passing) != 1 or any(entry for entry in self._entries[0]):
+            raise NotAFlag
+        ((found, guards),), ((onwards, others),) = exits, passing
+        if len(guards) != 1 or guards[0].op not in (CompareOp.GE, CompareOp.GT, CompareOp.LE, CompareOp.LT):
+            raise NotAFlag
+        answer = self._answer(found)
+        keys = key_of(own, node.program), key_of(self._other, node.ideal)
+        every = list(self._runs(own.flow, node.program, head))
+        stays = [state for state in every if state.label == head]
+        if len(stays) != 1 or key_of(own, stays[0]) != keys[0] or key_of(self._other, onwards) != keys[1]:
+            raise NotAFlag
+        if any(self._own_answer(state) != answer for state in every if state.label != head):
+            raise NotUniform("an iteration of the program exits with another answer than the ideal")
+        (behind, _), *more = self._ideal_runs(
+            node.ideal.with_label(self._other.head(own.count)), self._other.flow.exit_label
+        )
+        if more or self._answer(behind) == answer:
+            raise NotAFlag
+        # The case "not found": every iteration goes on.
+        for state, repeated in self._agreeing(node.program, others, head):
+            if state.label != head:
+                raise NotUniform("the program and its ideal do not end in the same iteration")
+            for ending in self._ending(node):
+                yield ending.terms, repeated, 0
+        # The case "found": some iteration exits.
+        for state, once in self._agreeing(node.program, guards, head):
+            if state.label == head:
+                raise NotUniform("the program and its ideal do not end in the same iteration")
+            yield once, (), 1
+
+    def _own_answer(self, state: State) -> tuple[object, ...]:
+        return tuple([self._read(state.values[own]) for own, _ in self._outputs])
+
+    def _answer(self, state: State) -> tuple[object, ...]:
+        return tuple([self._read(state.values[other]) for _, other in self._outputs])
+
+    def _read(self, value: SlotValue) -> object:
+        """Return a finite value so that true differs from 1. Raises NotUniform for another value."""
+        if isinstance(value, Affine | Mark):
+            raise NotAFlag
+        return plain_value(value)
+
+
+def is_flag(ideal: Ideal, shape: UniformLoops) -> bool:
+    """Return True if all outputs are finite, none belongs to one iteration, and iterations of the ideal compare."""
+    slots = [ideal.program.core.slots[slot] for slot in ideal.program.core.outputs]
+    alone = all(not slot.is_symbolic and slot.name.partition("[")[0] not in shape.arrays for slot in slots)
+    return alone and any(isinstance(node, If) for node in walk(shape.ideal_loop))

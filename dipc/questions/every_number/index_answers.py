@@ -1,0 +1,293 @@
+"""Answers that are an index, rewritten as arrays of truth values: the loop then uses its variable as an index alone.
+
+An output that says which query was chosen,
+
+    output o : {0..m} = 0;   for i in 1..m do ... o <- i; exit ... end,
+
+becomes the array `output o[1..m] : bool = false`, and `o <- i` becomes `o[i] <- true`, in the program and in its ideal.
+
+**Conditions.** On each path, o first holds one number that is no index. It is assigned at most one index, by a loop
+whose variable it is, and the path then exits before the next iteration without assigning o again. All these loops have
+the same first and last index, and the domain of o contains the indices. Nothing reads o: no statement, metric or claim.
+
+**Lemma.** The array version and the index version have the same law of answers, up to the injection that sends an index
+i to the array that is true at i alone, and the other number to the array that is false everywhere.
+
+1. Both versions take the same paths, because nothing reads o.
+2. On a path that assigns the index i, o is i at the end, and o[i] is the only true element. On any other path, o is the
+   other number at the end, and no element is true.
+3. The other number is no index, and distinct indices have distinct arrays, so the map is injective.
+
+So all events about the answer have equal probabilities: that it is det(u), that it is another answer, that it is in a
+set. The distance to disagreement, least factors, the least constant and delta are therefore equal for every m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.frozen import frozen
+from dipc.text import ast
+from dipc.text.ast import is_name, mentions, occurrences, walk
+
+_TRUE, _FALSE = ast.Truth(value=True), ast.Truth(value=False)
+
+
+@frozen
+class IndexAnswer:
+    """An output that holds an index: its name, and the first index."""
+
+    name: str
+    low: int
+
+    def elements(self, answer: str, number: int) -> Mapping[str, str]:
+        """Return the elements of the array for the answer `answer` of a loop up to `number`, as texts."""
+        return {f"{self.name}[{i}]": "true" if str(i) == answer else "false" for i in range(self.low, number + 1)}
+
+
+@frozen
+class IndexAnswers:
+    """A program whose answers that are an index have become arrays.
+
+    `refused` has the reason for each output that is assigned a loop variable but does not fulfill the conditions.
+    """
+
+    tree: ast.ProgramTree
+    rewritten: tuple[IndexAnswer, ...]
+    refused: Mapping[str, str]
+
+
+def with_index_answers(tree: ast.ProgramTree, parameter: str) -> IndexAnswers:
+    """Return the program with arrays of truth values in place of answers that are an index of a loop to `parameter`."""
+    done: list[IndexAnswer] = []
+    refused: dict[str, str] = {}
+    for name in _candidates(tree, parameter):
+        try:
+            tree, answer = _rewritten(tree, name, parameter)
+            done.append(answer)
+        except _Refused as reason:
+            refused[name] = str(reason)
+    return IndexAnswers(tree, tuple(done), refused)
+
+
+def last_offset(last: object, parameter: str) -> int | None:
+    """Return the c if the expression is the parameter + c, else None."""
+    match last:
+        case ast.Name(name=name) if name == parameter:
+            return 0
+        case ast.Binary(op=op, left=ast.Name(name=name), right=ast.Number(value=value)) if name == parameter:
+            sign = {ast.BinaryOp.ADD: 1, ast.BinaryOp.SUBTRACT: -1}.get(op, 0)
+            return sign * int(value) if sign and value.denominator == 1 else None
+    return None
+
+
+class _Refused(Exception):
+    """The output does not fulfill a condition; the reason is one sentence."""
+
+
+def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
+    """Yield the outputs that some loop to the parameter assigns its variable."""
+    bodies = (tree.body, () if tree.ideal is None else tree.ideal.body)
+    loops = {
+        node.variable: node
+        for node in walk(bodies)
+        if isinstance(node, ast.For) and last_offset(node.high, parameter) is not None
+    }
+    assigned = {
+        node.target.name
+        for node in walk(bodies)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.target, ast.Name)
+        and isinstance(node.value, ast.Name)
+        and node.value.name in loops
+    }
+    for declaration in tree.declarations:
+        if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:
+            yield from (each.name for each in declaration.declarators if each.name in assigned and each.high is None)
+
+
+def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.ProgramTree, IndexAnswer]:
+    """Return the program with an array in place of the output `name`. Raises _Refused."""
+    declared = next(
+        each
+        for each in tree.declarations
+        if isinstance(each, ast.VariableDecl)
+        and each.role is ast.Role.OUTPUT
+        and any(own.name == name for own in each.declarators)
+    )
+    answer = _Answer(name, parameter, None if declared.initial is None else _of_no_index(declared.initial, parameter))
+    body = answer.rewritten(tree.body)
+    declarations: list[ast.Declaration] = []
+    for each in tree.declarations:
+        match each:
+            case ast.IdealDecl():
+                if any(own.name == name for variable in each.declarations for own in variable.declarators):
+                    raise _Refused(f"the ideal declares another `{name}`")
+                declarations.append(replace(each, body=answer.rewritten(each.body)))
+            case ast.MetricDecl(fields=fields):
+                if any(field.name == "output" and not is_name(field.value, "product") for field in fields):
+                    raise _Refused(f"the `metric` block defines how far two values of `{name}` are apart")
+                _require_unread(each, name, "the `metric` block")
+                declarations.append(each)
+            case ast.ClaimDecl():
+                _require_unread(each, name, "the claim")
+                declarations.append(each)
+            case _ if each is declared:
+                continue
+            case _:
+                declarations.append(each)
+    assert answer.low is not None, "some loop assigns its variable"
+    assert answer.last is not None, "the loop has a last index"
+    domain = _domain(tree, declared.type)
+    if domain is None or not answer.fits(*domain):
+        raise _Refused(f"the domain of `{name}` does not go from its first value to the last index")
+    others = tuple(each for each in declared.declarators if each.name != name)
+    own = ast.Declarator(name, ast.number(answer.low, declared.span), answer.last)
+    array = replace(declared, declarators=(own,), type=ast.BaseTypeExpr(ast.BaseType.BOOL), initial=_FALSE)
+    place = tree.declarations.index(declared)
+    declarations[place:place] = [array, *([replace(declared, declarators=others)] if others else [])]
+    return replace(tree, declarations=tuple(declarations), body=body), IndexAnswer(name, answer.low)
+
+
+def _require_unread(node: object, name: str, where: str) -> None:
+    if any(mentions(node, spelling) for spelling in (name, f"{name}'")):
+        raise _Refused(f"{where} reads `{name}`")
+
+
+def _domain(tree: ast.ProgramTree, type_: ast.TypeExpr) -> tuple[ast.Expr, ast.Expr] | None:
+    """Return the ends of a domain of integers, or None for another type."""
+    if isinstance(type_, ast.NamedDomain):
+        known = [
+            each.domain for each in tree.declarations if isinstance(each, ast.DomainDecl) and each.name == type_.name
+        ]
+        return _domain(tree, known[0]) if len(known) == 1 and not isinstance(known[0], ast.NamedDomain) else None
+    return (type_.low, type_.high) if isinstance(type_, ast.RangeDomain) else None
+
+
+def _literal(value: ast.Expr | None) -> int | None:
+    """Return the integer that an expression spells, or None."""
+    match value:
+        case ast.Number(value=Fraction(denominator=1) as number):
+            return int(number)
+        case ast.Unary(op=ast.UnaryOp.NEGATE, operand=ast.Number(value=Fraction(denominator=1) as number)):
+            return -int(number)
+    return None
+
+
+def _of_no_index(value: ast.Expr, parameter: str) -> int | str:
+    """Return a value given beside indices: an integer, or the parameter + c as text. Raises _Refused otherwise."""
+    number, offset = _literal(value), last_offset(value, parameter)
+    if number is not None:
+        return number
+    if offset is not None:
+        return f"{parameter}{offset:+}"
+    raise _Refused("it is given a value other than a number and the index of the loop")
+
+
+#: What may have been assigned so far: nothing, the number that is no index, or an index.
+_NOTHING, _NUMBER, _INDEX = "nothing", "number", "index"
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The conditions on one output, as found so far: the number that is no index, and the first and last index."""
+
+    name: str
+    parameter: str
+    number: int | str | None
+    low: int | None = None
+    last: ast.Expr | None = None
+
+    def rewritten(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
+        """Return the statements of the program, or of its ideal, with the array. Raises _Refused."""
+        begun = frozenset({_NOTHING if self.number is None else _NUMBER})
+        result, held = self._block(tuple(body), begun, None)
+        if _NOTHING in held:
+            raise _Refused(f"`{self.name}` may have no value at the end")
+        left = occurrences(result, self.name)
+        if left:
+            raise _Refused(f"`{self.name}` is read")
+        return result
+
+    def fits(self, low: ast.Expr, high: ast.Expr) -> bool:
+        """Return True if a domain has all indices and the other number, which is no index."""
+        first, end, last = _literal(low), last_offset(high, self.parameter), last_offset(self.last, self.parameter)
+        assert self.low is not None, "there is a loop"
+        if first is None or end is None or last is None or first > self.low or end < last:
+            return False
+        if self.number is None:
+            return True
+        if isinstance(self.number, int):
+            return first <= self.number < self.low
+        return last < int(self.number.removeprefix(self.parameter)) <= end
+
+    def _block(
+        self, block: tuple[ast.Statement, ...], held: frozenset[str], loop: ast.For | None
+    ) -> tuple[tuple[ast.Statement, ...], frozenset[str]]:
+        """Return the statements with the array, and what may be assigned at their end, for all paths that get there.
+
+        `loop` is the loop to the parameter whose iteration this is.
+        """
+        result: list[ast.Statement] = []
+        for statement in block:
+            match statement:
+                case ast.Assign(target=ast.Name(name=name)) if name == self.name:
+                    new, held = self._assigned(statement, held, loop)
+                    result += new
+                case ast.If(then=then, otherwise=otherwise):
+                    first, after = self._block(then, held, loop)
+                    second, or_after = self._block(otherwise, held, loop)
+                    result.append(replace(statement, then=first, otherwise=second))
+                    held = after | or_after
+                case ast.For(body=body) | ast.While(body=body):
+                    inside = loop
+                    if isinstance(statement, ast.For) and last_offset(statement.high, self.parameter) is not None:
+                        inside = statement if loop is None else None
+                    elif isinstance(statement, ast.For) and loop is not None and statement.variable == loop.variable:
+                        inside = None
+                    inner, after = self._block(body, held, inside)
+                    if after != held and after:
+                        if _INDEX in after - held:
+                            raise _Refused(
+                                f"no `exit` follows where `{self.name}` is given the index, so that a later index "
+                                f"would replace it: write `{self.name} <- {_variable(statement)}; exit`"
+                            )
+                        raise _Refused(f"`{self.name}` is given a number in a loop that goes on")
+                    result.append(replace(statement, body=inner))
+                case ast.ExitStatement():
+                    if _NOTHING in held:
+                        raise _Refused(f"`{self.name}` may have no value at the end")
+                    result.append(statement)
+                    held = frozenset()
+                case ast.Assign() | ast.Sample():
+                    result.append(statement)
+                case _:
+                    assert_never(statement)
+        return tuple(result), held
+
+    def _assigned(
+        self, statement: ast.Assign, held: frozenset[str], loop: ast.For | None
+    ) -> tuple[list[ast.Statement], frozenset[str]]:
+        """Return the statements in place of an assignment to the output, and what is assigned afterwards."""
+        if _INDEX in held:
+            raise _Refused(f"`{self.name}` is assigned again after it was given the index")
+        if loop is not None and is_name(statement.value, loop.variable):
+            low = _literal(loop.low)
+            if low is None or self.low not in (None, low) or self.last not in (None, loop.high):
+                raise _Refused(f"the loops that give `{self.name}` their index do not have the same first and last one")
+            self.low, self.last = low, loop.high
+            element = ast.Element(self.name, statement.value, statement.target.span)
+            return [replace(statement, target=element, value=_TRUE)], frozenset({_INDEX} if held else ())
+        number = _of_no_index(statement.value, self.parameter)
+        if self.number not in (None, number):
+            raise _Refused(f"`{self.name}` is given more than one value that is no index")
+        self.number = number
+        return [], frozenset({_NUMBER} if held else ())
+
+
+def _variable(statement: ast.For | ast.While) -> str:
+    """Return the variable of a loop, or `i` for a loop without one."""
+    return statement.variable if isinstance(statement, ast.For) else "i"

@@ -1,0 +1,300 @@
+"""Answers that are an index, as arrays of truth values (FORMAT.md, lemma 7): `o <- i; …; exit` becomes `o[i] <- true`.
+
+The conditions are those of the text, and stricter than necessary. Between `o <- i` and an `exit` of the same block
+there is no loop and no other use of o, so that each run assigns at most one index, and nothing after it. All other
+assignments give one number that is no index. So the runs are those of the array, and the answers correspond one to one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from fractions import Fraction
+from itertools import takewhile
+from typing import Any
+
+from dipc.verifier.reading import NotDerived
+from dipc.verifier.syntax import (
+    Apply,
+    Assign,
+    Block,
+    Domains,
+    Element,
+    Exit,
+    Expr,
+    Field,
+    For,
+    If,
+    Literal,
+    Name,
+    Named,
+    Program,
+    Range,
+    Variables,
+    While,
+    names,
+    nodes,
+)
+
+
+class _Other(Exception):
+    """The output is not an index in the sense of the module."""
+
+
+def offset_of(end: object, parameter: str) -> int | None:
+    """The c of the expression parameter + c; None for other expressions."""
+    match end:
+        case Name(name) if name == parameter:
+            return 0
+        case Apply("+", (Name(name), Literal(Fraction(denominator=1, numerator=c)))) if name == parameter:
+            return c
+        case Apply("-", (Name(name), Literal(Fraction(denominator=1, numerator=c)))) if name == parameter:
+            return -c
+    return None
+
+
+def integer(value: object) -> int | None:
+    """The integer that an expression spells out; None for other expressions."""
+    match value:
+        case Literal(Fraction(denominator=1, numerator=number)):
+            return number
+        case Apply("neg", (Literal(Fraction(denominator=1, numerator=number)),)):
+            return -number
+    return None
+
+
+def ending_at(tree: Program, parameter: str) -> Program:
+    """The program with its loops and arrays up to parameter + c moved by -c, if they all have the same c.
+
+    Nobody can tell if indices are only used to name elements, as `dipc.verifier.loops` requires of the result.
+    """
+    ends: list[object] = [node.high for node in nodes((tree.body, tree.ideal)) if isinstance(node, For)]
+    declared = (*tree.declarations, *(() if tree.ideal is None else tree.ideal.variables))
+    ends += [last[1] for item in declared if isinstance(item, Variables) for _, last in item.names if last is not None]
+    ends += [high for field in tree.metric for _, _, high in field.loops]
+    offsets = {offset_of(end, parameter) for end in ends if parameter in names(end)}
+    if len(offsets) != 1 or not (offset := offsets.pop()):
+        return tree
+    return _moved(tree, parameter, offset)  # type: ignore[no-any-return]
+
+
+def _moved(node: Any, parameter: str, offset: int) -> Any:
+    """The same part of a program, with loops and arrays up to parameter + `offset` moved."""
+
+    def low(value: Expr) -> Expr:
+        first = integer(value)
+        if first is None:
+            raise NotDerived("a loop or an array does not begin at a number")
+        return _number(first - offset)
+
+    if isinstance(node, tuple):
+        return tuple(_moved(each, parameter, offset) for each in node)
+    if not is_dataclass(node) or isinstance(node, type):
+        return node
+    new = replace(node, **{each.name: _moved(getattr(node, each.name), parameter, offset) for each in fields(node)})
+    match new:
+        case For(high=high) if offset_of(high, parameter) is not None:
+            return replace(new, low=low(new.low), high=Name(parameter))
+        case Variables():
+            return replace(
+                new,
+                names=tuple(
+                    (name, (low(last[0]), Name(parameter)))
+                    if last is not None and offset_of(last[1], parameter) is not None
+                    else (name, last)
+                    for name, last in new.names
+                ),
+            )
+        case Field(loops=loops):
+            return replace(
+                new,
+                loops=tuple(
+                    (name, low(first), Name(parameter))
+                    if offset_of(high, parameter) is not None
+                    else (name, first, high)
+                    for name, first, high in loops
+                ),
+            )
+    return new
+
+
+def with_arrays(tree: Program, parameter: str) -> Program:
+    """The program with an array in place of each output that is an index of its loops up to the parameter."""
+    for declared in tree.declarations:
+        if isinstance(declared, Variables) and declared.role == "output":
+            for name, ends in declared.names:
+                if ends is None:
+                    try:
+                        tree = _with_array(tree, name, parameter)
+                    except _Other:
+                        continue
+    return tree
+
+
+def _with_array(tree: Program, name: str, parameter: str) -> Program:
+    bodies = (tree.body, *(() if tree.ideal is None else (tree.ideal.body,)))
+    (declared,) = [
+        item
+        for item in tree.declarations
+        if isinstance(item, Variables) and any(other == name for other, _ in item.names)
+    ]
+    elsewhere: list[object] = [item for item in tree.declarations if item is not declared]
+    elsewhere += [tree.metric, () if tree.ideal is None else tree.ideal.variables, declared.type, declared.initial]
+    known = {n for each in elsewhere for n in names(each)} | {
+        n for _, text in tree.claim for n in re.findall(r"\w+", text)
+    }
+    local = () if tree.ideal is None else (n for each in tree.ideal.variables for n, _ in each.names)
+    if not known.isdisjoint((name, f"{name}'")) or name in local:
+        raise _Other
+    if any(field.name == "output" and field.value != Name("product") for field in tree.metric):
+        raise _Other
+    own = _Output(name, parameter)
+    for body in bodies:
+        own.examine(body, None)
+        if sum(other == name for other in names(body)) != own.count(body):
+            raise _Other  # it is read
+        if declared.initial is None and not own.is_always_given(body):
+            raise _Other
+    numbers = {*own.numbers, *(() if declared.initial is None else (declared.initial,))}
+    if len(own.loops) != 1 or len(numbers) > 1:
+        raise _Other
+    ((low, high),) = own.loops
+    _require_domain(tree, declared.type, low, high, numbers, parameter)
+    declarations: list[Any] = []
+    for item in tree.declarations:
+        if item is not declared:
+            declarations.append(item)
+            continue
+        others = tuple(each for each in declared.names if each[0] != name)
+        declarations += [replace(declared, names=others)] if others else []
+        array = (name, (_number(low), high))
+        declarations.append(Variables("output", (array,), "bool", Literal(value=False)))
+    ideal = None if tree.ideal is None else replace(tree.ideal, body=own.rewritten(tree.ideal.body))
+    return replace(tree, declarations=tuple(declarations), body=own.rewritten(tree.body), ideal=ideal)
+
+
+def _number(value: int) -> Expr:
+    literal = Literal(Fraction(abs(value)))
+    return Apply("neg", (literal,)) if value < 0 else literal
+
+
+def _require_domain(tree: Program, type_: object, low: int, high: Expr, numbers: set[Expr], parameter: str) -> None:
+    """Check that the domain has all indices, and the number, which is not an index."""
+    if isinstance(type_, Named):
+        bindings = [each for item in tree.declarations if isinstance(item, Domains) for each in item.bindings]
+        found = [domain for name, domain in bindings if name == type_.name]
+        type_ = found[0] if len(found) == 1 else None
+    if not isinstance(type_, Range):
+        raise _Other
+    first, end, last = integer(type_.low), offset_of(type_.high, parameter), offset_of(high, parameter)
+    if first is None or end is None or last is None or first > low or end < last:
+        raise _Other
+    for number in numbers:
+        value, beyond = integer(number), offset_of(number, parameter)
+        below = value is not None and first <= value < low
+        above = beyond is not None and last < beyond <= end
+        if not (below or above):
+            raise _Other
+
+
+@dataclass
+class _Output:
+    """One output: the loops that give it their index, by first and last one, and the numbers it is given otherwise."""
+
+    name: str
+    parameter: str
+
+    def __post_init__(self) -> None:
+        self.loops: set[tuple[int, Expr]] = set()
+        self.numbers: set[Expr] = set()
+
+    def is_given(self, statement: object) -> bool:
+        """Whether a statement assigns the output."""
+        return isinstance(statement, Assign) and statement.target == Name(self.name)
+
+    def count(self, body: Block) -> int:
+        """The number of assignments to the output."""
+        return sum(self.is_given(node) for node in nodes(body))
+
+    def examine(self, block: Block, loop: For | None) -> None:
+        """Collect loops and numbers. Raises _Other where an index is not followed by an exit."""
+        for place, statement in enumerate(block):
+            match statement:
+                case Assign(target, Name(index)) if target == Name(self.name):
+                    if loop is None or index != loop.variable:
+                        self.numbers.add(Name(index))  # a number only if it is the parameter, see `_require_domain`
+                        continue
+                    low = integer(loop.low)
+                    between = list(takewhile(lambda each: not isinstance(each, Exit), block[place + 1 :]))
+                    if (
+                        low is None
+                        or place + 1 + len(between) == len(block)
+                        or any(isinstance(node, For | While) for node in nodes(tuple(between)))
+                        or self.name in names(tuple(between))
+                    ):
+                        raise _Other
+                    self.loops.add((low, loop.high))
+                case Assign(target, value) if target == Name(self.name):
+                    self.numbers.add(value)
+                case If(_, then, otherwise):
+                    self.examine(then, loop)
+                    self.examine(otherwise, loop)
+                case For(_, _, high, body):
+                    outermost = loop is None and offset_of(high, self.parameter) is not None
+                    if not outermost and self.name in names(body):
+                        raise _Other
+                    self.examine(body, statement if outermost else None)
+                case While(_, body):
+                    if self.name in names(body):
+                        raise _Other
+                case _:
+                    pass
+
+    def is_always_given(self, body: Block) -> bool:
+        """Whether a statement outside of all branches assigns the output, and each exit before it follows another."""
+        for place, statement in enumerate(body):
+            if self.is_given(statement):
+                return all(self._exits_given(each) for each in body[:place])
+        return False
+
+    def _exits_given(self, statement: object) -> bool:
+        """Whether each exit in a statement follows an assignment to the output in the same block."""
+        if isinstance(statement, Exit):
+            return False
+        for block in _blocks(statement):
+            given = False
+            for each in block:
+                given = given or self.is_given(each)
+                if isinstance(each, Exit):
+                    if not given:
+                        return False
+                elif not given and not self._exits_given(each):
+                    return False
+        return True
+
+    def rewritten(self, node: Any) -> Any:
+        """The statements with the array."""
+        if isinstance(node, tuple):
+            return tuple(
+                self.rewritten(each) for each in node if not (self.is_given(each) and not self._is_index(each))
+            )
+        if self.is_given(node):
+            return Assign(Element(self.name, node.value), Literal(value=True))
+        if is_dataclass(node) and not isinstance(node, type):
+            return replace(node, **{each.name: self.rewritten(getattr(node, each.name)) for each in fields(node)})
+        return node
+
+    def _is_index(self, statement: Assign) -> bool:
+        return statement.value not in self.numbers
+
+
+def _blocks(statement: object) -> Iterator[Block]:
+    match statement:
+        case If(_, then, otherwise):
+            yield then
+            yield otherwise
+        case For(_, _, _, body) | While(_, body):
+            yield body
+        case _:
+            pass
