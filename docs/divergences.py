@@ -23,7 +23,7 @@ PARTS = {
     "Right answers and distances": ("ideal", "linear"),
     "Every real and int input": ("surroundings", "bounds", "classes", "inputs"),
     "Rows that stand for other inputs": ("exchange",),
-    "Every number of queries": ("loops", "every_number"),
+    "Every number of queries": ("index_answers", "loops", "every_number"),
     "Privacy for all real inputs": ("shifts",),
     "Claims": ("claims", "rows"),
 }

@@ -167,8 +167,8 @@ def _report_parts(report: Report, statement: Statement) -> Iterator[Part]:
 #: The programs that are covered for every number of queries.
 _SHAPES = (
     "--for-all follows two kinds of loops over all queries, `for i in 1..m do … end`. The first kind compares each "
-    "noisy query with what was drawn before the loop, and may exit. The second kind keeps the greatest noisy value and "
-    "its index"
+    "noisy query with what was drawn before the loop, and may exit, also with the index, or with yes, as the answer. "
+    "The second kind keeps the greatest noisy value and its index"
 )
 
 

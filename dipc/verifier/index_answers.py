@@ -38,7 +38,7 @@ from dipc.verifier.syntax import (
 )
 
 
-class _Other(Exception):
+class _NotAnIndex(Exception):
     """The output is not an index in the sense of the module."""
 
 
@@ -76,10 +76,10 @@ def ending_at(tree: Program, parameter: str) -> Program:
     offsets = {offset_of(end, parameter) for end in ends if parameter in names(end)}
     if len(offsets) != 1 or not (offset := offsets.pop()):
         return tree
-    return _moved(tree, parameter, offset)  # type: ignore[no-any-return]
+    return _shift_ends(tree, parameter, offset)  # type: ignore[no-any-return]
 
 
-def _moved(node: Any, parameter: str, offset: int) -> Any:
+def _shift_ends(node: Any, parameter: str, offset: int) -> Any:
     """The same part of a program, with loops and arrays up to parameter + `offset` moved."""
 
     def low(value: Expr) -> Expr:
@@ -89,10 +89,12 @@ def _moved(node: Any, parameter: str, offset: int) -> Any:
         return _number(first - offset)
 
     if isinstance(node, tuple):
-        return tuple(_moved(each, parameter, offset) for each in node)
+        return tuple(_shift_ends(each, parameter, offset) for each in node)
     if not is_dataclass(node) or isinstance(node, type):
         return node
-    new = replace(node, **{each.name: _moved(getattr(node, each.name), parameter, offset) for each in fields(node)})
+    new = replace(
+        node, **{each.name: _shift_ends(getattr(node, each.name), parameter, offset) for each in fields(node)}
+    )
     match new:
         case For(high=high) if offset_of(high, parameter) is not None:
             return replace(new, low=low(new.low), high=Name(parameter))
@@ -127,7 +129,7 @@ def with_arrays(tree: Program, parameter: str) -> Program:
                 if ends is None:
                     try:
                         tree = _with_array(tree, name, parameter)
-                    except _Other:
+                    except _NotAnIndex:
                         continue
     return tree
 
@@ -146,19 +148,19 @@ def _with_array(tree: Program, name: str, parameter: str) -> Program:
     }
     local = () if tree.ideal is None else (n for each in tree.ideal.variables for n, _ in each.names)
     if not known.isdisjoint((name, f"{name}'")) or name in local:
-        raise _Other
+        raise _NotAnIndex
     if any(field.name == "output" and field.value != Name("product") for field in tree.metric):
-        raise _Other
+        raise _NotAnIndex
     own = _Output(name, parameter)
     for body in bodies:
         own.examine(body, None)
         if sum(other == name for other in names(body)) != own.count(body):
-            raise _Other  # it is read
+            raise _NotAnIndex  # it is read
         if declared.initial is None and not own.is_always_given(body):
-            raise _Other
+            raise _NotAnIndex
     numbers = {*own.numbers, *(() if declared.initial is None else (declared.initial,))}
     if len(own.loops) != 1 or len(numbers) > 1:
-        raise _Other
+        raise _NotAnIndex
     ((low, high),) = own.loops
     _require_domain(tree, declared.type, low, high, numbers, parameter)
     declarations: list[Any] = []
@@ -186,16 +188,16 @@ def _require_domain(tree: Program, type_: object, low: int, high: Expr, numbers:
         found = [domain for name, domain in bindings if name == type_.name]
         type_ = found[0] if len(found) == 1 else None
     if not isinstance(type_, Range):
-        raise _Other
+        raise _NotAnIndex
     first, end, last = integer(type_.low), offset_of(type_.high, parameter), offset_of(high, parameter)
     if first is None or end is None or last is None or first > low or end < last:
-        raise _Other
+        raise _NotAnIndex
     for number in numbers:
         value, beyond = integer(number), offset_of(number, parameter)
         below = value is not None and first <= value < low
         above = beyond is not None and last < beyond <= end
         if not (below or above):
-            raise _Other
+            raise _NotAnIndex
 
 
 @dataclass
@@ -218,7 +220,7 @@ class _Output:
         return sum(self.is_given(node) for node in nodes(body))
 
     def examine(self, block: Block, loop: For | None) -> None:
-        """Collect loops and numbers. Raises _Other where an index is not followed by an exit."""
+        """Collect loops and numbers. Raises _NotAnIndex where an index is not followed by an exit."""
         for place, statement in enumerate(block):
             match statement:
                 case Assign(target, Name(index)) if target == Name(self.name):
@@ -233,7 +235,7 @@ class _Output:
                         or any(isinstance(node, For | While) for node in nodes(tuple(between)))
                         or self.name in names(tuple(between))
                     ):
-                        raise _Other
+                        raise _NotAnIndex
                     self.loops.add((low, loop.high))
                 case Assign(target, value) if target == Name(self.name):
                     self.numbers.add(value)
@@ -243,11 +245,11 @@ class _Output:
                 case For(_, _, high, body):
                     outermost = loop is None and offset_of(high, self.parameter) is not None
                     if not outermost and self.name in names(body):
-                        raise _Other
+                        raise _NotAnIndex
                     self.examine(body, statement if outermost else None)
                 case While(_, body):
                     if self.name in names(body):
-                        raise _Other
+                        raise _NotAnIndex
                 case _:
                     pass
 

@@ -10,8 +10,8 @@ becomes the array `output o[1..m] : bool = false`, and `o <- i` becomes `o[i] <-
 whose variable it is, and the path then exits before the next iteration without assigning o again. All these loops have
 the same first and last index, and the domain of o contains the indices. Nothing reads o: no statement, metric or claim.
 
-**Lemma.** The array version and the index version have the same law of answers, up to the injection that sends an index
-i to the array that is true at i alone, and the other number to the array that is false everywhere.
+**Lemma.** Send an index i to the array that is true at i alone, and the other number to the array that is false
+everywhere. This injection sends the law of the index version to the law of the array version.
 
 1. Both versions take the same paths, because nothing reads o.
 2. On a path that assigns the index i, o is i at the end, and o[i] is the only true element. On any other path, o is the
