@@ -1,12 +1,13 @@
 """The interface of the web page: it asks questions and receives answers, as JSON.
 
 The answer to a question is the verdict with the text that the command prints, then the page of `--html`. While a
-program is typed, the page asks for its mistakes.
+program is typed, the page asks for its mistakes. For a question that is chosen anew, it asks what its fields need.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from contextvars import copy_context
@@ -14,13 +15,14 @@ from io import StringIO
 from pathlib import Path
 
 from dipc.cli.main import run
-from dipc.cli.options import parse_definitions
+from dipc.cli.options import example_value, parse_definitions
 from dipc.cli.output import PAGE, TOOL
 from dipc.cli.terminal import PROGRESS
 from dipc.frozen import frozen
 from dipc.outcome import html
 from dipc.outcome.outcome import Outcome
 from dipc.program.program import load_source
+from dipc.text.core import NUMERIC, kind_of
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText
 
 
@@ -73,24 +75,28 @@ class PageQuestion:
 
 
 #: The receiver of messages to the page, as JSON: {"kind": "progress", "done", "total"}; {"kind": "answer", "code",
-#: "text", "errors"} once; {"kind": "page", "html"} after it, where there is one.
+#: "text", "errors", "page"} once, where "page" says whether there is a report.
 Tell = Callable[[str], object]
 
 
-def answer(asked: str, tell: Tell) -> None:
-    """Answer `asked`, a PageQuestion in JSON, in the current directory. Errors of the user do not raise exceptions."""
+def answer(asked: str, tell: Tell) -> Callable[[], str] | None:
+    """Answer `asked`, a PageQuestion in JSON, in the current directory. Errors of the user do not raise exceptions.
+
+    Returns the function that draws the report, as drawing curves takes longer than deciding; None without a report.
+    """
     question = PageQuestion.from_json(asked)
     question.write()
     out, errors = StringIO(), StringIO()
-    delivered = False
+    context = copy_context()
+    report: Callable[[], str] | None = None
 
     def answered(outcome: Outcome, command: Sequence[str]) -> None:
-        """Send the answer before its page, as drawing curves takes longer than deciding."""
-        nonlocal delivered
-        delivered = True
-        code = outcome.standing.value
-        _tell(tell, kind="answer", code=code, text=out.getvalue(), errors=errors.getvalue())
-        _tell(tell, kind="page", html=html.page(outcome, command, TOOL))
+        nonlocal report
+
+        def draw() -> str:
+            return context.run(html.page, outcome, command, TOOL)
+
+        report = draw
 
     def run_command() -> int:
         PAGE.set(answered)
@@ -100,9 +106,77 @@ def answer(asked: str, tell: Tell) -> None:
         return run([question.command, *question.words, *page])
 
     with redirect_stdout(out), redirect_stderr(errors):
-        code = copy_context().run(run_command)
-    if not delivered:
-        _tell(tell, kind="answer", code=int(code), text=out.getvalue(), errors=errors.getvalue())
+        code = context.run(run_command)
+    text, messages = out.getvalue(), in_fields(errors.getvalue())
+    _tell(tell, kind="answer", code=int(code), text=text, errors=messages, page=report is not None)
+    return report
+
+
+#: The option that each field of the page stands for; the rest of the options have one field for all.
+FIELDS = {
+    "--beta": "beta",
+    "--inputs": "inputs",
+    "-D": "constants",
+    "--alpha": "alpha",
+    "--gamma": "gamma",
+    "--eps": "eps",
+    "--adjacent": "adjacent",
+    "--budget": "budget",
+    "--delta": "delta",
+    "--input": "input",
+    "--for": "for",
+}
+_OPTION = re.compile(r"(?:the option )?`(--?[A-Za-z][a-z-]*)(?:[ =]([^`]+))?`")
+_USAGE = re.compile(r"^ *= help: `dipc[^`]* --help` .*\n?", re.MULTILINE)
+
+
+def in_fields(messages: str) -> str:
+    """Return messages of the command line for someone who fills fields: an option is named by its field."""
+
+    def field(match: re.Match[str]) -> str:
+        option, value = match.group(1), match.group(2)
+        if option not in FIELDS:
+            words = option if value is None else f"{option} {value}"
+            return f"`{words}` in the field “more”"
+        name = f"the field “{FIELDS[option]}”"
+        if value is None:
+            return name
+        written = value.strip('"')
+        return f"`{written}` in {name}"
+
+    return _OPTION.sub(field, _USAGE.sub("", messages))
+
+
+#: A beta, for programs that claim none.
+_SOME_BETA = "1/20"
+
+
+def form(command: str, text: str, definitions: Sequence[str] = (), eps: str | None = None) -> str:
+    """Return values for the fields of `command` with which it can be asked about a program, as JSON: by option.
+
+    A field that may be left empty has none. A program with a mistake has none at all.
+    """
+    try:
+        program = load_source(SourceText(_NAME, text), parse_definitions(definitions), eps).core
+    except DiagnosticError:
+        return "{}"
+    fields: dict[str, str] = {}
+    listed = program.has_finite_inputs or program.claimed_inputs is not None
+    if command == "prob":
+        fields["--input"] = ", ".join(f"{slot.name} = {example_value(slot)}" for slot in program.input_slots)
+        return json.dumps(fields)
+    if not (program.has_finite_inputs if command == "privacy" else listed):
+        fields["--inputs"] = "all"
+    if command == "privacy":
+        numbers = all(kind_of(slot.type) in NUMERIC for slot in program.input_slots)
+        fields["--adjacent"] = "linf:1" if numbers else "hamming:1"
+        return json.dumps(fields)
+    claimed = {each.name for each in program.claim.fields} if program.claim is not None else set()
+    if "beta" not in claimed:
+        fields["--beta"] = _SOME_BETA
+    if command == "solve":
+        fields["--for"] = "eps" if listed else "alpha"
+    return json.dumps(fields)
 
 
 def _tell(tell: Tell, **event: object) -> None:

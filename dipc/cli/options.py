@@ -293,15 +293,17 @@ def _missing(option: str, texts: Sequence[str], missing: Sequence[Slot]) -> Iter
         return
     source = SourceText(f"<{option}>", texts[-1] if texts else "")
     end = len(source.text)
-    example = ",".join(f"{slot.name}={_example(slot)}" for slot in missing[:3]) + (",…" if len(missing) > 3 else "")
+    example = ",".join(f"{slot.name}={example_value(slot)}" for slot in missing[:3]) + (
+        ",…" if len(missing) > 3 else ""
+    )
     noun = "input" if len(missing) == 1 else "inputs"
     message = f"no value for the {noun} {listing(slot.name for slot in missing)}"
     note = f"add `{example}`" if texts else f"give `{option} {example}`"
     yield Diagnostic(_CODE, message, source.excerpt(Span(max(0, end - 1), end)) if texts else None, notes=(note,))
 
 
-def _example(slot: Slot) -> str:
-    """A value of the slot's type, for messages."""
+def example_value(slot: Slot) -> str:
+    """Return a value of the slot's type, as it is typed."""
     match slot.type:
         case BoolType():
             return "false"

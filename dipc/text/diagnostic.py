@@ -185,14 +185,14 @@ def _slips(left: str, right: str) -> int:
     return row[-1]
 
 
-def listing(names: Iterable[str], limit: int = 8) -> str:
-    """Return `names` in quotes with commas and a last "and"; after `limit` names, say how many more there are."""
+def listing(names: Iterable[str], limit: int = 8, joint: str = "and") -> str:
+    """Return `names` in quotes with commas and a last `joint`; after `limit` names, say how many more there are."""
     quoted = [f"`{name}`" for name in names]
     if len(quoted) > limit:
-        return f"{', '.join(quoted[:limit])} and {len(quoted) - limit} more"
+        return f"{', '.join(quoted[:limit])} {joint} {len(quoted) - limit} more"
     if len(quoted) <= 1:
         return "".join(quoted)
-    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    return f"{', '.join(quoted[:-1])} {joint} {quoted[-1]}"
 
 
 # --- Diagnostics as text, in the manner of rustc: message, place, the line with a caret, and the correction -----------

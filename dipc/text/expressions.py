@@ -103,6 +103,8 @@ class Elaborator(References):
             case ast.Element():
                 return self.element(expr, self.typed(expr.index))
             case ast.Compare():
+                self.receive(expr.right, expr.left)
+                self.receive(expr.left, expr.right)
                 return self._comparison(expr, self.typed(expr.left), self.typed(expr.right))
             case ast.Unary(UnaryOp.NEGATE):
                 return self._negative(expr, self.number(expr.operand))

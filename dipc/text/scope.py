@@ -33,7 +33,7 @@ from dipc.text.core import (
     kind_of,
     show_value,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, SourceText, Span, did_you_mean
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, SourceText, Span, did_you_mean, listing
 
 # --- The mistakes of one program, collected to be reported together ---------------------------------------------------
 
@@ -276,6 +276,7 @@ class References:
     """The lookup of names in a scope, loop variables first, which reports names that cannot be resolved.
 
     `locals` are loop variables and the variable of an `Exp`. `fixed` are the slots with a value in the current case.
+    `receivers` has, for each expression that is assigned to a variable or compared with one, that variable.
     While `dead` > 0, the current code can never run: its names and types are still checked, its values are not.
     `declaring` is for expressions in declarations.
     """
@@ -286,6 +287,7 @@ class References:
         self._declaring = declaring
         self.locals: dict[str, Typed] = {}
         self.fixed: dict[int, Value] = {}
+        self.receivers: dict[Span, DeclaredVariable] = {}
         self.dead = 0
 
     def report_value(
@@ -325,6 +327,13 @@ class References:
             secondary=secondary,
         )
         return False
+
+    def receive(self, value: ast.Expr, receiver: ast.Expr | ast.Name | ast.Element) -> None:
+        """Note that `value` is assigned to `receiver` or compared with it, for the message about an unknown name."""
+        if isinstance(value, ast.Name) and isinstance(receiver, ast.Name | ast.Element):
+            variable = self.scope.symbols.get(receiver.name)
+            if isinstance(variable, DeclaredVariable):
+                self.receivers[value.span] = variable
 
     def name(self, expr: ast.Name) -> Typed:
         """Return the meaning of a bare name as an expression."""
@@ -478,7 +487,12 @@ class References:
             hint = "numbers, constants and domain values may stand here"
         else:
             hint = f"declare it before the first statement: `var {name}{bounds} : real;` (or bool, int, a domain)"
-        notes = did_you_mean(name, [*self.scope.symbols, *self.locals]) or [hint]
+        notes = did_you_mean(name, [*self.scope.symbols, *self.locals])
+        match self.receivers.get(span):
+            case DeclaredVariable(name=receiver, type=DomType(values=values)) if isinstance(values[0], str):
+                notes.append(f"`{receiver}` is {listing(map(show_value, values), joint='or')}")
+            case _:
+                notes = notes or [hint]
         self.findings.report(ProgramCode.UNKNOWN_NAME, span, f"`{name}` is not declared", notes=notes, once=name)
 
     def _constant(self, constant: DeclaredConstant, span: Span) -> Typed:

@@ -314,6 +314,7 @@ class StatementLowering:
 
     def _assign(self, statement: ast.Assign) -> None:
         place = self._place(statement.target)
+        self._elaborator.receive(statement.value, statement.target)
         typed = self._elaborator.typed(statement.value)
         if place is not None and not self._store(place, typed, statement):
             self._assume_assigned(place, statement.span)

@@ -52,6 +52,7 @@ def address() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     assert CHROMIUM is not None, "no Chromium: apt-get install chromium"
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield opened
@@ -64,7 +65,6 @@ def opened(browser: Browser, address: str) -> Iterator[tuple[Page, list[str]]]:
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type in {"error", "warning"} else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -142,17 +142,39 @@ def test_the_second_check_is_quick(page: Page) -> None:
 
 
 def test_a_mistake_is_underlined(page: Page) -> None:
+    expect(page.locator("#verdict.good")).to_be_visible()
     line = page.locator(".cm-line", has_text="rT <- Lap(eps/(2*c), T);").first
     line.click()
     page.keyboard.press("End")
     page.keyboard.type(" oops oops")
     expect(page.locator(".cm-lintRange-error").first).to_have_text("oops")
     expect(page.locator("#mistakes li")).to_contain_text("E0")
-    expect(page.locator(".answer.old")).to_have_count(1)  # it is about another program
+    expect(page.locator("#why")).to_contain_text("Not asked: line ")
+    expect(page.locator("#before")).to_be_visible()  # the old answer is about another program
     for _ in " oops oops":
         page.keyboard.press("Backspace")
     expect(page.locator(".cm-lintRange-error")).to_have_count(0)
     expect(page.locator("#mistakes li")).to_have_count(0)
+
+
+def test_the_first_clicks_are_answered(page: Page) -> None:
+    """Whichever question is chosen, its fields hold what it needs, and no message speaks of options."""
+    for title in ("Noisy threshold: holds", "Sparse vector technique: holds"):
+        page.get_by_label("Gallery").select_option(label=title)
+        expect(page.locator("#verdict.good")).to_be_visible()
+        for command in ("privacy", "tighten", "solve", "prob", "check"):
+            page.locator("#command").select_option(command)
+            expect(page.locator("#asked")).to_contain_text(command)
+            expect(page.locator("#text")).not_to_contain_text("error")
+            expect(page.locator("#line")).not_to_contain_text("No answer")
+
+
+def test_a_form_that_is_emptied_says_which_field_it_needs(page: Page) -> None:
+    page.get_by_label("Gallery").select_option(label="Noisy threshold: holds")
+    page.locator("#command").select_option("privacy")
+    expect(page.get_by_label("adjacent")).to_have_value("linf:1")
+    page.get_by_label("adjacent").fill("")
+    expect(page.locator("#line")).to_have_text("No answer: the field “adjacent” is missing")
 
 
 def test_what_a_program_is_stands_beside_it(page: Page) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dipc.cli.main import run
-from dipc.playground import answer, mistakes
+from dipc.playground import answer, form, mistakes
 from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -29,8 +29,9 @@ def messages(command: str, options: str, *, table: bool = True, program: str | N
         "options": shlex.split(options),
     }
     told: list[dict[str, Any]] = []
-    answer(json.dumps(question), lambda event: told.append(json.loads(event)))
-    return [event for event in told if event["kind"] != "progress"]
+    draw = answer(json.dumps(question), lambda event: told.append(json.loads(event)))
+    pages = [] if draw is None else [{"kind": "page", "html": draw()}]
+    return [*(event for event in told if event["kind"] != "progress"), *pages]
 
 
 @pytest.mark.parametrize("factor", [6, 7])
@@ -139,3 +140,46 @@ def test_the_folders_that_the_page_is_built_from_are_there() -> None:
     assert paths
     for path in paths:
         assert (script.parent / path).is_dir(), path
+
+
+FIRST = [
+    "benchmarks/sparse.dip",
+    "benchmarks/laplace.dip",
+    "docs/programs/busy.dip",
+    "docs/programs/majority.dip",
+    "docs/programs/geometric.dip",
+    "docs/programs/two_counts.dip",
+]
+
+
+@pytest.mark.parametrize("command", ["check", "privacy", "tighten", "solve", "prob"])
+@pytest.mark.parametrize("program", FIRST)
+def test_a_question_that_is_chosen_is_answered(
+    program: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fields that a question needs are filled, so that the first click ends in an answer."""
+    text = (ROOT / program).read_text(encoding="utf-8")
+    fields = json.loads(form(command, text))
+    monkeypatch.chdir(tmp_path)
+    options = shlex.join(word for field in fields.items() for word in field)
+    answered, _ = messages(command, options, table=False, program=text)
+    assert (answered["code"] in {0, 1}, answered["errors"]) == (True, "")
+
+
+def test_a_form_is_of_the_program() -> None:
+    text = (ROOT / "docs" / "programs" / "busy.dip").read_text(encoding="utf-8")
+    assert json.loads(form("privacy", text)) == {"--inputs": "all", "--adjacent": "linf:1"}
+    assert json.loads(form("prob", text)) == {"--input": "count = 0"}
+    assert json.loads(form("check", "program wrong")) == {}
+    coin = (ROOT / "docs" / "programs" / "majority.dip").read_text(encoding="utf-8")
+    assert json.loads(form("privacy", coin)) == {"--adjacent": "hamming:1"}
+
+
+@pytest.mark.parametrize("options", ["", "--adjacent linf:1", "--adjacent linf:1 --inputs 'count = 0..1' --budgt 1"])
+def test_messages_speak_of_fields(options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "programs" / "busy.dip").read_text(encoding="utf-8")
+    (only,) = messages("privacy", options, table=False, program=text)
+    assert only["code"] == 2
+    assert "--help" not in only["errors"]
+    assert "the field “" in only["errors"]

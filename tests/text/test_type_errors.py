@@ -87,6 +87,22 @@ def test_an_undeclared_name_is_reported_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "notes"),
+    [
+        ("a <- maybe", ["`a` is `no` or `yes`"]),
+        ("a <- ye", ["did you mean `yes`?", "`a` is `no` or `yes`"]),
+        ("b <- a = never", ["`a` is `no` or `yes`"]),
+        ("if never = a then b <- true end", ["`a` is `no` or `yes`"]),
+        ("n <- many", ["declare it before the first statement: `var many : real;` (or bool, int, a domain)"]),
+    ],
+)
+def test_a_misspelt_answer_is_told_the_answers(statement: str, notes: list[str]) -> None:
+    header = "program p; domain answer = {no, yes}; output a : answer = no; output b : bool = true; var n : {0..3}; "
+    (found,) = refused(header + statement)
+    assert (found.code, list(found.notes)) == ("E0201", notes)
+
+
+@pytest.mark.parametrize(
     ("statements", "codes"),
     [
         ("y <- foo + r*s + max(foo, bot)", ["E0201", "E0207", "E0205"]),

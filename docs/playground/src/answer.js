@@ -18,7 +18,7 @@ for (const each of ["report", "text"]) {
 }
 
 export function showAnswer(event, asked) {
-  const { code, text, errors, seconds } = event;
+  const { code, text, errors, page, seconds } = event;
   const [first, ...others] = (text || errors).split("\n");
   const broken = others.findIndex((line) => !/^ {2}\S/.test(line));
   const line = [first, ...others.slice(0, Math.max(0, broken)).map((part) => part.trim())].join(" ");
@@ -26,12 +26,18 @@ export function showAnswer(event, asked) {
   element("verdict").className = plain ? "" : MOODS[code] ?? "bad";
   element("verdict").hidden = false;
   element("asked").textContent = asked;
-  element("line").textContent = text ? line : "No answer";
+  const said = errors.split("\n")[0].replace(/^(?:error(?:\[\w+\])?|internal error): /, "");
+  element("line").textContent = text || !said ? line : `No answer: ${said}`;
   element("text").textContent = text + (text && errors ? "\n" : "") + errors;
   element("took").textContent = `${seconds < 1 ? Math.max(1, Math.round(seconds * 1000)) + " ms" : seconds.toFixed(1) + " s"}`;
   document.querySelector(".tabs").hidden = false;
-  element("report").classList.add("old");
-  if (code === 2 || code === 70 || !text) { element("report").replaceChildren(); choose("text"); }
+  const report = element("report");
+  report.classList.add("old");
+  if (code === 2 || code === 70 || !text) { report.replaceChildren(); choose("text"); return; }
+  if (page && !report.hasChildNodes()) {
+    report.classList.remove("old");
+    report.replaceChildren(Object.assign(document.createElement("p"), { className: "drawing", textContent: "Drawing the report …" }));
+  }
 }
 
 export function showPage(html) {

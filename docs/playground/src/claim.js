@@ -1,4 +1,5 @@
-// The claim as fields, and as the words of a command.
+// The question as fields, and as the words of a command. What was typed in a field is kept for each question; the constants and
+// eps, which are the program's, for all of them.
 const FIELDS = {
   "--beta": ["beta", "2*m*exp(-alpha*eps/8)"],
   "--inputs": ["inputs", "q = -1..1, or all"],
@@ -15,16 +16,19 @@ const FIELDS = {
 const ACCURACY = ["--beta", "--inputs", "-D", "--alpha", "--gamma", "--eps"];
 
 export const COMMANDS = {
-  check: { fields: ACCURACY, table: true },
-  privacy: { fields: ["--adjacent", "--inputs", "-D", "--budget", "--delta", "--eps"], table: false },
-  tighten: { fields: ACCURACY, table: true },
-  solve: { fields: [...ACCURACY, "--for"], table: true },
-  prob: { fields: ["--input", "-D", "--eps"], table: false },
+  check: { fields: ACCURACY, table: true, group: "accuracy" },
+  privacy: { fields: ["--adjacent", "--inputs", "-D", "--budget", "--delta", "--eps"], table: false, group: "privacy" },
+  tighten: { fields: ACCURACY, table: true, group: "accuracy" },
+  solve: { fields: [...ACCURACY, "--for"], table: true, group: "accuracy" },
+  prob: { fields: ["--input", "-D", "--eps"], table: false, group: "prob" },
 };
+const OF_THE_PROGRAM = new Set(["-D", "--eps"]);
 
 export function makeClaim(host, changed) {
   let command = null;
   const inputs = new Map();
+  const typed = new Map(); // what the fields held, by group of questions and option
+  const key = (flag) => (OF_THE_PROGRAM.has(flag) ? flag : `${COMMANDS[command].group} ${flag}`);
   const more = document.createElement("input");
 
   function field(label, hint, input, long) {
@@ -40,25 +44,38 @@ export function makeClaim(host, changed) {
   }
 
   return {
-    // The fields of the command, with what those of the same names held before.
+    // The fields of the command, with what they held when it was last asked.
     choose(name) {
-      const held = new Map([...inputs].map(([flag, input]) => [flag, input.value]));
+      for (const [flag, input] of inputs) { typed.set(key(flag), input.value); }
+      if (command) { typed.set(`${COMMANDS[command].group} more`, more.value); }
       inputs.clear();
       command = name;
+      more.value = typed.get(`${COMMANDS[command].group} more`) ?? "";
       const beside = COMMANDS[name].fields.filter((flag) => flag !== "--beta").length % 2 === 1;
       host.replaceChildren(
         ...COMMANDS[name].fields.map((flag) => {
           const input = document.createElement("input");
-          input.value = held.get(flag) ?? "";
+          input.value = typed.get(key(flag)) ?? "";
           inputs.set(flag, input);
           return field(...FIELDS[flag], input, flag === "--beta");
         }),
-        field("more options", "--for-all \"m >= 3\" --digits 12", more, !beside),
+        field("more", "--for-all \"m >= 3\" --digits 12", more, !beside),
       );
+    },
+    // Fill the fields that are empty and may not be.
+    complete(needed) {
+      for (const [flag, value] of Object.entries(needed)) {
+        const input = inputs.get(flag);
+        if (input && !input.value.trim()) { input.value = value; }
+      }
+    },
+    forget() {
+      typed.clear();
+      more.value = "";
+      for (const input of inputs.values()) { input.value = ""; }
     },
     show(options) {
       const others = [];
-      for (const input of inputs.values()) { input.value = ""; }
       for (let at = 0; at < options.length; at += 1) {
         const input = inputs.get(options[at]);
         if (!input || at + 1 === options.length) { others.push(quoted(options[at])); continue; }

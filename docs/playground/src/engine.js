@@ -22,9 +22,19 @@ export class Engine {
 
   // End what is being computed, with everything that it holds, and begin with another worker.
   stop() {
+    this.#next.clear();
+    this.#restart();
+  }
+
+  // Those who wait come next: what is being computed has `patience` milliseconds to end, or its worker is ended.
+  hurry(patience) {
+    const number = this.#number;
+    setTimeout(() => { if (this.#now && this.#number === number && this.#next.size) { this.#restart(); } }, patience);
+  }
+
+  #restart() {
     this.#worker.terminate();
     this.#now = null;
-    this.#next.clear();
     this.#start();
   }
 
@@ -38,7 +48,7 @@ export class Engine {
 
   #advance() {
     if (!this.#ready || this.#now) { return; }
-    const kind = ["mistakes", "ask"].find((each) => this.#next.has(each));
+    const kind = ["form", "mistakes", "ask", "draw"].find((each) => this.#next.has(each));
     if (!kind) { return; }
     this.#now = this.#next.get(kind);
     this.#next.delete(kind);

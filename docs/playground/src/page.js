@@ -7,6 +7,7 @@ import { Engine } from "./engine.js";
 import { fromFragment, toFragment } from "./link.js";
 
 const PATIENCE = 250; // milliseconds without a key before anything is asked
+const LAST = 2500; // milliseconds that a question has left once another program was chosen
 const element = (id) => document.getElementById(id);
 let timer = 0;
 let tick = 0;
@@ -32,6 +33,7 @@ function show({ command, program, table, options }) {
   setting = true;
   element("command").value = command in COMMANDS ? command : "check";
   chooseCommand();
+  claim.forget();
   claim.show(options);
   element("name").value = program.name;
   tableName = table?.name ?? program.name.replace(/(\.dip)?$/, ".csv");
@@ -40,11 +42,12 @@ function show({ command, program, table, options }) {
   const { about, text } = described(program.text);
   element("about").textContent = about;
   element("about").hidden = !about;
+  element("about").classList.remove("whole");
   editor.show(text);
   setting = false;
   showNothing();
-  if (engine.busy) { stop(); }
   ask();
+  engine.hurry(LAST);
 }
 
 // The comment that opens a program says what it is: it stands beside the program, not above it.
@@ -58,6 +61,22 @@ function described(text) {
 function chooseCommand() {
   claim.choose(element("command").value);
   element("table").hidden = !claim.takesTable();
+}
+
+// Whoever chooses a question finds the fields that it needs filled.
+function needed() {
+  const { command, program } = question();
+  const message = { kind: "form", command, text: program.text, definitions: definitions(), eps: claim.value("--eps") };
+  engine.send(message, (event) => {
+    if (event.kind !== "form" || element("command").value !== command) { return; }
+    claim.complete(event.fields);
+    changed();
+  });
+}
+
+function definitions() {
+  const given = claim.value("-D");
+  return given ? [given] : [];
 }
 
 function words({ command, program, table, options }) {
@@ -94,19 +113,22 @@ function look(then = () => {}) {
   const asked = question();
   element("words").replaceChildren(...words(asked).flatMap((word) => [Object.assign(document.createElement("span"), { textContent: word }), " "]));
   toFragment(asked).then((fragment) => history.replaceState(null, "", fragment));
-  const definitions = claim.value("-D");
-  const message = { kind: "mistakes", text: asked.program.text, definitions: definitions ? [definitions] : [], eps: claim.value("--eps") };
+  const message = { kind: "mistakes", text: asked.program.text, definitions: definitions(), eps: claim.value("--eps") };
   engine.send(message, (event) => {
     if (event.kind === "answer") { showAnswer(event, "mistakes"); } // a defect of the page, which says so
     if (event.kind !== "mistakes" || editor.text() !== asked.program.text) { return; }
     editor.mark(event.mistakes);
     list(event.mistakes);
-    document.querySelector(".answer").classList.toggle("old", event.mistakes.length > 0);
     if (event.mistakes.length === 0) { then(asked); }
   });
 }
 
 function list(mistakes) {
+  const lines = [...new Set(mistakes.map((each) => editor.lineOf(each.from)))];
+  const shown = lines.length > 3 ? `${lines.slice(0, 3).join(", ")}, …` : lines.join(", ");
+  element("unasked").hidden = lines.length === 0;
+  element("why").textContent = `Not asked: ${lines.length === 1 ? `line ${shown} has a mistake` : `lines ${shown} have mistakes`}`;
+  document.querySelector(".answer").classList.toggle("old", lines.length > 0);
   element("mistakes").replaceChildren(...mistakes.map((each) => {
     const item = document.createElement("li");
     const place = document.createElement("button");
@@ -122,13 +144,22 @@ function list(mistakes) {
 function ask() {
   engine.forget("ask");
   look((asked) => {
+    engine.forget("draw");
     engine.send({ kind: "ask", question: asked }, (event) => {
       if (event.kind === "progress") { waiting(event); }
       if (event.kind === "answer") { showAnswer(event, `${asked.command} ${asked.program.name}`); waiting(null); }
-      if (event.kind === "page") { showPage(event.html); }
+      if (event.kind === "answer" && event.page) { draw(); }
       if (event.kind === "done") { busy(false); }
     });
     busy(true);
+  });
+}
+
+// The report comes after the answer, and after whatever was asked meanwhile.
+function draw() {
+  engine.send({ kind: "draw" }, (event) => {
+    if (event.kind === "page") { showPage(event.html); }
+    if (event.kind === "answer") { showAnswer(event, "report"); } // a defect of the page, which says so
   });
 }
 
@@ -160,10 +191,11 @@ function stop() {
 
 // --- what people do ---
 
-element("command").addEventListener("change", () => { chooseCommand(); changed(); });
+element("command").addEventListener("change", () => { chooseCommand(); needed(); changed(); });
 for (const id of ["rows", "name"]) { element(id).addEventListener("input", changed); }
 element("claim").addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); ask(); });
 element("stop").addEventListener("click", () => { stop(); element("live").checked = false; });
+element("about").addEventListener("click", () => element("about").classList.toggle("whole"));
 element("live").addEventListener("change", changed);
 element("link").addEventListener("click", async () => {
   const fragment = await toFragment(question());

@@ -8,8 +8,8 @@ const needed = ["libgmp", "libmpfr", "libflint"]; // each needs those before it,
 const rank = ({ path }) => (needed.findIndex((name) => path.includes(`/${name}`)) + needed.length + 1) % (needed.length + 1);
 
 // `files` is a list of {path, bytes}; `kept` is what `remember` returned, or null. `begin` is Python that imports what is
-// wanted: it is run where nothing is kept.
-export async function startPython({ loadPyodide, createModule, indexURL, files, kept, begin }) {
+// wanted: it is run where nothing is kept, after `importing` was called. `starting` is called when all is fetched.
+export async function startPython({ loadPyodide, createModule, indexURL, files, kept, begin, starting, importing }) {
   const libraries = files.filter(isLibrary).sort((a, b) => rank(a) - rank(b));
   let module = null;
   let failure = null;
@@ -18,6 +18,7 @@ export async function startPython({ loadPyodide, createModule, indexURL, files, 
     const before = settings.onRuntimeInitialized;
     settings.onRuntimeInitialized = () => {
       before?.();
+      starting();
       try {
         link(module, libraries);
         if (kept) { makeRoom(module, kept); }
@@ -34,6 +35,7 @@ export async function startPython({ loadPyodide, createModule, indexURL, files, 
     pyodide.FS.mkdirTree(file.path.slice(0, file.path.lastIndexOf("/")));
     pyodide.FS.writeFile(file.path, file.bytes, { canOwn: true });
   }
+  importing();
   if (!kept) { pyodide.runPython(begin); }
   return { pyodide, remember: () => remembered(pyodide, module) };
 }

@@ -1,4 +1,5 @@
-// Python with dipc. Messages: {kind: "mistakes" | "ask", number, …}; each is answered by events and {kind: "done"}.
+// Python with dipc. Messages: {kind: "form" | "mistakes" | "ask" | "draw", number, …}; each is answered by events and
+// {kind: "done"}. "draw" draws the report of the question that was asked last.
 import createModule from "./pyodide/pyodide.asm.mjs";
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 import { read, startPython, unpacked, written } from "./start.js";
@@ -11,7 +12,7 @@ sys.set_int_max_str_digits(0)
 os.environ["COLUMNS"] = "80"
 os.makedirs("/work", exist_ok=True)
 os.chdir("/work")
-from dipc.playground import answer, mistakes
+from dipc.playground import answer, form, mistakes
 import dipc, flint
 # What the first question loads, the next finds.
 _first = "input x : real; output b : bool; var r : real; r <- Lap(eps, x); b <- r >= 0; ideal { b <- x >= 0 } claim { beta: 1; }"
@@ -22,6 +23,7 @@ gc.collect()
 `;
 
 let calls = null;
+let draw = null; // what draws the report of the last answer
 const begun = performance.now();
 const plain = self.fetch.bind(self);
 
@@ -54,13 +56,19 @@ function counted(sizes, kept) {
     const counter = new TransformStream({
       transform(chunk, controller) {
         loaded += chunk.byteLength;
-        const what = fetched ? `Fetching Python and dipc, once: ${megabytes(loaded)} of ${megabytes(total)} MB` : "Loading Python and dipc";
-        postMessage({ kind: "loading", part: Math.min(1, loaded / total), what });
+        const what = fetched ? `fetching Python and dipc, once: ${megabytes(loaded)} of ${megabytes(total)} MB` : "reading Python and dipc";
+        step(1, what, Math.min(1, loaded / total));
         controller.enqueue(chunk);
       },
     });
     return new Response(response.body.pipeThrough(counter), response);
   };
+}
+
+// The steps of loading: 1 takes most of the time on a slow line, 2 and 3 on a slow machine.
+const UNTIL = [0, 0.5, 0.8, 1]; // the part of the bar that is filled after each
+function step(number, what, part = 0) {
+  postMessage({ kind: "loading", part: UNTIL[number - 1] + part * (UNTIL[number] - UNTIL[number - 1]), what: `Step ${number} of 3: ${what}` });
 }
 
 async function inflated(name) {
@@ -75,15 +83,18 @@ async function start() {
   counted(sizes, kept);
   const before = kept?.match(MEMORY).then((response) => response?.arrayBuffer()).then((buffer) => buffer && read(buffer)).catch(() => null);
   const files = unpacked(names, await inflated("packages.gz"));
-  const given = { loadPyodide, createModule, indexURL: new URL("pyodide/", self.location.href).href, files, begin: BEGIN };
-  postMessage({ kind: "loading", part: 1, what: "Starting Python" });
+  const given = { loadPyodide, createModule, indexURL: new URL("pyodide/", self.location.href).href, files, begin: BEGIN, starting: () => step(2, "starting Python"), importing: () => step(3, "importing dipc") };
   const { pyodide, remember } = await begin(given, await before, kept);
-  postMessage({ kind: "loading", part: 1, what: "Starting dipc" });
   const memory = remember && kept && remember();
   const [dipc, ...functions] = pyodide.runPython(`
 os.makedirs("/work", exist_ok=True)
 os.chdir("/work")
-(dipc.__version__, answer, lambda text, definitions, eps: mistakes(text, definitions.to_py(), eps))
+(
+    dipc.__version__,
+    answer,
+    lambda text, definitions, eps: mistakes(text, definitions.to_py(), eps),
+    lambda command, text, definitions, eps: form(command, text, definitions.to_py(), eps),
+)
 `).toJs({ depth: 1 });
   calls = functions;
   postMessage({ kind: "ready", version: dipc, seconds: (performance.now() - begun) / 1000, from: remember ? "files" : "memory" });
@@ -105,14 +116,19 @@ const started = start().catch((error) => postMessage({ kind: "broken", text: Str
 self.onmessage = async ({ data }) => {
   await started;
   const { number } = data;
-  const [answer, mistakes] = calls;
+  const [answer, mistakes, form] = calls;
   const begun = performance.now();
   const seconds = () => (performance.now() - begun) / 1000;
   try {
     if (data.kind === "mistakes") {
       postMessage({ kind: "mistakes", number, mistakes: JSON.parse(mistakes(data.text, data.definitions, data.eps ?? undefined)) });
+    } else if (data.kind === "form") {
+      postMessage({ kind: "form", number, fields: JSON.parse(form(data.command, data.text, data.definitions, data.eps ?? undefined)) });
+    } else if (data.kind === "draw") {
+      if (draw) { postMessage({ kind: "page", number, html: draw() }); }
     } else {
-      answer(JSON.stringify(data.question), (event) => postMessage({ ...JSON.parse(event), number, seconds: seconds() }));
+      draw?.destroy();
+      draw = answer(JSON.stringify(data.question), (event) => postMessage({ ...JSON.parse(event), number, seconds: seconds() })) ?? null;
     }
   } catch (error) {
     postMessage({ kind: "answer", number, code: 70, text: "", errors: `internal error: ${error}\n`, seconds: seconds() });
