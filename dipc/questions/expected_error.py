@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_text, outward
+from dipc.algebra.record import Record, json_object
 from dipc.claims.claim import Terms, intervals_text
 from dipc.claims.table import Row
 from dipc.decide.engine import Engine
@@ -48,12 +49,17 @@ class ErrorRows(TableRows):
 
 
 @frozen
-class ErrorRow:
+class ErrorRow(Record):
     """The expected `error` at one input in closed form, and an enclosure of its `value` at the eps of the report.
 
     Both are None past a limit, with the `reason`. For a numeric output `bias` is E[output - det(u)], and `variance` its
     variance. `result` is the decided row, if there is a claim.
     """
+
+    FIELDS = (
+        "row input output error value=ends reason ?(inputs=where exact) bias? variance? "
+        "?(verdict=result.verdict allowed=result.beta counterexample failing=result.failing+)"
+    )
 
     row: int
     input: Mapping[str, str]
@@ -68,33 +74,19 @@ class ErrorRow:
     where: str | None = None
     exact: bool = True
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the row's object in the JSON output."""
-        result: dict[str, Any] = {
-            "row": self.row,
-            "input": dict(self.input),
-            "output": dict(self.output),
-            "error": None if self.error is None else str(self.error),
-            "value": None if self.value is None else _ends(self.value),
-            "reason": self.reason,
-        }
-        if self.where is not None:
-            result |= {"inputs": self.where, "exact": self.exact}
-        more = {"bias": self.bias, "variance": self.variance}
-        result |= {name: str(form) for name, form in more.items() if form is not None}
-        if self.result is not None:
-            result["verdict"] = str(self.result.verdict)
-            result["allowed"] = self.result.beta
-            result["counterexample"] = None
-            if (refuted := self.result.counterexample) is not None:
-                result["counterexample"] = {
-                    "eps": str(refuted.eps),
-                    "error": _ends(complement(refuted.probability)),
-                    "allowed": _ends(complement(refuted.required)),
-                }
-            if self.result.failing:
-                result["failing"] = [interval.as_json() for interval in self.result.failing]
-        return result
+    @property
+    def ends(self) -> list[str] | None:
+        """The ends of the value, as texts."""
+        return None if self.value is None else _ends(self.value)
+
+    @property
+    def counterexample(self) -> dict[str, object] | None:
+        """The eps that refutes the claim, with the error there and the allowed one."""
+        refuted = None if self.result is None else self.result.counterexample
+        if refuted is None:
+            return None
+        error, allowed = (_ends(complement(ends)) for ends in (refuted.probability, refuted.required))
+        return {"eps": str(refuted.eps), "error": error, "allowed": allowed}
 
 
 def _ends(ends: tuple[Fraction, Fraction]) -> list[str]:
@@ -108,13 +100,18 @@ def complement(ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
 
 
 @frozen
-class ErrorReport:
+class ErrorReport(Record):
     """The expected errors at all inputs.
 
     `worst` is the number of a row with the largest error at the eps `at`; with `everywhere` this row is proved to have
     the largest error for every eps of the intervals. `claimed` is the claim; without one `claimed` and `verdict` are
     None.
     """
+
+    HEAD = "schema program constants expected=said eps at worst worst_everywhere=everywhere claim=claimed? verdict?"
+    FIELDS = f"{HEAD} rows"
+
+    schema = "dipc.error/1"
 
     program: str
     said: str
@@ -128,24 +125,9 @@ class ErrorReport:
     interrupted: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the JSON object without its rows."""
-        result: dict[str, Any] = {
-            "schema": "dipc.error/1",
-            "program": self.program,
-            "constants": dict(self.constants),
-            "expected": self.said,
-            "eps": self.eps,
-            "at": str(self.at),
-            "worst": self.worst,
-            "worst_everywhere": self.everywhere,
-        }
-        if self.verdict is not None:
-            result |= {"claim": self.claimed, "verdict": str(self.verdict)}
-        return result
-
-    def __getitem__(self, key: str) -> Any:
-        return [row.as_json() for row in self.rows] if key == "rows" else self.as_json()[key]
+    def head(self) -> dict[str, Any]:
+        """Return the keys of the JSON object that precede the rows."""
+        return json_object(self, self.HEAD)
 
 
 def table_rows(source: ErrorRows, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:

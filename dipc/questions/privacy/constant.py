@@ -22,7 +22,6 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
 from math import floor, prod
-from typing import Any
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.exppoly import product as product_of
@@ -720,6 +719,11 @@ class Constant(PrivacyAnswer):
     `numbers` are the values of a program's constant that the answer covers.
     """
 
+    FIELDS = (
+        f"{PrivacyAnswer.HEAD} eps pairs constant(proved:limit refuted_below:limit input=at.input adjacent=at.adjacent "
+        "output=at.output exact balls+) reason for_all=numbers?"
+    )
+
     eps: str
     proved: Fraction | None
     refuted_below: Fraction | None
@@ -732,25 +736,10 @@ class Constant(PrivacyAnswer):
         """True if both ends are equal."""
         return self.proved == self.refuted_below
 
-    def as_json(self) -> dict[str, Any]:
-        result: dict[str, Any] = {
-            "proved": "inf" if self.proved is None else str(self.proved),
-            "refuted_below": "inf" if self.refuted_below is None else str(self.refuted_below),
-            "input": None if self.at is None else dict(self.at.input),
-            "adjacent": None if self.at is None else dict(self.at.adjacent),
-            "output": None if self.at is None else dict(self.at.output),
-            "exact": self.exact,
-        }
-        if self.at is not None and self.at.balls:
-            result["balls"] = {name: list(map(str, ends)) for name, ends in self.at.balls.items()}
-        return {
-            **self.head,
-            "eps": self.eps,
-            "pairs": self.pairs,
-            "constant": result,
-            "reason": self.reason,
-            **({} if self.numbers is None else {"for_all": self.numbers.as_json()}),
-        }
+    @property
+    def balls(self) -> Mapping[str, list[str]] | None:
+        """The ends of the intervals of the real parts of the output."""
+        return None if self.at is None else {name: [*map(str, ends)] for name, ends in self.at.balls.items()}
 
 
 @frozen

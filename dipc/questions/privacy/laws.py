@@ -13,11 +13,11 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from math import ceil
-from typing import Any
 
 from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
 from dipc.algebra.numbers import log_enclosure, outward
+from dipc.algebra.record import Record
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, EndPoint
 from dipc.frozen import frozen
@@ -48,7 +48,6 @@ from dipc.questions.privacy.outcome import (
     Sides,
     UnprovedLoss,
     counterexample_of,
-    ends_json,
     power,
 )
 from dipc.sign.interval import Interval
@@ -61,18 +60,15 @@ _MOST_BUDGET, _BISECTED = 2**12, 12
 
 
 @frozen
-class DeltaPiece:
+class DeltaPiece(Record):
     """The least delta from `lower` to `upper` is `delta`; `where` is None where delta is 0."""
+
+    FIELDS = "from=lower to=upper delta *where"
 
     lower: EndPoint
     upper: EndPoint
     delta: ClosedForm
     where: OutputsAtPair | None
-
-    def as_json(self) -> dict[str, Any]:
-        """The JSON object."""
-        place = {} if self.where is None else self.where.as_json()
-        return {"from": self.lower.as_json(), "to": self.upper.as_json(), "delta": str(self.delta), **place}
 
 
 @frozen
@@ -84,6 +80,10 @@ class LeastDelta(PrivacyAnswer):
     was given; it has no closed form where probabilities have none.
     """
 
+    FIELDS = (
+        f"{PrivacyAnswer.HEAD} budget eps pairs least_delta(pieces supremum:ends attained place where at=value_at?)"
+    )
+
     budget: str
     eps: str
     pieces: tuple[DeltaPiece, ...] | None
@@ -93,20 +93,10 @@ class LeastDelta(PrivacyAnswer):
     where: OutputsAtPair | None
     at: tuple[Fraction, Ends, ClosedForm | None] | None
 
-    def as_json(self) -> dict[str, Any]:
-        result: dict[str, Any] = {
-            "pieces": None if self.pieces is None else [piece.as_json() for piece in self.pieces],
-            "supremum": ends_json(self.supremum),
-            "attained": self.attained,
-            "place": self.place if isinstance(self.place, str) else ends_json(self.place),
-            "where": None if self.where is None else self.where.as_json(),
-        }
-        if self.at is not None:
-            eps, value, form = self.at
-            said = None if form is None else str(form)
-            result["at"] = {"eps": str(eps), "value": ends_json(value), "delta": said}
-        about = {"budget": self.budget, "eps": self.eps, "pairs": self.pairs}
-        return {**self.head, **about, "least_delta": result}
+    @property
+    def value_at(self) -> dict[str, object] | None:
+        """The single eps with the least delta there."""
+        return None if self.at is None else dict(zip(("eps", "value", "delta"), self.at, strict=True))
 
 
 @frozen

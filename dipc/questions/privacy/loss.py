@@ -29,6 +29,7 @@ from typing import Any
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import log_enclosure, outward
+from dipc.algebra.record import json_object
 from dipc.chain.chain import ExitState
 from dipc.chain.state import Affine
 from dipc.decide.engine import Engine, Underway, results_in_order
@@ -38,7 +39,7 @@ from dipc.measure.measure import Bound, EnclosedForm, Share, UnexpandedBound
 from dipc.program.exits import Answer
 from dipc.program.program import Program, Progress
 from dipc.questions.privacy.adjacency import Input, Pairs, texts
-from dipc.questions.privacy.outcome import Ends, PrivacyAnswer, Texts, ends_json
+from dipc.questions.privacy.outcome import Ends, PrivacyAnswer, Texts
 from dipc.sign.chart import sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import ReducedQuotient
@@ -315,26 +316,14 @@ class Loss(PrivacyAnswer):
     `value` encloses the loss; None is infinity. `text` is the loss as the logarithm of a closed form in eps.
     """
 
+    FIELDS = f"{PrivacyAnswer.HEAD} pairs eps loss(value:ends input adjacent output text)"
+
     eps: Fraction
     value: Ends | None
     input: Texts
     adjacent: Texts
     output: Texts
     text: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            **self.head,
-            "pairs": self.pairs,
-            "eps": str(self.eps),
-            "loss": {
-                "value": ends_json(self.value),
-                "input": dict(self.input),
-                "adjacent": dict(self.adjacent),
-                "output": dict(self.output),
-                "text": self.text,
-            },
-        }
 
 
 def loss_text(first: Closed, second: Closed) -> str:
@@ -440,6 +429,9 @@ class Renyi(PrivacyAnswer):
     or for one eps only.
     """
 
+    DIVERGENCE = "order value:ends moment input adjacent"
+    FIELDS = f"{PrivacyAnswer.HEAD} pairs eps renyi({DIVERGENCE})"
+
     order: int
     eps: Fraction
     value: Ends | None
@@ -447,30 +439,24 @@ class Renyi(PrivacyAnswer):
     input: Texts
     adjacent: Texts
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            **self.head,
-            "pairs": self.pairs,
-            "eps": str(self.eps),
-            "renyi": {
-                "order": self.order,
-                "value": ends_json(self.value),
-                "moment": None if self.moment is None else str(self.moment),
-                "input": dict(self.input),
-                "adjacent": dict(self.adjacent),
-            },
-        }
-
 
 @frozen
 class Divergences(PrivacyAnswer):
     """The largest Rényi divergences of several orders at one eps, the least order first."""
 
+    FIELDS = f"{PrivacyAnswer.HEAD} pairs eps renyi_orders=divergences"
+
     orders: tuple[Renyi, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        orders = [each.as_json()["renyi"] for each in self.orders]
-        return {**self.head, "pairs": self.pairs, "eps": str(self.orders[0].eps), "renyi_orders": orders}
+    @property
+    def eps(self) -> Fraction:
+        """The eps of all orders."""
+        return self.orders[0].eps
+
+    @property
+    def divergences(self) -> list[dict[str, Any]]:
+        """The JSON objects of the orders."""
+        return [json_object(each, each.DIVERGENCE) for each in self.orders]
 
 
 @frozen
@@ -480,23 +466,22 @@ class Rho(PrivacyAnswer):
     This means D_a <= ρ·a for all orders a > 1. `value` encloses ρ, exactly where both ends are equal; None is infinity.
     """
 
+    FIELDS = f"{PrivacyAnswer.HEAD} eps pairs rho(proved:ends exact input adjacent)"
+
     eps: str
     value: Ends | None
     input: Texts
     adjacent: Texts
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            **self.head,
-            "eps": self.eps,
-            "pairs": self.pairs,
-            "rho": {
-                "proved": ends_json(None if self.value is None else outward_ends(self.value)),
-                "exact": self.value is None or self.value[0] == self.value[1],
-                "input": dict(self.input),
-                "adjacent": dict(self.adjacent),
-            },
-        }
+    @property
+    def proved(self) -> Ends | None:
+        """The value with at most 30 digits."""
+        return None if self.value is None else outward_ends(self.value)
+
+    @property
+    def exact(self) -> bool:
+        """Whether both ends are equal."""
+        return self.value is None or self.value[0] == self.value[1]
 
 
 def outward_ends(value: Ends) -> Ends:

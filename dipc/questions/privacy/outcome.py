@@ -5,19 +5,18 @@ A claim is Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta, for the eps of som
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dipc.above import above
 from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached
-from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric
+from dipc.algebra.record import Record
 from dipc.claims.claim import GivenEps, GivenValue, claimed_intervals, expression_text, intervals_text, the_one_eps
 from dipc.claims.expression import ClaimExpression, is_transcendental
 from dipc.decide.obligation import Counterexample
@@ -242,16 +241,14 @@ class PrivacyVerdict(StrEnum):
 
 
 @frozen
-class OutputsAtPair:
+class OutputsAtPair(Record):
     """A set of outputs at a pair of adjacent inputs."""
+
+    FIELDS = "input adjacent outputs"
 
     input: Texts
     adjacent: Texts
     outputs: tuple[Texts, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        outputs = [dict(output) for output in self.outputs]
-        return {"input": dict(self.input), "adjacent": dict(self.adjacent), "outputs": outputs}
 
 
 @frozen
@@ -267,7 +264,7 @@ class Sides(OutputsAtPair):
 
 
 @frozen
-class PrivacyCounterexample:
+class PrivacyCounterexample(Record):
     """Adjacent inputs, a set of outputs and an eps at which the privacy inequality fails.
 
     The inequality is Pr[P(input) in outputs] <= e^budget·Pr[P(adjacent) in outputs] + delta. `probability` and
@@ -276,6 +273,8 @@ class PrivacyCounterexample:
     With `pure` the set has one element. The finite parts of an output are given by their values; `balls` has the
     interval of each real or int part.
     """
+
+    FIELDS = "input adjacent outputs=several? output=single? balls+ eps probability allowed"
 
     sides: Sides
     eps: Fraction
@@ -296,17 +295,15 @@ class PrivacyCounterexample:
     def outputs(self) -> tuple[Texts, ...]:
         return self.sides.outputs
 
-    def as_json(self) -> dict[str, Any]:
-        """The JSON object; every text is exactly the number."""
-        said = self.sides.as_json()
-        if self.pure:
-            said["output"] = said.pop("outputs")[0]
-        if self.balls:
-            said["balls"] = {name: list(map(exact_text, ends)) for name, ends in self.balls.items()}
-        said["eps"] = str(self.eps)
-        said["probability"] = list(map(exact_text, self.probability))
-        said["allowed"] = list(map(exact_text, self.allowed))
-        return said
+    @property
+    def several(self) -> tuple[Texts, ...] | None:
+        """The outputs, None for a pure claim."""
+        return None if self.pure else self.outputs
+
+    @property
+    def single(self) -> Texts | None:
+        """The output that refutes a pure claim."""
+        return self.outputs[0] if self.pure else None
 
 
 def counterexample_of(
@@ -342,7 +339,7 @@ Answer = Proved | PrivacyCounterexample | UnprovedLoss
 
 
 @frozen
-class Numbers:
+class Numbers(Record):
     """The values of a program's constant `parameter`, from `least` on, that an answer covers.
 
     A refuted claim fails `at` one value; with `onwards`, also at all greater ones. `each` is a constant of privacy for
@@ -350,6 +347,8 @@ class Numbers:
     Otherwise that is known for values up to `attained`, and from `at` on no constant smaller than the function `below`
     suffices.
     """
+
+    FIELDS = "parameter least ?(at onwards) ?(constant=each exact) refuted_below=below?"
 
     parameter: str
     least: int
@@ -360,45 +359,23 @@ class Numbers:
     attained: int | None = None
     below: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "parameter": self.parameter,
-            "least": self.least,
-            **({} if self.at is None else {"at": self.at, "onwards": self.onwards}),
-            **({} if self.each is None else {"constant": self.each, "exact": self.exact}),
-            **({} if self.below is None else {"refuted_below": self.below}),
-        }
-
 
 @frozen
-class PrivacyAnswer:
+class PrivacyAnswer(Record):
     """The common head of all privacy answers: the program, and the adjacent inputs that the answer covers.
 
     `pairs` counts the ordered pairs; None for all adjacent real inputs. `about` says in words which inputs are covered,
     `adjacency` which of them are adjacent.
     """
 
+    #: The first keys of the JSON object.
+    HEAD = "schema program adjacent=adjacency"
+    schema = SCHEMA
+
     program: str
     adjacency: str
     about: str
     pairs: int | None
-
-    @property
-    def head(self) -> dict[str, Any]:
-        """The first keys of the answer's JSON object."""
-        return {"schema": SCHEMA, "program": self.program, "adjacent": self.adjacency}
-
-    @abstractmethod
-    def as_json(self) -> dict[str, Any]:
-        """The whole JSON object."""
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
-
-
-def ends_json(ends: Ends | None) -> list[str]:
-    """Both ends of an enclosure as exact texts; None is infinity."""
-    return ["inf", "inf"] if ends is None else list(map(exact_text, ends))
 
 
 @frozen
@@ -410,6 +387,11 @@ class PrivacyReport(PrivacyAnswer):
 
     A report is neither true nor false in a condition: `require` fails unless it is private.
     """
+
+    FIELDS = (
+        "schema program verdict adjacent=adjacency budget=claim.budget_text delta=claim.delta_text eps=claim.eps_text "
+        "pairs counterexample reason vacuous+ for_all=numbers?"
+    )
 
     claim: PrivacyClaim
     verdict: PrivacyVerdict
@@ -442,20 +424,3 @@ class PrivacyReport(PrivacyAnswer):
         if self.verdict is not PrivacyVerdict.PRIVATE:
             raise AssertionError(above("shown").privacy_refusal(self))
         return self
-
-    def as_json(self) -> dict[str, Any]:
-        """The whole JSON object."""
-        return {
-            "schema": SCHEMA,
-            "program": self.program,
-            "verdict": str(self.verdict),
-            "adjacent": self.adjacency,
-            "budget": self.claim.budget_text,
-            "delta": self.claim.delta_text,
-            "eps": self.claim.eps_text,
-            "pairs": self.pairs,
-            "counterexample": None if self.counterexample is None else self.counterexample.as_json(),
-            "reason": self.reason,
-            **({"vacuous": True} if self.vacuous else {}),
-            **({} if self.numbers is None else {"for_all": self.numbers.as_json()}),
-        }

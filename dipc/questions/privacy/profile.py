@@ -20,6 +20,7 @@ from typing import Any
 from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_eps, exact_rational, log_enclosure, outward
+from dipc.algebra.record import Record
 from dipc.claims.claim import GivenEps, GivenValue
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
@@ -33,7 +34,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyAnswer,
     PrivacyReport,
     Texts,
-    ends_json,
     read_budget,
     read_claim,
 )
@@ -58,58 +58,62 @@ class BudgetAt(PrivacyAnswer):
     encloses the limit of the least delta as the budget grows.
     """
 
+    FIELDS = f"{PrivacyAnswer.HEAD} pairs eps least_budget(delta value:ends delta_at_least=limit? *theorem_budgets)"
+
     delta: Fraction
     eps: Fraction
     value: Ends | None
     theorems: Theorems | None = None
     limit: Ends | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """The whole JSON object."""
-        said: dict[str, Any] = {"delta": str(self.delta), "value": ends_json(self.value)}
-        if self.limit is not None:
-            said["delta_at_least"] = ends_json(self.limit)
-        if self.theorems is not None:
-            said |= self.theorems.as_json(self.delta)
-        return {**self.head, "pairs": self.pairs, "eps": str(self.eps), "least_budget": said}
+    @property
+    def theorem_budgets(self) -> dict[str, float | None] | None:
+        """The budgets of the composition theorems, as floats."""
+        if self.theorems is None:
+            return None
+        basic, advanced = self.theorems.basic, self.theorems.advanced(self.delta) if self.delta else None
+        return {"basic": float(basic), "advanced": advanced}
 
 
 @frozen
-class ProfilePoint:
+class ProfilePoint(Record):
     """An enclosure of the least `delta` for the number `budget`."""
+
+    FIELDS = "budget delta float=delta_float"
 
     budget: Fraction
     delta: Ends
 
+    @property
+    def delta_float(self) -> float:
+        """The upper end of delta, rounded up."""
+        return _float_up(self.delta[1])
+
 
 @frozen
-class Atom:
+class Atom(Record):
     """The outputs with one privacy loss log(p/p') at a pair, and their probability.
 
     `loss` encloses the loss; None is infinity. `probability` encloses the probability p of these outputs at the first
     input of the pair, at one eps. `form` is p for every eps; None where it has no closed form.
     """
 
+    FIELDS = "loss:ends probability:ends closed_form=form outputs"
+
     loss: Ends | None
     probability: Ends
     form: ClosedForm | None
     outputs: tuple[Texts, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "loss": ends_json(self.loss),
-            "probability": ends_json(self.probability),
-            "closed_form": None if self.form is None else str(self.form),
-            "outputs": [dict(output) for output in self.outputs],
-        }
-
 
 @frozen
-class LossDistribution:
+class LossDistribution(Record):
     """The distribution of the privacy loss log(p/p') of the outputs at `input`, the atoms with the greatest loss first.
 
     The probabilities p are those at `input`, p' those at `adjacent`.
     """
+
+    FIELDS = "input adjacent atoms dp_accounting=keywords"
 
     input: Texts
     adjacent: Texts
@@ -159,14 +163,6 @@ class LossDistribution:
         said = {"minKey": first, "values": values, "infinityMass": infinite, "discretizationInterval": float(step)}
         return {"pessimisticPmf": said}
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "input": dict(self.input),
-            "adjacent": dict(self.adjacent),
-            "atoms": [atom.as_json() for atom in self.atoms],
-            "dp_accounting": self.keywords,
-        }
-
 
 @frozen
 class Profile(PrivacyAnswer):
@@ -176,25 +172,12 @@ class Profile(PrivacyAnswer):
     there are none.
     """
 
+    FIELDS = f"{PrivacyAnswer.HEAD} pairs eps profile=points losses=distributions reason"
+
     eps: Fraction
     points: tuple[ProfilePoint, ...]
     distributions: tuple[LossDistribution, ...]
     reason: str | None
-
-    def as_json(self) -> dict[str, Any]:
-        """The whole JSON object. Enclosures of a delta are exact; as floats both ends are rounded up."""
-        points = [
-            {"budget": str(point.budget), "delta": ends_json(point.delta), "float": _float_up(point.delta[1])}
-            for point in self.points
-        ]
-        return {
-            **self.head,
-            "pairs": self.pairs,
-            "eps": str(self.eps),
-            "profile": points,
-            "losses": [each.as_json() for each in self.distributions],
-            "reason": self.reason,
-        }
 
 
 @frozen
@@ -219,10 +202,6 @@ class Theorems:
         each = float(self.loss)
         rest = float(budget) - self.runs * each * math.expm1(each)
         return math.exp(-(rest**2) / (2 * self.runs * each**2)) if rest > 0 and each else float(rest <= 0)
-
-    def as_json(self, delta: Fraction) -> dict[str, Any]:
-        """Both budgets as floats."""
-        return {"basic": float(self.basic), "advanced": self.advanced(delta) if delta else None}
 
 
 def theorems_of(question: PrivacyQuestion, eps: Fraction) -> Theorems | None:
