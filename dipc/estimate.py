@@ -25,6 +25,7 @@ from statistics import NormalDist
 from typing import TypedDict, Unpack
 
 from dipc.algebra.numbers import exact_rational
+from dipc.algebra.record import Record
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
@@ -199,16 +200,23 @@ CONFIDENCE = 0.999
 
 
 @frozen
-class LossEstimate:
+class LossEstimate(Record):
     """An estimate of log(p/p') from pairs of runs.
 
     `intervals` are named by their method. Only `hoeffding` has its confidence guaranteed; the others reach it in the
     limit.
     """
 
+    FIELDS = "runs=hits.runs seed confidence hits=counts both=hits.both value:text intervals:text"
+
     hits: JointHits
     confidence: float
     seed: int
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The number of runs with the event, at each input."""
+        return self.hits.first, self.hits.second
 
     @property
     def value(self) -> float:
@@ -236,18 +244,6 @@ class LossEstimate:
             "hoeffding": hoeffding(*shares, runs, self.confidence),
             "clt": clt(*shares, runs, self.confidence),
             "m-clt": multidimensional_clt(*shares, self.correlation, runs, self.confidence),
-        }
-
-    def as_json(self) -> dict[str, object]:
-        """The JSON object; numbers are floats, as no estimate is exact."""
-        return {
-            "runs": self.hits.runs,
-            "seed": self.seed,
-            "confidence": self.confidence,
-            "hits": [self.hits.first, self.hits.second],
-            "both": self.hits.both,
-            "value": str(self.value),
-            "intervals": {name: [str(low), str(high)] for name, (low, high) in self.intervals.items()},
         }
 
 

@@ -16,10 +16,11 @@ class Record:
     """A record that lists in `FIELDS` the keys of its JSON object, in order.
 
     - `key` is the attribute of that name, `key=one.two` the attribute `two` of the attribute `one`, or None without it.
-    - `key?` is left out where it is None, `key+` where it is false or empty.
+    - `key?` is left out where it is None, `key+` where it is false or empty, `key-` where it is true.
     - `key:ends` and other conversions of `CONVERSIONS` write a value in another way than `json_value`.
     - `key(…)` is an object with these fields. `key?(…)` is left out where the first of them is None, and `?(…)` adds
-      them to the object itself unless the first is None.
+      them to the object itself unless the first is None. `key=path(…)` is such an object of another record, or a list
+      of them.
     - `*name` adds the fields of a mapping or a record; None adds nothing.
 
     >>> class Loss(Record):
@@ -79,61 +80,68 @@ def _mapping(values: Mapping[Any, Any]) -> dict[Any, Any]:
     }
 
 
-def _sequence(values: Sequence[Any]) -> list[Any]:
+def _sequence(values: Sequence[Any]) -> Any:
     if len(values) == 2 and isinstance(values[0], Fraction):
-        return [exact_text(end) for end in values]
+        return _ends(values)
     return [json_value(value) for value in values]
 
 
-def _cell(ends: tuple[Fraction, Fraction] | None) -> list[str]:
-    if ends is None or ends[0] != ends[1]:
-        return _ends(ends)
-    return [str(end) for end in ends]
+def _cell(ends: Any) -> Any:
+    return [str(end) for end in ends] if isinstance(ends, tuple) and ends[0] == ends[1] else _ends(ends)
 
 
-def _shortened(ends: tuple[Fraction, Fraction] | None) -> list[str]:
+def _shortened(ends: tuple[Fraction, Fraction] | None) -> Any:
     """Return the ends rounded outward to few more digits than they have in common."""
     if ends is None or ends[0] == ends[1]:
         return _cell(ends)
-    return _ends(outward(*ends, max(3, magnitude(ends[1]) - magnitude(ends[1] - ends[0]) + 3)))
+    low, high = ends
+    return _ends(outward(low, high, max(3, magnitude(high) - magnitude(high - low) + 3)))
 
 
-def _ends(ends: tuple[Fraction, Fraction] | None) -> list[str]:
-    return ["inf", "inf"] if ends is None else [exact_text(end) for end in ends]
+def _ends(ends: Any) -> Any:
+    return ends if isinstance(ends, str) else ["inf" if e is None else exact_text(e) for e in ends or (None, None)]
 
 
-#: Other ways to write a value. `ends` are those of an enclosure, None for infinity; `cell` writes p/q for an exact one,
-#: and `shortened` drops digits of others. `limit` and `decimal` are for single numbers.
+def _text(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _text(each) for key, each in value.items()}
+    return [_text(each) for each in value] if isinstance(value, tuple | list) else str(value)
+
+
+#: Other ways to write a value. `ends` are those of an enclosure, or a word, and None for infinity; `cell` writes p/q
+#: for an exact one, and `shortened` drops digits of others. `text` writes p/q everywhere, and so does `nonempty`, but
+#: null for an empty value. `limit` and `decimal` are for single numbers.
 CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "ends": _ends,
     "cell": _cell,
     "shortened": _shortened,
+    "text": _text,
+    "nonempty": lambda value: _text(value) if value else None,
     "limit": lambda value: "inf" if value is None else str(value),
     "decimal": lambda value: None if value is None else exact_text(value),
-    "texts": lambda values: [str(value) for value in values],
 }
 
 #: For each field its key, how its value is found and written (None: as `json_value` does), and when it is left out.
 _Plan: TypeAlias = list[tuple[str, Callable[[Any], Any], Callable[[Any], Any] | None, str]]
 
-_WORD = re.compile(r"(\*?)([^=:?+(]*)(?:=([\w.]+))?(?::(\w+))?([?+]?)(\(?)")
+_WORD = re.compile(r"(\*?)([^=:?+(-]*)(?:=([\w.]+))?(?::(\w+))?([-?+]?)(\(?)")
 
 
 @cache
 def _plan(fields: str) -> _Plan:
     plans: list[_Plan] = [[]]
-    groups: list[tuple[str, str]] = []
+    groups: list[tuple[str, str | None, str]] = []
     for word in re.findall(r"[^\s()]*\(|[^\s()]+|\)", fields):
         if word == ")":
-            inner, (key, absent) = plans.pop(), groups.pop()
-            find = partial(_record_unless, inner[0][1] if absent else None)
-            plans[-1].append((key, find, partial(_object, inner), absent))
+            inner, (key, path, absent) = plans.pop(), groups.pop()
+            find = _getter(path) if path else partial(_record_unless, inner[0][1] if absent else None)
+            plans[-1].append((key, find, partial(_objects, inner), absent))
             continue
         match = _WORD.fullmatch(word)
         assert match is not None, word
         star, key, path, conversion, absent, group = match.groups()
         if group:
-            groups.append((key, absent))
+            groups.append((key, path, absent))
             plans.append([])
         else:
             write = None if conversion is None else CONVERSIONS[conversion]
@@ -145,7 +153,7 @@ def _object(plan: _Plan, record: object) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, find, write, absent in plan:
         value: object = find(record)
-        if absent and (value is None or (absent == "+" and not value)):
+        if absent and (value is None or (absent != "?" and bool(value) is (absent == "-"))):
             continue
         if key:
             kind = type(value)
@@ -153,6 +161,13 @@ def _object(plan: _Plan, record: object) -> dict[str, Any]:
         elif value is not None:
             result |= (write or json_value)(value)
     return result
+
+
+def _objects(plan: _Plan, record: object) -> Any:
+    """Return the object of a record, the list of those of several records, or None for None."""
+    if record is None or isinstance(record, tuple | list):
+        return None if record is None else [_object(plan, each) for each in record]
+    return _object(plan, record)
 
 
 def _getter(path: str) -> Callable[[Any], Any]:

@@ -14,9 +14,8 @@ from typing import Any, ClassVar, NoReturn
 from dipc.above import above
 from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, NoClosedForm, Undecided
-from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric, times
-from dipc.algebra.record import json_value
+from dipc.algebra.record import Record, json_object
 from dipc.claims.claim import Claim, ClaimOptions, GivenValue, is_free, resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
@@ -483,13 +482,19 @@ class Status(StrEnum):
     UNDECIDED = "undecided"
 
 
+#: An end of an interval as JSON.
+_END = "(eps=enclosure:ends included)"
+
+
 @frozen
-class EpsSpan:
+class EpsSpan(Record):
     """A maximal interval of eps; a single point where both ends are equal.
 
     An irrational end is a cell: the number cut off after the requested digits, and one unit of the last digit more.
     Ends get more digits where different ends would look equal.
     """
+
+    FIELDS = f"start=start{_END} end=end{_END}"
 
     start: EndPoint
     end: EndPoint
@@ -498,12 +503,9 @@ class EpsSpan:
     def is_point(self) -> bool:
         return self.start == self.end
 
-    def as_json(self) -> dict[str, Any]:
-        return {"start": end_json(self.start), "end": end_json(self.end)}
-
 
 @frozen(eq=False)
-class Solution:
+class Solution(Record):
     """An answer for all cases of a question that claim something.
 
     - `rows` prevent a smaller answer, or any answer; `undecided_row` describes a case by its number.
@@ -513,6 +515,15 @@ class Solution:
     - `warnings` point out where the claim may not mean what it seems to.
     - `interrupted` says that Ctrl-C stopped the search; the answer is the result up to then.
     """
+
+    FIELDS = (
+        "schema program for=wanted status eps *details vacuous=claims_nothing says_something=sayings rows "
+        "remark:nonempty warnings+"
+    )
+    #: The keys that only this kind of answer has.
+    DETAILS = ""
+
+    schema = SCHEMA
 
     #: The quantity that was solved for.
     wanted: ClassVar[Wanted]
@@ -560,25 +571,10 @@ class Solution:
     def program(self) -> str:
         return self.question.program.name
 
-    def as_json(self) -> dict[str, Any]:
-        """The JSON object; every number is an exact text, and an enclosure is a pair of them."""
-        return {
-            "schema": SCHEMA,
-            "program": self.program,
-            "for": str(self.wanted),
-            "status": str(self.status),
-            "eps": self.eps,
-            **self.details(),
-            "vacuous": self.claims_nothing,
-            "says_something": {variable: says.as_json() for variable, says in self.sayings.items()},
-            "rows": list(self.rows),
-            "remark": self.remark or None,
-            **({"warnings": json_value(self.warnings)} if self.warnings else {}),
-        }
-
+    @property
     def details(self) -> dict[str, Any]:
         """The keys of the JSON object that only this kind of answer has."""
-        return {}
+        return json_object(self, self.DETAILS)
 
 
 @frozen(eq=False)
@@ -588,6 +584,8 @@ class EpsSolution(Solution):
     If undecided, it holds at most there, and at least on `proved`. `everywhere`: it holds for all eps of the question.
     `from_there_on`: it holds for all eps of the question from the least one on.
     """
+
+    DETAILS = f"least=least{_END} from_there_on holds proved+"
 
     wanted: ClassVar[Wanted] = Wanted.EPS
 
@@ -609,14 +607,6 @@ class EpsSolution(Solution):
     def with_answer(self) -> Question | None:
         return self.question
 
-    def details(self) -> dict[str, Any]:
-        return {
-            "least": None if self.least is None else end_json(self.least),
-            "from_there_on": self.from_there_on,
-            "holds": [span.as_json() for span in self.holds],
-            **({"proved": [span.as_json() for span in self.proved]} if self.proved else {}),
-        }
-
 
 @frozen(eq=False)
 class GammaSolution(Solution):
@@ -626,6 +616,8 @@ class GammaSolution(Solution):
     or it is not known. `product`, for every real input, is a cell of the least k such that the claim holds with gamma =
     k/eps.
     """
+
+    DETAILS = "least=value exact gamma*eps=product?"
 
     wanted: ClassVar[Wanted] = Wanted.GAMMA
 
@@ -638,13 +630,6 @@ class GammaSolution(Solution):
 
     def with_answer(self) -> Question | None:
         return None if self.value is None else self.question.with_claim(gamma=self.value[1])
-
-    def details(self) -> dict[str, Any]:
-        return {
-            "least": None if self.value is None else [exact_text(end) for end in self.value],
-            "exact": self.exact,
-            **({} if self.product is None else {"gamma*eps": [exact_text(end) for end in self.product]}),
-        }
 
 
 @frozen(eq=False)
@@ -660,6 +645,8 @@ class AlphaSolution(Solution):
     its upper end.
     """
 
+    DETAILS = "least claims ?(alpha*eps=product holds)"
+
     wanted: ClassVar[Wanted] = Wanted.ALPHA
 
     value: Fraction | None
@@ -668,24 +655,21 @@ class AlphaSolution(Solution):
     holds: tuple[EpsSpan, ...] = ()
     cell: Cell | None = None
 
-    def details(self) -> dict[str, Any]:
-        least: object = None if self.value is None else str(self.value)
-        if self.value is None and self.cell is not None:
-            least = [exact_text(end) for end in self.cell]
-        result: dict[str, Any] = {"least": least, "claims": self.claims}
-        if self.product is not None:
-            result["alpha*eps"] = ["inf" if end is None else exact_text(end) for end in self.product]
-            result["holds"] = [span.as_json() for span in self.holds]
-        return result
+    @property
+    def least(self) -> Fraction | Cell | None:
+        """The least alpha, or its enclosure."""
+        return self.cell if self.value is None else self.value
 
 
 @frozen(eq=False)
-class EnvelopePiece:
+class EnvelopePiece(Record):
     """The least beta on `span`, where 1 - Pr is largest at `rows`: the closed form `beta`.
 
     The closed form is a function of `variable`, which is written `eps` in it. `value` is an enclosure where the span is
     a single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
     """
+
+    FIELDS = "*span beta rows value? variable=variable.product? bound?"
 
     span: EpsSpan
     beta: str
@@ -694,10 +678,17 @@ class EnvelopePiece:
     variable: Variable = Variable.EPS
     exact: bool = True
 
+    @property
+    def bound(self) -> str | None:
+        """The words for an upper bound."""
+        return None if self.exact else "at most"
+
 
 @frozen(eq=False)
 class BetaSolution(Solution):
     """The least beta as a function of eps: the largest 1 - Pr of all rows, in `pieces` from left to right."""
+
+    DETAILS = "beta:nonempty pieces"
 
     wanted: ClassVar[Wanted] = Wanted.BETA
 
@@ -711,28 +702,6 @@ class BetaSolution(Solution):
     def with_answer(self) -> Question | None:
         known = self.beta and all(piece.variable is Variable.EPS for piece in self.pieces)
         return self.question.with_claim(beta=self.beta) if known else None
-
-    def details(self) -> dict[str, Any]:
-        return {
-            "beta": self.beta or None,
-            "pieces": [
-                {
-                    **piece.span.as_json(),
-                    "beta": piece.beta,
-                    "rows": list(piece.rows),
-                    **({} if piece.value is None else {"value": [exact_text(end) for end in piece.value]}),
-                    **({} if piece.variable is Variable.EPS else {"variable": str(piece.variable)}),
-                    **({} if piece.exact else {"bound": "at most"}),
-                }
-                for piece in self.pieces
-            ],
-        }
-
-
-def end_json(end: EndPoint) -> dict[str, Any]:
-    """The JSON of an end: an enclosure, or `inf` for infinity."""
-    eps = ["inf", "inf"] if end.high is None else [exact_text(end.low), exact_text(end.high)]
-    return {"eps": eps, "included": end.included}
 
 
 # --- requests -------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import round_down
 from dipc.algebra.parametric import FLAT, Parametric, Selection, SelectionKind, TooLarge
+from dipc.algebra.record import Record, json_object
 from dipc.claims.claim import Claim, GivenValue, claim_expression, intervals_text
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
@@ -761,12 +762,16 @@ _WRONG = {IntervalSide.LOWER: "above", IntervalSide.UPPER: "below"}
 
 
 @frozen
-class Intervals:
+class Intervals(Record):
     """The distance from the released outputs to the ends of an interval, for each choice of ends.
 
     The distance is the least gamma of the solution. With probability at least `confidence` the exact answers of all
     real and int outputs are in their intervals, and all finite outputs are right.
     """
+
+    FIELDS = "schema program confidence outputs eps intervals"
+
+    schema = "dipc.interval/1"
 
     program: str
     confidence: Fraction
@@ -779,22 +784,16 @@ class Intervals:
         statuses = {solution.status for solution in self.solutions.values()}
         return next(status for status in (Status.UNDECIDED, Status.NONE, Status.SOLVED) if status in statuses)
 
-    def as_json(self) -> dict[str, Any]:
-        first = next(iter(self.solutions.values()))
-        return {
-            "schema": "dipc.interval/1",
-            "program": self.program,
-            "confidence": str(self.confidence),
-            "outputs": list(self.outputs),
-            "eps": first.eps,
-            "intervals": {
-                str(side): {"status": str(solution.status), **solution.details(), "remark": solution.remark or None}
-                for side, solution in self.solutions.items()
-            },
-        }
+    @property
+    def eps(self) -> str:
+        """The text of the intervals of the claim."""
+        return next(iter(self.solutions.values())).eps
 
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
+    @property
+    def intervals(self) -> dict[str, Any]:
+        """The JSON objects of the solutions."""
+        fields = "status *details remark:nonempty"
+        return {str(side): json_object(solution, fields) for side, solution in self.solutions.items()}
 
 
 class GivenInterval(GivenQuestion, total=False):

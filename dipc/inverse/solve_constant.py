@@ -17,10 +17,10 @@ from dataclasses import field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any
 
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
-from dipc.algebra.numbers import NotExact, decimal, exact_text, parse_rational
+from dipc.algebra.numbers import NotExact, decimal, parse_rational
+from dipc.algebra.record import Record
 from dipc.chain.chain import ExitState
 from dipc.chain.state import Affine, centered, finite_values
 from dipc.claims.given import value_of
@@ -127,8 +127,15 @@ class ConstantEdge:
 
 
 @frozen
-class ConstantSolution:
+class ConstantSolution(Record):
     """The verdict for each value of the constant; a value for which there is no program has a reason in `refused`."""
+
+    FIELDS = (
+        "schema program for=name claim eps status least greatest values=verdicts refused grid monotone=edge.monotone? "
+        "reason+"
+    )
+
+    schema = "dipc.solve/1"
 
     program: str
     name: str
@@ -152,28 +159,24 @@ class ConstantSolution:
         """The values for which the claim is undecided."""
         return tuple([value for value, verdict in self.verdicts.items() if verdict is Verdict.UNDECIDED])
 
-    def as_json(self) -> dict[str, Any]:
-        holds = self.holds
-        least: object = str(holds[0]) if holds else None
-        greatest: object = str(holds[-1]) if holds else None
+    @property
+    def least(self) -> Fraction | tuple[Fraction, Fraction] | None:
+        """The least value for which the claim is proved, or an enclosure of the place where the values begin."""
         if self.edge is not None:
-            ends = [exact_text(end) for end in self.edge.ends]
-            least, greatest = (ends, None) if self.edge.begins else (None, ends)
-        return {
-            "schema": "dipc.solve/1",
-            "program": self.program,
-            "for": self.name,
-            "claim": dict(self.claim),
-            "eps": self.eps,
-            "status": self.status,
-            "least": least,
-            "greatest": greatest,
-            "values": {str(value): str(verdict) for value, verdict in self.verdicts.items()},
-            "refused": {str(value): why for value, why in self.refused.items()},
-            "grid": self.edge is None and not self.reason,
-            **({} if self.edge is None else {"monotone": self.edge.monotone}),
-            **({"reason": self.reason} if self.reason else {}),
-        }
+            return self.edge.ends if self.edge.begins else None
+        return self.holds[0] if self.holds else None
+
+    @property
+    def greatest(self) -> Fraction | tuple[Fraction, Fraction] | None:
+        """The greatest value for which the claim is proved, or an enclosure of the place where the values end."""
+        if self.edge is not None:
+            return None if self.edge.begins else self.edge.ends
+        return self.holds[-1] if self.holds else None
+
+    @property
+    def grid(self) -> bool:
+        """Whether the values are those of a grid."""
+        return self.edge is None and not self.reason
 
     @property
     def status(self) -> str:
@@ -181,9 +184,6 @@ class ConstantSolution:
         if self.reason:
             return "undecided"
         return "solved" if self.holds else "undecided" if self.undecided else "none"
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
 
 
 class _Decided:

@@ -225,6 +225,11 @@ class TightSpot:
     everywhere: bool
     attained: bool
 
+    @property
+    def place(self) -> Cell | str | None:
+        """The enclosure, or `all`."""
+        return "all" if self.everywhere else self.eps
+
 
 @frozen(eq=False)
 class Tightest:

@@ -16,10 +16,11 @@ from dataclasses import field, replace
 from fractions import Fraction
 from itertools import product
 from math import ceil, inf, prod
-from typing import Any, Unpack
+from typing import Unpack
 
 from dipc.algebra.limits import OutsideFragment, Undecided
-from dipc.algebra.numbers import NotExact, exact_text, parse_rational, round_down
+from dipc.algebra.numbers import NotExact, parse_rational, round_down
+from dipc.algebra.record import Record
 from dipc.claims.claim import GivenEps, GivenValue, claim_expression
 from dipc.claims.table import TableGiven
 from dipc.deprecated import former_property
@@ -94,12 +95,14 @@ class Varied:
 
 
 @frozen
-class Evaluation:
+class Evaluation(Record):
     """The evaluation at some values of the constants: enclosures of the `threshold` t and of the `objective`.
 
     `constant` is the constant of privacy, None for nominal privacy; `exact` says whether it is known exactly. `reason`
     says why the objective is not known.
     """
+
+    FIELDS = "values threshold constant objective exact reason"
 
     values: Mapping[str, Fraction]
     threshold: tuple[Fraction, Fraction] | None
@@ -108,28 +111,23 @@ class Evaluation:
     exact: bool = True
     reason: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        def ends(pair: tuple[Fraction, Fraction] | None) -> list[str] | None:
-            return None if pair is None else [exact_text(pair[0]), exact_text(pair[1])]
-
-        return {
-            "values": {name: str(value) for name, value in self.values.items()},
-            "threshold": ends(self.threshold),
-            "constant": None if self.constant is None else str(self.constant),
-            "objective": ends(self.objective),
-            "exact": self.exact,
-            "reason": self.reason,
-        }
-
 
 @frozen
-class Tuned:
+class Tuned(Record):
     """The best of the evaluated values, and the evaluation of the program's own values.
 
     All values in `proved_for` with rates of at least a fiftieth of the greatest have an objective of at least `lower`,
     which is proved. So the best value is worse than any of them by at most the `relative_gap`. `unproved` is the reason
     why there is no such bound.
     """
+
+    FIELDS = (
+        "schema program constants for=wanted adjacent claim best=best.values objective=best.objective constant exact "
+        "threshold=best.threshold proved_within within=gap_decimal:decimal lower:decimal proved_for:nonempty "
+        "cells reason=unproved own tried"
+    )
+
+    schema = "dipc.tune/1"
 
     program: str
     wanted: Wanted
@@ -162,35 +160,20 @@ class Tuned:
         within = self.relative_gap
         return self.tolerance if within is not None and within <= self.tolerance else None
 
-    def as_json(self) -> dict[str, Any]:
-        best = self.best
-        tried = None if best is None else best.as_json()
-        return {
-            "schema": "dipc.tune/1",
-            "program": self.program,
-            "constants": dict(self.constants),
-            "for": str(self.wanted),
-            "adjacent": self.adjacent,
-            "claim": dict(self.claim),
-            "best": None if tried is None else tried["values"],
-            "objective": None if tried is None else tried["objective"],
-            "constant": None if tried is None else tried["constant"] or "1",
-            "exact": best is not None and best.exact,
-            "threshold": None if tried is None else tried["threshold"],
-            "proved_within": None if self.proved_within is None else str(self.proved_within),
-            "within": None
-            if self.relative_gap is None
-            else exact_text(Fraction(ceil(self.relative_gap * 10**6), 10**6)),
-            "lower": None if self.lower is None else exact_text(self.lower),
-            "proved_for": {name: [str(end) for end in ends] for name, ends in self.proved_for.items()} or None,
-            "cells": self.cells,
-            "reason": self.unproved,
-            "own": None if self.own is None else self.own.as_json(),
-            "tried": [one.as_json() for one in self.tried],
-        }
+    @property
+    def constant(self) -> Fraction | None:
+        """The constant of privacy of the best value, 1 for nominal privacy."""
+        return None if self.best is None else Fraction(1) if self.best.constant is None else self.best.constant
 
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
+    @property
+    def exact(self) -> bool:
+        """Whether the objective of the best value is exact."""
+        return self.best is not None and self.best.exact
+
+    @property
+    def gap_decimal(self) -> Fraction | None:
+        """The relative gap, rounded up to a decimal."""
+        return None if self.relative_gap is None else Fraction(ceil(self.relative_gap * 10**6), 10**6)
 
 
 class GivenTune(GivenWork, total=False):

@@ -7,8 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dipc.algebra.numbers import exact_text
-from dipc.algebra.record import json_value
+from dipc.algebra.record import CONVERSIONS, Record, json_object
 from dipc.claims.claim import claim_expression
 from dipc.frozen import frozen
 from dipc.inverse.question import Question
@@ -30,96 +29,65 @@ from dipc.outcome.words import (
     says_nothing,
     subject_fields,
 )
-from dipc.questions.report import ClassResult, RowResult
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.rule import Variable
 
 SCHEMA = "dipc.tighten/1"
 
 
+#: The fields of a row or class at which a factor is needed, and those of the place.
+_ROW = "input output alpha gamma where?"
+_SPOT = (
+    "beta=claimed.beta probability=claimed.bound eps=place:cell attained variable=claimed.variable.product? "
+    "exact=claimed.exact-"
+)
+
+
 @frozen
-class Member:
+class Member(Record):
     """A member of a family: the constants given for it, and the result."""
+
+    FIELDS = (
+        "constants eps=tightest.eps factor=tightest.factor:cell kappa attained=tightest.attained "
+        "complete=tightest.complete places equal rows=tightest.claims.cases vacuous=tightest.claims.vacuous "
+        "says_something=tightest.sayings undecided=tightest.unknown(rows reason) *upper warnings=tightest.warnings+"
+    )
 
     constants: Mapping[str, Fraction]
     tightest: Tightest
 
+    @property
+    def kappa(self) -> str | None:
+        """The greatest κ: `0` if beta itself fails, `inf` if every κ holds, None if it is not known."""
+        tightest = self.tightest
+        return None if not tightest.complete else "inf" if tightest.kappa is None else str(tightest.kappa)
 
-def as_json(member: Member) -> dict[str, Any]:
-    """Return one member as JSON; numbers are texts, and a pair [low, high] encloses a number.
+    @property
+    def places(self) -> list[dict[str, Any]]:
+        """The JSON objects of the places that need the factor."""
+        return [self._place(spot) for spot in self.tightest.places]
 
-    The pair is exact if both are the same.
-    """
-    tightest = member.tightest
-    return {
-        "constants": {name: str(value) for name, value in member.constants.items()},
-        "eps": tightest.eps,
-        "factor": ["inf", "inf"] if tightest.factor is None else _pair(tightest.factor),
-        "kappa": _kappa_word(tightest),
-        "attained": tightest.attained,
-        "complete": tightest.complete,
-        "places": [_place_json(tightest, spot) for spot in tightest.places],
-        "equal": "proved" if tightest.proved else f"to {tightest.digits} digits",
-        "rows": tightest.claims.cases,
-        "vacuous": tightest.claims.vacuous,
-        "says_something": {variable: says.as_json() for variable, says in tightest.sayings.items()},
-        "undecided": [{"rows": list(unknown.rows), "reason": unknown.reason} for unknown in tightest.unknown],
-        **_upper_json(tightest),
-        **({"warnings": json_value(tightest.warnings)} if tightest.warnings else {}),
-    }
+    @property
+    def equal(self) -> str:
+        """How well it is known that the places need the same factor."""
+        return "proved" if self.tightest.proved else f"to {self.tightest.digits} digits"
 
+    @property
+    def upper(self) -> dict[str, Any] | None:
+        """The upper bound of the factor, if it differs from the lower one."""
+        tightest = self.tightest
+        if not tightest.upper_places:
+            return None
+        at_most = None if tightest.unknown else _cell(tightest.upper)
+        return {"at_most": at_most, "bounds": [self._place(spot) for spot in tightest.upper_places]}
 
-def _upper_json(tightest: Tightest) -> dict[str, Any]:
-    """Return the upper bound of the factor, if it differs from the lower one."""
-    if not tightest.upper_places:
-        return {}
-    at_most = None if tightest.unknown else ["inf", "inf"] if tightest.upper is None else _pair(tightest.upper)
-    return {"at_most": at_most, "bounds": [_place_json(tightest, spot) for spot in tightest.upper_places]}
+    def _place(self, spot: TightSpot) -> dict[str, Any]:
+        rows = spot.claimed.rows
+        row = self.tightest.claims.undecided_row(rows[0])
+        return {"rows": list(rows), **json_object(row, _ROW), **json_object(spot, _SPOT)}
 
 
-def _kappa_word(tightest: Tightest) -> str | None:
-    """Return `6`, `0` if beta itself fails, `inf` if every κ holds, or None if it is not known."""
-    if not tightest.complete:
-        return None
-    return "inf" if tightest.kappa is None else str(tightest.kappa)
-
-
-def _place_json(tightest: Tightest, spot: TightSpot) -> dict[str, Any]:
-    claimed = spot.claimed
-    return {
-        "rows": list(claimed.rows),
-        **case_json(tightest.claims.undecided_row(claimed.rows[0])),
-        "beta": str(claimed.beta),
-        "probability": str(claimed.bound),
-        "eps": _eps_words(spot),
-        "attained": spot.attained,
-        **({} if claimed.variable is Variable.EPS else {"variable": str(claimed.variable)}),
-        **({} if claimed.exact else {"exact": False}),
-    }
-
-
-def case_json(row: RowResult) -> dict[str, Any]:
-    """Return the fields of a row or class, as in the JSON of `dipc check`."""
-    tightest: dict[str, Any] = {
-        "input": dict(row.input),
-        "output": dict(row.output),
-        "alpha": row.alpha,
-        "gamma": row.gamma,
-    }
-    if isinstance(row, ClassResult) and row.note is not None:
-        tightest["where"] = list(row.note.conditions)
-    return tightest
-
-
-def _eps_words(spot: TightSpot) -> list[str] | str:
-    if spot.everywhere:
-        return "all"
-    return ["inf", "inf"] if spot.eps is None else _pair(spot.eps)
-
-
-def _pair(cell: tuple[Fraction, Fraction]) -> list[str]:
-    low, high = cell
-    return [str(low), str(high)] if low == high else [exact_text(low), exact_text(high)]
+_cell = CONVERSIONS["cell"]
 
 
 def _table(members: Sequence[Member]) -> ShownTable:
@@ -131,29 +99,29 @@ def _table(members: Sequence[Member]) -> ShownTable:
     rows = []
     for member in members:
         tightest = member.tightest
-        factor = ["inf", "inf"] if tightest.factor is None else _pair(tightest.factor)
+        factor = _cell(tightest.factor)
         spot = tightest.places[0] if tightest.places else None
-        eps = ["", ""] if spot is None else _eps_words(spot)
+        eps = ["", ""] if spot is None else _cell(spot.place)
         cells = (
             *(str(member.constants[name]) for name in names),
             *factor,
-            _kappa_word(tightest) or "",
+            member.kappa or "",
             _truth(tightest.complete),
             str(spot.claimed.rows[0]) if spot else "",
             *(["all", "all"] if isinstance(eps, str) else eps),
             _truth(spot.attained) if spot else "",
-            *([_at_most_word(tightest)] if bounded else []),
+            *([_at_most_word(member)] if bounded else []),
         )
         rows.append((_tone(tightest), cells))
     return ShownTable("Members" if len(members) > 1 else "", columns, rows, len(rows))
 
 
-def _at_most_word(tightest: Tightest) -> str:
+def _at_most_word(member: Member) -> str:
     """Return the upper end of the factor, empty if it is not known."""
-    if not tightest.upper_places:
-        return _pair(tightest.factor)[1] if tightest.complete and tightest.factor is not None else ""
-    at_most = _upper_json(tightest)["at_most"]
-    return "" if at_most is None else str(at_most[1])
+    tightest, upper = member.tightest, member.upper
+    if upper is None:
+        return str(_cell(tightest.factor)[1]) if tightest.complete and tightest.factor is not None else ""
+    return "" if upper["at_most"] is None else str(upper["at_most"][1])
 
 
 def _truth(value: bool) -> str:
@@ -248,7 +216,7 @@ def _outcome(members: Sequence[Member], name: str) -> Outcome:
         line="",
         standing=ExitStatus.HOLDS if complete else ExitStatus.OPEN,
         parts=lambda: (),
-        record=lambda: {"schema": SCHEMA, "program": name, "members": [as_json(member) for member in members]},
+        record=lambda: {"schema": SCHEMA, "program": name, "members": [member.as_json() for member in members]},
         table=lambda: _table(members),
         warnings=tuple(warnings),
         interrupted="interrupted\n" if any(member.tightest.interrupted for member in members) else None,

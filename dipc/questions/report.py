@@ -100,6 +100,11 @@ class RowResult(Record):
         return None if self.closed_form is None else str(self.closed_form)
 
     @property
+    def where(self) -> tuple[str, ...] | None:
+        """The inequalities of a class; None for a row."""
+        return None
+
+    @property
     def ranges(self) -> list[dict[str, Any]]:
         """The JSON objects of the ranges of gamma."""
         return [json_object(each, each.CLAIMED) for each in self.obligations]
@@ -675,6 +680,10 @@ class ClassResult(RowResult):
     @property
     def variable(self) -> str:
         return "eps" if self.note is None else str(self.note.variable)
+
+    @property
+    def where(self) -> tuple[str, ...] | None:
+        return None if self.note is None else self.note.conditions
 
 
 class ReportedRows(list[RowResult]):

@@ -38,6 +38,11 @@ class Variable(StrEnum):
     ALPHA_EPS = "alpha*eps"
     GAMMA_EPS = "gamma*eps"
 
+    @property
+    def product(self) -> Variable | None:
+        """The variable if it is a product, None for eps."""
+        return None if self is Variable.EPS else self
+
 
 class BoundEvidence:
     """The evidence for a bound, from which a certificate is written.

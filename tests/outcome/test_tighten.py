@@ -15,7 +15,7 @@ import dipc
 from dipc.options import Options
 from dipc.outcome.formats import write_csv, write_json
 from dipc.outcome.outcome import Look, Outcome, render
-from dipc.outcome.tighten import Member, as_json, headline, outcome
+from dipc.outcome.tighten import Member, headline, outcome
 from dipc.outcome.words import UserQuestion, cell_text
 
 LAPLACE = "program l; input q : real; output o : real; o <- Lap(eps, q);"
@@ -75,7 +75,7 @@ def test_the_answer_is_always_right() -> None:
     found = dipc.tighten(dipc.load(CERTAIN), [{"q": 1, "o": 1}], beta="1/2")
     assert headline(found) == "every factor suffices, even 0: the answer is always right"
     assert "factor" not in render(outcome(Member({}, found), ASKED)).split("\n", 1)[1]
-    words = as_json(Member({}, found))
+    words = Member({}, found).as_json()
     assert (words["factor"], words["kappa"], words["places"], words["complete"]) == (["0", "0"], "inf", [], True)
 
 

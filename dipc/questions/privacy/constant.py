@@ -721,7 +721,7 @@ class Constant(PrivacyAnswer):
 
     FIELDS = (
         f"{PrivacyAnswer.HEAD} eps pairs constant(proved:limit refuted_below:limit input=at.input adjacent=at.adjacent "
-        "output=at.output exact balls+) reason for_all=numbers?"
+        "output=at.output exact balls=at.balls:text+) reason for_all=numbers?"
     )
 
     eps: str
@@ -735,11 +735,6 @@ class Constant(PrivacyAnswer):
     def exact(self) -> bool:
         """True if both ends are equal."""
         return self.proved == self.refuted_below
-
-    @property
-    def balls(self) -> Mapping[str, list[str]] | None:
-        """The ends of the intervals of the real parts of the output."""
-        return None if self.at is None else {name: [*map(str, ends)] for name, ends in self.at.balls.items()}
 
 
 @frozen

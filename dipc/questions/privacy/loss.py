@@ -24,12 +24,10 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from math import ceil, comb, factorial, prod
-from typing import Any
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import log_enclosure, outward
-from dipc.algebra.record import json_object
 from dipc.chain.chain import ExitState
 from dipc.chain.state import Affine
 from dipc.decide.engine import Engine, Underway, results_in_order
@@ -444,7 +442,7 @@ class Renyi(PrivacyAnswer):
 class Divergences(PrivacyAnswer):
     """The largest Rényi divergences of several orders at one eps, the least order first."""
 
-    FIELDS = f"{PrivacyAnswer.HEAD} pairs eps renyi_orders=divergences"
+    FIELDS = f"{PrivacyAnswer.HEAD} pairs eps renyi_orders=orders({Renyi.DIVERGENCE})"
 
     orders: tuple[Renyi, ...]
 
@@ -452,11 +450,6 @@ class Divergences(PrivacyAnswer):
     def eps(self) -> Fraction:
         """The eps of all orders."""
         return self.orders[0].eps
-
-    @property
-    def divergences(self) -> list[dict[str, Any]]:
-        """The JSON objects of the orders."""
-        return [json_object(each, each.DIVERGENCE) for each in self.orders]
 
 
 @frozen
