@@ -15,16 +15,8 @@ from benchmarks import tables
 from benchmarks.mechanisms import MECHANISMS
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from benchmarks.goal import Goal
     from benchmarks.runner import Trial
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,7 +47,7 @@ def main(context: click.Context, wanted: tuple[str, ...], as_json: bool) -> None
     if as_json:
         click.echo(show.as_json(trials))
     else:
-        show.show(trials, _console())
+        show.show(trials)
     if any(trial.agreement == "DIFFERS" for trial in trials):
         raise SystemExit(1)
 
@@ -123,7 +115,7 @@ def literature(wanted: tuple[str, ...], as_json: bool, directory: Path | None) -
     if as_json:
         click.echo(show.as_json(outcomes))
     else:
-        show.show(outcomes, _console())
+        show.show(outcomes)
     if any(outcome.differences for outcome in outcomes):
         raise SystemExit(1)
 
@@ -147,9 +139,9 @@ def privacy(wanted: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         click.echo(show.as_json(found))
     else:
-        show.show(found, _console())
+        show.show(found)
         if not wanted:
-            show.show_composed(run.composed_budgets(), _console())
+            show.show_composed(run.composed_budgets())
     if any(each.differences for each in found):
         raise SystemExit(1)
 
@@ -160,19 +152,19 @@ def dipapprox() -> None:
 
     The exit code is 1 where a verdict is not what was found before.
     """
-    from rich.table import Table
-
+    from benchmarks.printing import Table
     from benchmarks.privacy.dipapprox import run
 
-    table = Table("program", "pairs", "verdict", "seconds", "published")
+    numbers = ("seconds", "published")
+    table = Table("", ("program", "pairs", "verdict", *numbers), numbers)
     wrong = False
     for found in run():
         entry = found.entry
         wrong |= found.verdict != entry.verdict
         published = "" if entry.published is None else f"{entry.published:g}"
         pairs = "all" if entry.all_pairs else "one"
-        table.add_row(f"{entry.name}, N = {entry.number}", pairs, found.verdict, f"{found.seconds:.2f}", published)
-    _console().print(table)
+        table.add(f"{entry.name}, N = {entry.number}", pairs, found.verdict, f"{found.seconds:.2f}", published)
+    table.show()
     if wrong:
         raise SystemExit(1)
 
@@ -292,10 +284,10 @@ def undecided(count: int, first: int, *, ints: bool) -> None:
     numbers = range(first, first + count)
     if ints:
         outcomes = list(programs.run(map(with_ints.random_int_claim, numbers), with_ints.grid))
-        programs.show(outcomes, _console(), with_ints.KINDS)
+        programs.show(outcomes, with_ints.KINDS)
     else:
         outcomes = list(programs.run(map(programs.random_claim, numbers)))
-        programs.show(outcomes, _console())
+        programs.show(outcomes)
     if any(outcome.wrong for outcome in outcomes):
         raise SystemExit(1)
 

@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+import click
 
+from benchmarks.printing import Table, alarm, colored
 from benchmarks.runner import HOLDS, Factors, Trial
 from dipc import Verdict
 
 SCHEMA = "dipc.bench/1"
 
 
-def show(trials: Sequence[Trial], console: Console) -> None:
+def show(trials: Sequence[Trial]) -> None:
     """Tables 2 and 3, then Table 4, then every disagreement with its explanation, then the totals."""
     plain = [trial for trial in trials if trial.factors is None]
     with_factors = [trial for trial in trials if trial.factors is not None]
     if plain:
-        console.print(_performance(plain))
+        _performance(plain).show()
     if with_factors:
-        console.print(_bounds(with_factors))
-    _disagreements(trials, console)
-    _totals(trials, console)
+        _bounds(with_factors).show()
+    _disagreements(trials)
+    _totals(trials)
 
 
 def as_json(trials: Sequence[Trial]) -> str:
@@ -38,15 +38,11 @@ def as_json(trials: Sequence[Trial]) -> str:
 
 
 def _performance(trials: Sequence[Trial]) -> Table:
-    table = _table("Tables 2 and 3: the published claims")
-    for name in ("table", "program", "m", "c", "range", "α", "γ"):
-        table.add_column(name, justify="left" if name in ("table", "program") else "right")
-    for name in ("rows", "published s", "dipc s", "speed-up"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict")
+    numbers = ("m", "c", "range", "α", "γ", "rows", "published s", "dipc s", "speed-up")
+    table = Table("Tables 2 and 3: the published claims", ("table", "program", *numbers, "verdict"), numbers)
     for trial in trials:
         row = trial.published
-        table.add_row(
+        table.add(
             *(row.table, trial.mechanism.name, str(row.m), str(row.c or ""), row.range, row.alpha, row.gamma),
             *(str(trial.rows), str(row.seconds), f"{trial.seconds:.3f}", _speed_up(trial)),
             _verdict(trial.verdict, good=Verdict.ACCURATE),
@@ -55,25 +51,21 @@ def _performance(trials: Sequence[Trial]) -> Table:
 
 
 def _bounds(trials: Sequence[Trial]) -> Table:
-    table = _table("Table 4: the best factor 1/κ, and what refutes 1/(κ+1)")
-    for name in ("table", "program", "m", "c"):
-        table.add_column(name, justify="left" if name in ("table", "program") else "right")
-    for name in ("published best", "it is", "refuted", "it is", "at u", "and eps", "claim"):
-        table.add_column(name)
-    table.add_column("dipc's best")
-    table.add_column("published s", justify="right")
-    table.add_column("dipc s", justify="right")
-    table.add_column("outcome")
+    found = ("published best", "it is", "refuted", "is it", "at u", "and eps", "claim", "dipc's best")
+    columns = ("table", "program", "m", "c", *found, "published s", "dipc s", "outcome")
+    table = Table(
+        "Table 4: the best factor 1/κ, and what refutes 1/(κ+1)", columns, ("m", "c", "published s", "dipc s")
+    )
     for trial in trials:
         row, factors = trial.published, trial.factors
         assert factors is not None
         assert row.counterexample is not None
-        table.add_row(
+        table.add(
             *(row.table, trial.mechanism.name, str(row.m), str(row.c or "")),
             *(str(row.best), _verdict(trial.verdict, good=Verdict.ACCURATE)),
             *(str(row.refuted), _verdict(factors.refuted, good=Verdict.INACCURATE)),
             *(" ".join(map(str, row.counterexample.input)), str(row.counterexample.eps)),
-            _colored(HOLDS[factors.published_witness], good=factors.published_witness is Verdict.INACCURATE),
+            colored(HOLDS[factors.published_witness], good=factors.published_witness is Verdict.INACCURATE),
             "undecided" if factors.kappa is None else f"1/{factors.kappa}",
             *(str(row.seconds), f"{trial.seconds:.3f}"),
             _agreement(trial),
@@ -81,60 +73,53 @@ def _bounds(trials: Sequence[Trial]) -> Table:
     return table
 
 
-def _disagreements(trials: Sequence[Trial], console: Console) -> None:
+def _disagreements(trials: Sequence[Trial]) -> None:
     for trial in trials:
         if not trial.differences:
             continue
         row = trial.published
         size = f"m = {row.m}" + ("" if row.c is None else f", c = {row.c}")
-        console.print(f"\n[bold]Table {row.table}, {trial.mechanism.name}, {size}: {trial.agreement}[/]")
+        click.secho(f"\nTable {row.table}, {trial.mechanism.name}, {size}: {trial.agreement}", bold=True)
         for difference in trial.differences:
-            console.print(f"  - {difference}")
+            click.echo(f"  - {difference}")
         if trial.factors is not None and (found := trial.factors.refutation) is not None:
             assert trial.factors.kappa is not None
-            console.print(
+            click.echo(
                 f"  - dipc refutes 1/{trial.factors.kappa + 1} at u = ({found.input.replace(' ', ', ')}), "
                 f"eps = {found.eps}: {_interval(found.probability)} < {_interval(found.required)}"
             )
         if trial.explanation is not None:
-            console.print(f"  [dim]known: {trial.explanation.why}[/]")
+            click.secho(f"  known: {trial.explanation.why}", dim=True)
 
 
-def _totals(trials: Sequence[Trial], console: Console) -> None:
+def _totals(trials: Sequence[Trial]) -> None:
     first = [trial for trial in trials if trial.mechanism is trial.published.mechanism]
     timed = [trial for trial in first if trial.factors is None]
-    console.print()
+    click.echo()
     if timed:
         ours = sum(trial.seconds for trial in timed)
         theirs = sum(trial.published.seconds for trial in timed)
         accurate = sum(trial.verdict is Verdict.ACCURATE for trial in timed)
-        console.print(
+        click.echo(
             f"Tables 2 and 3: {accurate} of {len(timed)} rows accurate; {ours:.2f} s of CPU, published {theirs} s"
         )
     bounds = [trial for trial in first if trial.factors is not None]
     if bounds:
         agreeing = sum(trial.agreement == "agrees" for trial in bounds)
-        console.print(f"Table 4: {agreeing} of {len(bounds)} rows as published")
+        click.echo(f"Table 4: {agreeing} of {len(bounds)} rows as published")
     unexplained = sum(trial.agreement == "DIFFERS" for trial in trials)
     if unexplained:
-        console.print(f"[bold red]{unexplained} disagreements without an explanation[/]")
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+        click.echo(alarm(f"{unexplained} disagreements without an explanation"))
 
 
 def _verdict(verdict: Verdict, *, good: Verdict) -> str:
-    return _colored(str(verdict), good=verdict is good)
-
-
-def _colored(text: str, *, good: bool) -> str:
-    return f"[{'green' if good else 'yellow'}]{text}[/]"
+    return colored(str(verdict), good=verdict is good)
 
 
 def _agreement(trial: Trial) -> str:
-    color = {"agrees": "green", "differs (known)": "yellow"}.get(trial.agreement, "bold red")
-    return f"[{color}]{trial.agreement}[/]"
+    if trial.agreement in {"agrees", "differs (known)"}:
+        return colored(trial.agreement, good=trial.agreement == "agrees")
+    return alarm(trial.agreement)
 
 
 def _speed_up(trial: Trial) -> str:

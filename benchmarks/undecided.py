@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.table import Table
+import click
 
 import dipc
+from benchmarks.printing import Table
 from dipc import Verdict
 
 #: The inputs that are decided one by one.
@@ -141,25 +141,22 @@ def run(claims: Iterable[RandomClaim], grid: Callable[[RandomClaim], str] = lamb
         yield Outcome(claim, report.verdict, reasons, refuted)
 
 
-def show(outcomes: list[Outcome], console: Console, kinds: Sequence[str] = KINDS) -> None:
+def show(outcomes: list[Outcome], kinds: Sequence[str] = KINDS) -> None:
     """Print the verdicts by kind, how often each reason for undecided claims is given, and numbers of programs.
 
     The numbers are of programs whose claims are undecided or wrongly decided.
     """
-    table = Table(title=f"Claims about every input: {len(outcomes)} random programs", title_justify="left")
-    table.add_column("kind")
     columns = (*map(str, Verdict), "undecided, but refuted on the grid", "wrong")
-    for column in columns:
-        table.add_column(column, justify="right")
+    table = Table(f"Claims about every input: {len(outcomes)} random programs", ("kind", *columns), columns)
     for kind in (*kinds, "all"):
         of = [outcome for outcome in outcomes if kind in (outcome.claim.kind, "all")]
         counts = [sum(outcome.verdict is verdict for outcome in of) for verdict in Verdict]
         missed = sum(outcome.verdict is Verdict.UNDECIDED and outcome.refuted for outcome in of)
-        table.add_row(kind, *map(str, (*counts, missed, sum(outcome.wrong for outcome in of))))
-    console.print(table)
+        table.add(kind, *map(str, (*counts, missed, sum(outcome.wrong for outcome in of))))
+    table.show()
     for reason, count in Counter(reason for outcome in outcomes for reason in outcome.reasons).most_common():
-        console.print(f"{count} undecided classes (of refuted claims, too): {reason}")
+        click.echo(f"{count} undecided classes (of refuted claims, too): {reason}")
     for outcome in outcomes:
         if outcome.wrong or outcome.verdict is Verdict.UNDECIDED:
-            console.print(f"{'WRONG' if outcome.wrong else outcome.verdict}, number {outcome.claim.seed}:")
-            console.print(outcome.claim.text, markup=False)
+            click.echo(f"{'WRONG' if outcome.wrong else outcome.verdict}, number {outcome.claim.seed}:")
+            click.echo(outcome.claim.text)

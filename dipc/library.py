@@ -217,7 +217,9 @@ def draw(report: Report, number: int | None, axes: Any) -> Any:
         try:
             from matplotlib import pyplot as plt
         except ImportError:
-            raise ImportError("a plot needs matplotlib: pip install 'dipc-verifier[plot]'") from None
+            raise ImportError(
+                "a plot needs matplotlib: in a checkout pip install '.[plot]', elsewhere pip install matplotlib"
+            ) from None
         _, axes = plt.subplots()
     draw_row(axes, row, intervals_of(report.eps), f"{report.program}, row {row.row}: {row.verdict}")
     return axes

@@ -6,46 +6,41 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+import click
 
 from benchmarks.literature.run import Outcome
+from benchmarks.printing import Table, alarm, colored
 
 SCHEMA = "dipc.literature/1"
 
 
-def show(outcomes: Sequence[Outcome], console: Console) -> None:
-    """A table of the claims, then every disagreement, then the totals."""
-    table = Table(title="Claims of the literature", title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for name in ("program", "claim", "source", "β"):
-        table.add_column(name)
-    for name in ("rows", "fail", "CPU s"):
-        table.add_column(name, justify="right")
-    for name in ("verdict", "expected"):
-        table.add_column(name)
+def show(outcomes: Sequence[Outcome]) -> None:
+    """Print a table of the claims, then every disagreement, then the totals."""
+    numbers = ("rows", "fail", "CPU s")
+    columns = ("program", "claim", "source", "β", *numbers, "verdict", "expected")
+    table = Table("Claims of the literature", columns, numbers)
     previous = None
     for outcome in outcomes:
         claim, counts = outcome.claim, outcome.report.counts
-        color = "green" if not outcome.differences else "bold red"
-        table.add_row(
+        verdict = str(outcome.verdict)
+        table.add(
             outcome.entry.name if outcome.entry is not previous else "",
-            *(escape(text) for text in (claim.name, claim.source, _beta(outcome))),
+            *(claim.name, claim.source, _beta(outcome)),
             *(str(counts.rows), str(counts.inaccurate), f"{outcome.seconds:.2f}"),
-            f"[{color}]{outcome.verdict}[/]",
+            alarm(verdict) if outcome.differences else colored(verdict, good=True),
             str(outcome.expected),
         )
         previous = outcome.entry
-    console.print(table)
+    table.show()
     wrong = [outcome for outcome in outcomes if outcome.differences]
     for outcome in wrong:
-        console.print(f"\n[bold red]{outcome.entry.name}, {escape(outcome.claim.name)}: DIFFERS[/]")
+        click.echo(alarm(f"\n{outcome.entry.name}, {outcome.claim.name}: DIFFERS"))
         for difference in outcome.differences:
-            console.print(f"  - {escape(difference)}")
-        console.print(f"  [dim]expected because: {escape(outcome.claim.known)}[/]")
+            click.echo(f"  - {difference}")
+        click.secho(f"  expected because: {outcome.claim.known}", dim=True)
     seconds = sum(outcome.seconds for outcome in outcomes)
     agreeing = len(outcomes) - len(wrong)
-    console.print(f"\n{agreeing} of {len(outcomes)} claims as expected; {seconds:.2f} s of CPU")
+    click.echo(f"\n{agreeing} of {len(outcomes)} claims as expected; {seconds:.2f} s of CPU")
 
 
 def _beta(outcome: Outcome) -> str:

@@ -6,66 +6,46 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+import click
 
+from benchmarks.printing import Table, alarm
 from benchmarks.privacy.mechanism import EPS
 from benchmarks.privacy.run import DELTA, LOSS, Exact
 
 SCHEMA = "dipc.atlas/1"
 
 
-def show(found: Sequence[Exact], console: Console) -> None:
-    """A table of the mechanisms, then what is published and wrong, then every disagreement, then the totals."""
-    table = Table(
-        title="Mechanisms and their privacy", title_justify="left", box=None, pad_edge=False, header_style="bold"
-    )
-    for name in ("mechanism", "program", "source", "adjacent"):
-        table.add_column(name)
-    for name in (f"loss at {EPS}", "estimate", "constant", "claimed", "CPU s"):
-        table.add_column(name, justify="right")
+def show(found: Sequence[Exact]) -> None:
+    """Print a table of the mechanisms, then what is published and wrong, then every disagreement, then the totals."""
+    numbers = (f"loss at {EPS}", "estimate", "constant", "claimed", "CPU s")
+    table = Table("Mechanisms and their privacy", ("mechanism", "program", "source", "adjacent", *numbers), numbers)
     for each in found:
         mechanism = each.mechanism
-        texts = (mechanism.title, mechanism.name, mechanism.source, mechanism.adjacent)
         estimate = "" if mechanism.estimate is None else f"> {float(mechanism.estimate.value)}"
         claimed = "" if mechanism.claimed is None else str(mechanism.claimed)
-        table.add_row(
-            *map(escape, texts),
+        table.add(
+            *(mechanism.title, mechanism.name, mechanism.source, mechanism.adjacent),
             *(each.loss_text or "", estimate, each.constant_text or ""),
-            f"[bold red]{claimed}[/]" if each.errata else claimed,
+            alarm(claimed) if each.errata else claimed,
             f"{each.seconds:.2f}",
         )
-    console.print(table)
+    table.show()
     for each in found:
         for erratum in each.errata:
-            console.print(
-                f"\n[bold]{escape(each.mechanism.title)}, {escape(each.mechanism.name)}:[/] {escape(erratum)}"
-            )
+            click.echo(f"\n{each.mechanism.title}, {each.mechanism.name}: {erratum}")
         for difference in each.differences:
-            console.print(f"\n[bold red]{escape(each.mechanism.name)} DIFFERS:[/] {escape(difference)}")
+            click.echo(f"\n{alarm(f'{each.mechanism.name} DIFFERS:')} {difference}")
     agreeing = sum(not each.differences for each in found)
     wrong = sum(bool(each.errata) for each in found)
     seconds = sum(each.seconds for each in found)
-    console.print(
-        f"\n{agreeing} of {len(found)} as expected; {wrong} published bounds are wrong; {seconds:.1f} s of CPU"
-    )
+    click.echo(f"\n{agreeing} of {len(found)} as expected; {wrong} published bounds are wrong; {seconds:.1f} s of CPU")
 
 
-def show_composed(rows: Iterable[Sequence[str]], console: Console) -> None:
-    """A table of what several runs need."""
-    table = Table(
-        title=f"\nLeast budgets of k randomized responses, each with loss {LOSS}, for delta = {float(DELTA):g}",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style="bold",
-    )
-    for name in ("k", "basic", "advanced", "exact"):
-        table.add_column(name, justify="right")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+def show_composed(rows: Iterable[Sequence[str]]) -> None:
+    """Print a table of what several runs need."""
+    title = f"\nLeast budgets of k randomized responses, each with loss {LOSS}, for delta = {float(DELTA):g}"
+    columns = ("k", "basic", "advanced", "exact")
+    Table(title, columns, columns, list(rows)).show()
 
 
 def as_json(found: Sequence[Exact]) -> str:

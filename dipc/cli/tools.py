@@ -174,7 +174,7 @@ def lsp() -> ExitCode:
     except ModuleNotFoundError as missing:
         if missing.name not in {"pygls", "lsprotocol"}:
             raise
-        note = "install it: pip install 'dipc-verifier[lsp]'"
+        note = "install it: in a checkout pip install '.[lsp]', elsewhere pip install pygls"
         raise DiagnosticError(Diagnostic("E0811", "pygls is not installed", notes=(note,))) from None
     if not (hasattr(sys.stdin, "buffer") and hasattr(sys.stdout, "buffer")):
         note = "an editor starts `dipc lsp` and talks to it through standard input and output"
@@ -235,7 +235,7 @@ def _site() -> Path:
         if (place / "index.html").is_file():
             return place
     message = "the playground is a separate package, which is not installed"
-    notes = ("install it: pip install dipc-playground", "in a checkout, `make playground` builds it")
+    notes = ("in a checkout, `make playground` builds and installs it",)
     raise DiagnosticError(Diagnostic("E0810", message, notes=notes))
 
 

@@ -400,7 +400,7 @@ def _not_installed() -> Diagnostic:
         "E1307",
         "Dask is not installed",
         notes=(
-            '`pip install "dipc-verifier[dask]"` installs it',
+            "install it: in a checkout pip install '.[dask]', elsewhere pip install 'distributed>=2025.7'",
             "`-j N` uses the processors of this machine without it",
         ),
     )

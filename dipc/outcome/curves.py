@@ -467,7 +467,7 @@ def check_picture(path: Path) -> None:
             Diagnostic(
                 "E1005",
                 "a plot needs matplotlib, which is not installed",
-                notes=("install it: pip install 'dipc-verifier[plot]'",),
+                notes=("install it: in a checkout pip install '.[plot]', elsewhere pip install matplotlib",),
             )
         )
 

@@ -86,7 +86,7 @@ def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
         "E1307",
         "Dask is not installed",
         notes=(
-            '`pip install "dipc-verifier[dask]"` installs it',
+            "install it: in a checkout pip install '.[dask]', elsewhere pip install 'distributed>=2025.7'",
             "`-j N` uses the processors of this machine without it",
         ),
     )

@@ -154,7 +154,7 @@ def test_without_pygls_it_says_what_to_install(
     with pytest.raises(SystemExit) as ended:
         main(["lsp"])
     assert ended.value.code == 2
-    assert "pip install 'dipc-verifier[lsp]'" in capsys.readouterr().err
+    assert "in a checkout pip install '.[lsp]', elsewhere pip install pygls" in capsys.readouterr().err
 
 
 def test_without_standard_input_there_is_nobody_to_talk_to(

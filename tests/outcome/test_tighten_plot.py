@@ -89,7 +89,7 @@ def test_what_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     (found,) = error.value.diagnostics
     assert found.code == "E1005"
     assert found.message == "a plot needs matplotlib, which is not installed"
-    assert found.notes == ("install it: pip install 'dipc-verifier[plot]'",)
+    assert found.notes == ("install it: in a checkout pip install '.[plot]', elsewhere pip install matplotlib",)
     assert importlib.util.find_spec("matplotlib") is not None
 
 

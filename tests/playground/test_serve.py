@@ -45,8 +45,7 @@ def test_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert run(["serve"]) == 2
     assert capsys.readouterr().err == (
         "error[E0810]: the playground is a separate package, which is not installed\n"
-        "  = help: install it: pip install dipc-playground\n"
-        "  = help: in a checkout, `make playground` builds it\n"
+        "  = help: in a checkout, `make playground` builds and installs it\n"
     )
 
 
