@@ -596,7 +596,7 @@ class EpsSolution(Solution):
 
     @property
     def least(self) -> EndPoint | None:
-        """The infimum of the eps at which the claim holds, which is attained where it is `included`."""
+        """The infimum of the eps at which the claim holds, which may be attained."""
         return self.holds[0].start if self.holds else None
 
     @property

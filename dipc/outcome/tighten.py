@@ -36,7 +36,7 @@ SCHEMA = "dipc.tighten/1"
 
 
 #: The fields of a row or class at which a factor is needed, and those of the place.
-_ROW = "input output alpha gamma where?"
+_ROW = "input output alpha gamma where=conditions?"
 _SPOT = (
     "beta=claimed.beta probability=claimed.bound eps=place:cell attained variable=claimed.variable.product? "
     "exact=claimed.exact-"
@@ -69,7 +69,7 @@ class Member(Record):
 
     @property
     def equal(self) -> str:
-        """How well it is known that the places need the same factor."""
+        """The evidence that the places need the same factor: a proof, or so many digits."""
         return "proved" if self.tightest.proved else f"to {self.tightest.digits} digits"
 
     @property

@@ -100,7 +100,7 @@ class RowResult(Record):
         return None if self.closed_form is None else str(self.closed_form)
 
     @property
-    def where(self) -> tuple[str, ...] | None:
+    def conditions(self) -> tuple[str, ...] | None:
         """The inequalities of a class; None for a row."""
         return None
 
@@ -682,7 +682,7 @@ class ClassResult(RowResult):
         return "eps" if self.note is None else str(self.note.variable)
 
     @property
-    def where(self) -> tuple[str, ...] | None:
+    def conditions(self) -> tuple[str, ...] | None:
         return None if self.note is None else self.note.conditions
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import pkgutil
 import re
 import sys
-from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from importlib import import_module
 
@@ -35,11 +35,9 @@ def records() -> list[type[Record]]:
 @pytest.mark.parametrize("record", records(), ids=lambda each: each.__qualname__)
 def test_every_field_is_an_attribute(record: type[Record]) -> None:
     """A renamed attribute is noticed here, as the type checker does not read the names."""
-    known = {each.name for each in fields(record)} if is_dataclass(record) else set()
-    words = (
-        word for name, text in vars(record).items() if name.isupper() and isinstance(text, str) for word in text.split()
-    )
-    for word in words:
+    known = {name for base in record.__mro__ for name in inspect.get_annotations(base)}
+    texts = [text for name, text in vars(record).items() if name.isupper() and isinstance(text, str)]
+    for word in re.sub(r"(=[\w.]+)[-?+]?\([^()]*\)", r"\1", " ".join(texts)).split():
         if re.search(r"\($", word):
             continue
         path = re.sub(r"^.*\(", "", word).rstrip(")?+-").partition(":")[0]
