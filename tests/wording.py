@@ -187,7 +187,21 @@ def _languages() -> frozenset[str]:
     for node in _tree(ROOT / "dipc/options.py").body:
         words |= _fields(node) if isinstance(node, ast.ClassDef) else set()
     return frozenset(
-        words | {"dipc", "eps", "dd", "det", "accurate", "inaccurate", "private", "undecided", "none", "nan", "metric"}
+        words
+        | {
+            "dipc",
+            "eps",
+            "dd",
+            "det",
+            "accurate",
+            "inaccurate",
+            "private",
+            "undecided",
+            "none",
+            "nan",
+            "metric",
+            "requires",
+        }
     )
 
 

@@ -182,9 +182,11 @@ class Uncertified(ValueError):
 def require_known_laws(program: CoreProgram) -> None:
     """Raise Uncertified for a program that the checker cannot follow.
 
-    It cannot follow other noises than its own, weights that are probabilities for some eps only, and normal noise in a
-    program that is read at one eps.
+    It cannot follow preconditions, other noises than its own, weights that are probabilities for some eps only, and
+    normal noise in a program that is read at one eps.
     """
+    if program.requires is not None:
+        raise Uncertified("the checker does not know `requires`")
     if program.only_in:
         raise Uncertified(
             "the checker only follows weights that are probabilities for every eps, or numbers at a single eps"

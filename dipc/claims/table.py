@@ -23,10 +23,12 @@ from dipc.claims.given import (
     by_element,
     claim_reader,
     slot_reader,
+    value_of,
 )
 from dipc.frozen import frozen
 from dipc.text.core import Slot
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, did_you_mean, listing, unreadable
+from dipc.text.precondition import Precondition
 from dipc.text.program import CoreProgram
 
 # --- The rows of a table in a few bytes each: a column holds its distinct cells once, and a number for each row -------
@@ -498,7 +500,8 @@ def cell_text(cell: object, what: str) -> str:
 def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell, ...]:
     """Return a cell for every input.
 
-    Raises DiagnosticError for missing and unknown names and for values outside their domain.
+    Raises DiagnosticError for missing and unknown names, for values outside their domain, and for inputs that violate
+    `requires`.
     """
     slots = program.input_slots
     cells = _cells(slots, "input", values, pool)
@@ -506,7 +509,10 @@ def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPo
     if missing:
         what = "input" if len(missing) == 1 else "inputs"
         raise DiagnosticError(Diagnostic("E0507", f"no value for the {what} {listing(missing)}"))
-    return tuple(cell for cell in cells if cell is not None)
+    found = tuple(cell for cell in cells if cell is not None)
+    if program.requires is not None:
+        program.requires.require(dict(zip(program.inputs, map(value_of, found), strict=True)), program.source)
+    return found
 
 
 def output_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
@@ -600,11 +606,20 @@ def read_table(
     table.
     """
     if isinstance(table, Table):
+        _require_inputs(table, program)
         return table
     if isinstance(table, str | os.PathLike):
         return _Reader(CsvSource(Path(table)), program, claims).read()
     names = [program.slots[slot].name for slot in (*program.inputs, *program.outputs)]
     return _Reader(PythonSource(table, names, name), program, claims).read()
+
+
+def _require_inputs(table: Table, program: CoreProgram) -> None:
+    """Raise DiagnosticError for the first row whose input violates `requires`; the table may be another program's."""
+    if program.requires is not None:
+        for row in table.rows:
+            values = dict(zip(program.inputs, map(value_of, row.inputs), strict=True))
+            program.requires.require(values, program.source, f"row {row.number}: ")
 
 
 class _Reader:
@@ -613,6 +628,8 @@ class _Reader:
         self._claims = sorted(claims)
         self._inputs = program.input_slots
         self._outputs = program.output_slots
+        self._program = program
+        self._requires = program.requires
         self._pool = CellPool()
         self._mistakes: list[Diagnostic] = []
 
@@ -656,8 +673,19 @@ class _Reader:
             if beta_at is not None and (beta := good[beta_at]) is not None and beta.text not in places:
                 places[beta.text] = self._source.place(beta_at)
             good.append(None)  # the cell of a claim column that the table lacks
-            rows.append([good[position] for position in order])
+            ordered = [good[position] for position in order]
+            if self._requires is not None and self._is_outside(number, self._requires, ordered):
+                continue
+            rows.append(ordered)
         return rows
+
+    def _is_outside(self, number: int, requires: Precondition, cells: Sequence[Cell | None]) -> bool:
+        """Whether the row with these cells, inputs first, violates `requires`, which is reported at the row."""
+        values = dict(zip(self._program.inputs, map(value_of, cells), strict=False))
+        violation = requires.violation(values, self._program.source)
+        if violation is not None:
+            self._note(violation.code, violation.message, number, None, None, "", violation.notes)
+        return violation is not None
 
     def _bad_cells(self, number: int, cells: Sequence[Read], names: list[str]) -> None:
         for index, cell in enumerate(cells):

@@ -262,11 +262,14 @@ def parse_input(texts: Sequence[str], program: CoreProgram, *, reals: bool = Tru
     """Parse the value of every input of `program`, by name, in declaration order.
 
     Without `reals`, the real and int inputs may be missing. Raises DiagnosticError with all mistakes: unknown, missing
-    and repeated inputs, values outside their domain.
+    and repeated inputs, values outside their domain, and an input that violates `requires`.
     """
     slots = program.input_slots
     asked = [slot for slot in slots if reals or not slot.is_symbolic]
-    return _assignments("input", texts, program, slots, asked)
+    values = _assignments("input", texts, program, slots, asked)
+    if program.requires is not None and len(values) == len(slots):
+        program.requires.require({slot.index: values[slot.name] for slot in slots}, program.source)
+    return values
 
 
 def parse_output(texts: Sequence[str], program: CoreProgram) -> dict[str, Value]:

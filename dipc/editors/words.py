@@ -15,7 +15,7 @@ _CONSTANTS = {"EPS", "TRUE", "FALSE", "EPSILON"}
 _OPERATORS = {"AND", "OR", "NOT"}
 
 #: Words that the grammar reads as names, and that have a special meaning in some places.
-_PLACED = ("metric", "inputs")
+_PLACED = ("metric", "inputs", "requires")
 
 _TERMINAL = re.compile(r'^([A-Z]+)(?:\.\d+)?: ((?:"[^"]+"(?: \| )?)+|/.*/)$', re.MULTILINE)
 

@@ -23,6 +23,7 @@ from dipc.outcome.words import (
     kinds,
     limit_hint,
     near_outputs,
+    required_text,
     s,
     side_text,
     subject_fields,
@@ -54,7 +55,7 @@ def class_verdict_line(report: Report, statement: Statement) -> str:
         return _numbers_line(report, statement)
     classes = count(counts.rows, "class")
     of_them = f", {_vacuous_text(counts)}" if counts.vacuous else ""
-    everywhere = f"every {statement.inputs} input ({classes}{of_them}), {_quantified(report, statement)}"
+    everywhere = f"{statement.every_input} ({classes}{of_them}), {_quantified(report, statement)}"
     vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
@@ -79,7 +80,7 @@ def _numbers_line(report: Report, statement: Statement) -> str:
     counts = report.counts
     match report.verdict:
         case Verdict.ACCURATE:
-            everything = f"every {statement.numbers}, every {statement.inputs} input, {_quantified(report, statement)}"
+            everything = f"every {statement.numbers}, {statement.every_input}, {_quantified(report, statement)}"
             if counts.vacuous == counts.rows:
                 return f"accurate: {everything}, vacuously ({vacuous_why(counts)})"
             some = f"; {counts.vacuous} of {count(counts.rows, 'case')} vacuously, as {vacuous_why(counts)}"
@@ -145,6 +146,7 @@ def about_every_input(
         distances=(*(("alpha",) if alpha == "dd" else ()), *(("gamma",) if gamma == FREE else ())),
         numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
         inputs=kinds(core, core.inputs) or "finite",
+        requires=required_text(core),
     )
 
 

@@ -374,10 +374,17 @@ class Statement:
     distances: tuple[str, ...] = ()
     numbers: str | None = None
     inputs: str = "real"
+    #: The condition that all inputs satisfy, if the program requires one.
+    requires: str | None = None
     #: The outputs that dd depends on, for a program with finite and other outputs; empty for other programs.
     disputed: str = ""
     #: The quantity whose expectation is claimed to be at most beta, if the claim is about one.
     error: str | None = None
+
+    @property
+    def every_input(self) -> str:
+        """The inputs that a claim about all inputs is about, as a headline names them."""
+        return f"every {self.inputs} input" + (" that `requires` allows" if self.requires is not None else "")
 
 
 def subject_fields(
@@ -397,6 +404,8 @@ def subject_fields(
         yield "inputs", f"all {statement.inputs} inputs, by the answers of `ideal`"
         if statement.numbers is not None:
             yield "for every", f"integer {statement.numbers}"
+    if statement.requires is not None:
+        yield "requires", statement.requires
     if statement.error is not None:
         yield "claim", f"E[{statement.error}] ≤ {required.removeprefix('1 - ').replace('beta', 'error')}, {whose}"
         yield "error", "asked for" if asked == "beta" else statement.beta
@@ -475,6 +484,7 @@ class UserQuestion:
             disputed=disputed_text(core),
             distance=not core.has_product_distance,
             error=program.expected_quantity,
+            requires=required_text(core),
         )
 
 
@@ -491,6 +501,11 @@ def near_outputs(core: CoreProgram) -> str:
     Empty if there are none.
     """
     return kinds(core, core.outputs)
+
+
+def required_text(core: CoreProgram) -> str | None:
+    """Return the condition of `requires`; None for a program without it."""
+    return None if core.requires is None else core.requires.text
 
 
 def side_text(core: CoreProgram) -> str:

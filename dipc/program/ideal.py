@@ -212,7 +212,8 @@ class Ideal:
     def regions(self, finite: Mapping[int, Value]) -> tuple[Region, ...]:
         """Return the regions of det for these finite inputs: a value for every DOM and bool input, by slot.
 
-        The regions are disjoint, none is empty as a set of reals, and together they cover all real and int inputs.
+        The regions are disjoint, none is empty as a set of reals, and together they cover all real and int inputs that
+        satisfy `requires`.
         Paths with the same answer are united if they touch and form one convex set. Raises DiagnosticError if det is
         undefined for some input, LimitReached past the limits of the program.
         """
@@ -230,7 +231,12 @@ class Ideal:
 
     @cached_property
     def runs(self) -> RunSet | None:
-        """All runs of the ideal; None if they cannot be counted (see `chain/series.py`), or have many states."""
+        """All runs of the ideal; None if they cannot be counted (see `chain/series.py`), or have many states.
+
+        Also None for a program with a precondition: the product of two segments may violate it.
+        """
+        if self.program.allowed is not None:
+            return None
         return runs(self.flow, _MOST_BY_LABEL * len(self.core.instructions))
 
     @cached_property
@@ -327,17 +333,44 @@ class Ideal:
     ) -> tuple[Region, ...]:
         own = {self._to_ideal[slot]: finite[slot] for slot in self.finite_inputs}
         limits = replace(self.program.limits, states=states)
-        chain = explore(self.flow, InputsAmong(own, tuple(guards), along), wanted, limits)
         whole = frozenset(self.whole_inputs)
-        paths = (
-            (tuple(map(self._translate_constraint, irredundant(exit_state.guards.items))), exit_state)
-            for exit_state in chain.exits
-        )
-        return tuple(
-            self._region(guards, exit_state, finite, wanted or {})
-            for guards, exit_state in paths
-            if not InputSet(guards, whole, self.program.limits.branches).is_empty
-        )
+        regions: list[Region] = []
+        for given in self._allowed_sets(finite, tuple(guards), along):
+            chain = explore(self.flow, InputsAmong(own, given, along), wanted, limits)
+            paths = (
+                (tuple(map(self._translate_constraint, irredundant(exit_state.guards.items))), exit_state)
+                for exit_state in chain.exits
+            )
+            regions += (
+                self._region(inside, exit_state, finite, wanted or {})
+                for inside, exit_state in paths
+                if not InputSet(inside, whole, self.program.limits.branches).is_empty
+            )
+        return tuple(regions)
+
+    def _allowed_sets(
+        self, finite: Mapping[int, Value], guards: tuple[Constraint, ...], along: Mapping[int, Fraction] | None
+    ) -> Iterator[tuple[Constraint, ...]]:
+        """Yield the convex sets of inputs that satisfy `requires` and `guards`, over the slots of the ideal.
+
+        With `along`, one input by slot of the ideal, only the set that contains it.
+        """
+        allowed = self.program.allowed
+        if allowed is None:
+            yield guards
+            return
+        whole = frozenset(self._to_ideal[slot] for slot in self.whole_inputs)
+        for inside in allowed.sets(finite):
+            both = (*guards, *map(self._translate_back, inside))
+            if along is not None and not all(guard.holds_at(along) for guard in both):
+                continue
+            if not guards or not InputSet(both, whole, self.program.limits.branches).is_empty:
+                yield both
+
+    def outside(self, finite: Mapping[int, Value]) -> tuple[Region, ...]:
+        """Return convex sets, without an answer, whose union is where `requires` does not hold."""
+        allowed = self.program.allowed
+        return () if allowed is None else tuple([Region(guards, ()) for guards in allowed.gaps(finite)])
 
     @cached_property
     def _run(self) -> deterministic.DeterministicRun | None:
@@ -381,6 +414,14 @@ class Ideal:
 
     def _translate_constraint(self, item: Constraint) -> Constraint:
         return replace(item, form=self._translate(item.form), difference=self._translate(item.difference))
+
+    def _translate_back(self, item: Constraint) -> Constraint:
+        """Return a constraint over the slots of the program as one over those of the ideal."""
+
+        def own(form: Affine) -> Affine:
+            return Affine((), tuple(sorted((self._to_ideal[slot], c) for slot, c in form.inputs)), form.constant)
+
+        return replace(item, form=own(item.form), difference=own(item.difference))
 
     def _translate(self, form: Affine) -> Affine:
         assert not form.noises, "an ideal draws nothing"
@@ -624,11 +665,16 @@ class Distances:
         the nearest input with each answer is found by moving one coordinate after the other. The two nearest answers
         are kept for each input. The nearest one that differs from a given answer is among them, also after each move,
         which makes no distance smaller.
+        Values that violate `requires` have no answer of their own.
         """
         decisive = self._ideal.metric.decisive
+        allowed = self._ideal.program.allowed
         answers: dict[tuple[Value, ...], _Answers] = {}
         own: dict[tuple[Value, ...], _Key] = {}
         for inputs in product(*choices):
+            if allowed is not None and not allowed.allows(inputs):
+                answers[inputs] = ()
+                continue
             answer = tuple(decisive(self._ideal.values(inputs)))
             own[inputs] = _key(answer, ())
             answers[inputs] = ((_ZERO, own[inputs]),)
@@ -654,7 +700,8 @@ class Distances:
                     ranked = sorted(((away, key) for key, away in nearest.items()), key=itemgetter(0))
                     answers[inputs] = tuple(ranked[:2])
         return {
-            inputs: next((away for away, key in each if key != own[inputs]), None) for inputs, each in answers.items()
+            inputs: next((away for away, key in answers[inputs] if key != own_key), None)
+            for inputs, own_key in own.items()
         }
 
     def _asks_alone(self, finite: tuple[Value, ...]) -> bool:
@@ -662,6 +709,8 @@ class Distances:
 
         This is so if there are many regions, and few inputs so far.
         """
+        if self._ideal.program.allowed is not None:
+            return False  # Just across a comparison there may be no input.
         if self._norm is Norm.DISCRETE or self._ideal.has_few_regions(self._by_slot(finite)):
             return False
         self._alone += 1
@@ -742,8 +791,10 @@ class Distances:
     def _class(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> InputSet | None:
         """Return the real and int inputs where det is `answer`, if they are known to be one convex set, else None.
 
-        Answers are compared as dd(u) does.
+        Outside of the set det gives other answers, and every value is an input. Answers are compared as dd(u) does.
         """
+        if self._ideal.program.allowed is not None:
+            return None
         key = _key(finite, answer)
         if key not in self._classes:
             self._classes[key] = self._find_class(finite, answer)
@@ -772,11 +823,12 @@ class Distances:
         return {slot.index: value for slot, value in zip(self._finite, finite, strict=True)}
 
     def _around(self, own: tuple[Value, ...]) -> Iterator[tuple[Fraction, tuple[Value, ...]]]:
-        """Yield all combinations of finite inputs, the nearest first, with their distance from `own`.
+        """Yield all combinations of finite inputs that inputs have, the nearest first, with their distance from `own`.
 
         Each is derived from the one before it whose last moved coordinate is one step nearer. Raises LimitReached after
         `_MOST_NEAR` of them if there are more than can be compared.
         """
+        allowed = self._ideal.program.allowed
         lines: list[list[tuple[Fraction, Value]]] = []
         for slot, value in zip(self._finite, own, strict=True):
             lines.append(sorted([(gap(value, other), other) for other in finite_values(slot)], key=itemgetter(0)))
@@ -785,7 +837,9 @@ class Distances:
         pending = [(_ZERO, (0,) * len(lines))]
         for _ in range(most):
             away, steps = heappop(pending)
-            yield away, tuple([line[step][1] for line, step in zip(lines, steps, strict=True)])
+            values = tuple([line[step][1] for line, step in zip(lines, steps, strict=True)])
+            if allowed is None or allowed.sets(self._by_slot(values)):
+                yield away, values
             last = max((place for place, step in enumerate(steps) if step), default=0)
             for place in range(last, len(lines)):
                 if steps[place] + 1 < len(lines[place]):

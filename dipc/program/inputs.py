@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -52,6 +52,21 @@ class FiniteInputs:
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
         """Yield the inputs in lexicographic order: the last input changes first."""
         return product(*self.choices)
+
+    def among_allowed(self, program: Program) -> Iterable[tuple[Value, ...]]:
+        """Return the inputs that satisfy the program's `requires`, in the same order.
+
+        Raises DiagnosticError if there are none.
+        """
+        allowed = program.allowed
+        if allowed is None:
+            return self
+        inputs = list(filter(allowed.allows, self))
+        if not inputs:
+            message = f"none of the inputs satisfies `requires`: `{allowed.requires.text}`"
+            place = program.core.source.excerpt(allowed.requires.span)
+            raise DiagnosticError(Diagnostic("E1116", message, place, "required here", ("give other inputs",)))
+        return inputs
 
 
 @frozen
@@ -237,7 +252,7 @@ def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[
     distances = ideals.Distances(ideal)
     match inputs:
         case FiniteInputs():
-            for values in inputs:
+            for values in inputs.among_allowed(ideal.program):
                 answer = ideal.values(values)
                 dd = _distance_cell(ideal.pool, distances.dd(values, answer))
                 yield (*map(ideal.pool.cell, (*values, *answer)), None, None, None, dd)

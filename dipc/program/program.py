@@ -47,8 +47,10 @@ from dipc.text.statements import lower
 
 if TYPE_CHECKING:
     from dipc.chain.series import RunTemplate
+    from dipc.program import allowed as allowed_inputs
     from dipc.program import nearness
 else:
+    allowed_inputs = LazyModule("dipc.program.allowed")
     nearness = LazyModule("dipc.program.nearness")
 
 # --- Exact output probabilities of one program, row after row ---------------------------------------------------------
@@ -426,6 +428,12 @@ class Program:
         """The names of the outputs, in order; arrays element by element."""
         return tuple(slot.name for slot in self.core.output_slots)
 
+    @cached_property
+    def allowed(self) -> allowed_inputs.AllowedInputs | None:
+        """The inputs that satisfy `requires`; None for a program without it, all of whose inputs are allowed."""
+        requires = self.core.requires
+        return None if requires is None else allowed_inputs.AllowedInputs(self.core, requires, self.limits)
+
     def with_limits(self, limits: Limits) -> Program:
         """Return the same program with other limits."""
         return Program(self.core, limits)
@@ -667,6 +675,10 @@ def load_source(source: SourceText, constants: Mapping[str, Fraction], eps: Give
     point = the_one_eps(ranges)
     core = lower(tree, source, constants, point)
     program = Program(core)
+    if program.allowed is not None:
+        # An empty precondition is a mistake, whatever is asked; where a limit is reached first, questions find out.
+        with suppress(Undecided):
+            _ = program.allowed.point
     # Weights that are not a distribution are a mistake of the program, reported before anything else is done.
     try:
         _ = program.choices

@@ -28,7 +28,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
@@ -71,6 +71,8 @@ _APART = "its finite outputs and its numbers are proved separately, but the chec
 
 class EveryDistance(EveryInput):
     """The claim about every real and int input, alpha = dd(u), and every gamma."""
+
+    respects_requires: ClassVar[bool] = True
 
     def case(self, convex: ConvexClass) -> Case:
         return BothOpenCase(self, convex)
@@ -214,6 +216,8 @@ class OneGamma(EveryInput):
 
     Its beta is not a function of alpha·eps.
     """
+
+    respects_requires: ClassVar[bool] = True
 
     def case(self, convex: ConvexClass) -> Case:
         return OneGammaCase(self, convex)

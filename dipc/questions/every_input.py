@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
@@ -140,8 +140,10 @@ class ClassSource(Source):
 class EveryInput(ClassSource):
     """The claim about every real and int input of one program.
 
-    Its cases are convex classes of inputs that together cover all inputs.
+    Its cases are convex classes of inputs that together cover all inputs that satisfy `requires`.
     """
+
+    respects_requires: ClassVar[bool] = True
 
     def __init__(
         self, program: Program, claim: ClassClaim, like: EveryInput | None = None, *, scaled: bool = False
@@ -191,7 +193,7 @@ class EveryInput(ClassSource):
 
         The result is also None if a limit is reached before the number of classes is known.
         """
-        if self.near is None and classes_up_to_exchange(self.ideal, self.exits, _FEW) is not None:
+        if self._may_exchange and classes_up_to_exchange(self.ideal, self.exits, _FEW) is not None:
             return None
         try:
             number = sum(len(self.ideal.regions(finite)) for finite in finite_cases(self.ideal))
@@ -235,9 +237,14 @@ class EveryInput(ClassSource):
 
     def _sorted_out(self, few: int) -> Iterator[InputClass]:
         """Return the classes, up to the exchange of inputs if there are more than a few."""
-        alike = None if self.near is not None else classes_up_to_exchange(self.ideal, self.exits, few)
+        alike = classes_up_to_exchange(self.ideal, self.exits, few) if self._may_exchange else None
         apart = self.near is not None or not self._is_about_every_input
         return classes(self.ideal, apart=apart) if alike is None else alike
+
+    @property
+    def _may_exchange(self) -> bool:
+        """Whether inputs that are alike may be exchanged, which `requires` need not allow."""
+        return self.near is None and self.program.allowed is None
 
     def _convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
         """Yield convex classes that cover these inputs; if a limit is reached, one class with the reason."""
@@ -270,10 +277,20 @@ class EveryInput(ClassSource):
             own = tuple([by_guard[guard] for guard in inputs.region.guards])
         else:
             # Across the other guards of `inside`, det's answer is the same.
-            own = facets(inside, inputs.others, self.metric)[: len(inputs.region.guards)]
-        if self._is_about_every_input or not has_static_facets(inputs, own):
+            fixed = self.near is None and not any(isinstance(value, Affine) for value in inputs.decisive.answer)
+            own = facets(inside, inputs.others, self.metric, inputs.outside, fixed=fixed)[: len(inputs.region.guards)]
+        if self._is_about_every_input or not has_static_facets(inputs, own) or self._is_static_at_edges(inputs, own):
             return own, ((),)
         return own, choices(inside, inputs.rivals, self.metric, slanted=self.near is not None)
+
+    def _is_static_at_edges(self, inputs: InputClass, own: Sequence[Moving]) -> bool:
+        """Whether all facets that keep their place are edges of `requires`, beyond which there is no other answer."""
+        allowed = self.program.allowed
+        if allowed is None:
+            return False
+        edges = {guard.guard for guards in allowed.sets(inputs.finite) for guard in guards}
+        pairs = zip(inputs.region.guards, own, strict=True)
+        return all(facet.step or guard.guard in edges for guard, facet in pairs)
 
     @cached_property
     def _is_about_every_input(self) -> bool:

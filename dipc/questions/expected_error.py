@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import Undecided
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 class ErrorRows(TableRows):
     """One table under a claim about expected errors: E[error] <= beta, as the obligation 1 - E[error] >= 1 - beta."""
+
+    respects_requires: ClassVar[bool] = True
 
     of_probabilities = False
 

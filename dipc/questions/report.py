@@ -363,7 +363,7 @@ class Report(Record):
 
     HEAD = (
         "schema program verdict constants claim versions vacuous_rows=counts.vacuous says_something=sayings warnings+ "
-        "theorem? inputs?"
+        "theorem? inputs? requires?"
     )
     FIELDS = f"{HEAD} rows"
 
@@ -378,6 +378,7 @@ class Report(Record):
     constants: Mapping[str, str] = field(default_factory=dict)
     stated: Mapping[str, str | None] = field(default_factory=dict)
     warnings: tuple[Diagnostic, ...] = ()
+    requires: str | None = None
 
     def __post_init__(self) -> None:
         if not self.rows and not self.interrupted:

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dipc.algebra.limits import Undecided
 from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, gamma_warnings, resolve_claim, without_outputs
@@ -43,6 +43,8 @@ class TableRows(TableSource):
     Rows with the same claim and the same bound are one obligation and share its outcome, so that a table can have
     millions of rows.
     """
+
+    respects_requires: ClassVar[bool] = True
 
     #: Whether the weights in its bounds are probabilities, and so not negative: `LeastBounds` depends on it.
     of_probabilities = True
@@ -317,6 +319,8 @@ class FreeGamma(TableSource):
     A row with several ranges of gamma has an obligation for each. Its verdict is that of all of them together, its
     evidence that of the first one that fails. A cell of the column gamma fixes one gamma instead.
     """
+
+    respects_requires: ClassVar[bool] = True
 
     def __init__(self, program: Program, table: Table, options: ClaimOptions) -> None:
         """Take the claim; raise DiagnosticError for one outside Theorem 12, naming the condition that fails."""

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.table import Table
@@ -66,8 +66,12 @@ class Source(ABC):
 
     `stated` has alpha, beta and gamma of the claim, None for one that each row has its own of. `table` is the table of
     the question if there is one: a given table, or one of classes of inputs. Invariant: the claim holds if it holds for
-    every case.
+    every case. A program with `requires` is refused unless the source declares that it `respects_requires`: its cases
+    are then about inputs that satisfy the condition, and distances reach to such inputs alone.
     """
+
+    #: Each class declares it for itself; it is not inherited.
+    respects_requires: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -76,6 +80,9 @@ class Source(ABC):
         stated: Mapping[str, str | None],
         table: Table | None = None,
     ) -> None:
+        requires = program.core.requires
+        if requires is not None and not vars(type(self)).get("respects_requires", False):
+            raise requires.unsupported(program.core.source, "this question")
         self.program = program
         self.intervals = intervals
         self.stated = stated
@@ -128,6 +135,7 @@ class Source(ABC):
             constants={name: str(value) for name, value in self.program.core.constants.items()},
             stated=self.stated,
             warnings=self.warnings,
+            requires=None if self.program.core.requires is None else self.program.core.requires.text,
         )
 
     def announced(self) -> str | None:
@@ -188,6 +196,8 @@ class Enclosed(Source):
     stronger claim fails and the weaker one does not. `others` are further stronger claims about the same cases. With
     `itself` the weaker claim is the claim itself, so that a proof of it counts.
     """
+
+    respects_requires: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -542,6 +542,12 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
     """
     if classes is False:
         return None
+    requires = program.core.requires
+    if requires is not None:
+        # Inputs that an exchange turns into each other need not both satisfy the condition.
+        if classes:
+            raise requires.unsupported(program.core.source, "grouping inputs in classes", "leave `--classes` out")
+        return None
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     if not isinstance(result, FiniteInputs) or (classes is None and result.count <= ROW_BY_ROW):
         return None

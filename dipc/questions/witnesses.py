@@ -329,9 +329,10 @@ class Witnesses:
         """Return the first of the inputs at which the claim is refuted, or None if there is none among the first few.
 
         `gamma` replaces an open gamma. With `finite`, inputs whose dd is infinite are skipped, since a gamma that grows
-        with dd is not a number there. Inputs at which beta is too long are skipped too.
+        with dd is not a number there. Inputs at which beta is too long are skipped too, and those that violate
+        `requires`.
         """
-        for inputs in islice(proposed, MOST_TRIED):
+        for inputs in islice(filter(self._is_allowed, proposed), MOST_TRIED):
             if not finite or self.distance(inputs) is not None:
                 try:
                     row, obligation = yield from self.settle(inputs, gamma)
@@ -356,7 +357,12 @@ class Witnesses:
         return row, posed[0].obligation if posed else None
 
     def steps(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[ProofStep]:
-        """Return the obligations of the claim at one input, none if beta is too long there. Raises Undecided."""
+        """Return the obligations of the claim at one input; raises Undecided.
+
+        There are none if beta is too long there, or if the input violates `requires`.
+        """
+        if not self._is_allowed(inputs):
+            return ()
         try:
             return self._case(inputs, gamma).steps()
         except DiagnosticError as error:
@@ -370,6 +376,10 @@ class Witnesses:
         claim = resolve_claim(program.core, table, options if gamma is None else replace(options, gamma=gamma))
         (case,) = rows.TableRows(program, table, claim).cases()
         return case
+
+    def _is_allowed(self, inputs: Mapping[int, Value]) -> bool:
+        program = self._ideal.program
+        return program.allowed is None or program.allowed.allows([inputs[slot] for slot in program.core.inputs])
 
     def distance(self, inputs: Mapping[int, Value]) -> Fraction | None:
         """Return dd at an input; None is infinity."""

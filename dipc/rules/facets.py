@@ -15,14 +15,21 @@ Over ints, where forms are integers at integers, u' = u - k·d for k = floor((a_
 
 If no other region has det's answer on R, every way out of R leads to another answer. Otherwise the other regions with
 the same answer are excluded one by one, and a facet for which that fails keeps step 0. The class then has fewer
-half-spaces than possible, which only makes bounds less sharp. The converse is not claimed: the distance of a given
-input is computed for that input, by `dipc.program.ideal`.
+half-spaces than possible, which only makes bounds less sharp. With a precondition (`requires`), the values outside are
+treated as regions with the same answer: no input there is another answer.
+
+**Inner points suffice.** Let det have one answer on R, and R inner points. The distance of u from the fixed set of
+inputs with another answer is continuous in u, and so is (a_j·u - b_j)/w_j. So the lemma holds on R if it holds at the
+inner points of R. There the way out may leave the precondition later than at a corner of R.
+
+The converse is not claimed: the distance of a given input is computed for that input, by `dipc.program.ideal`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
@@ -88,12 +95,21 @@ def way_out(facet: Affine, norm: Norm) -> Way:
     return Way(facet, direction, norm.steepness(facet.inputs))
 
 
-def facets(region: Region, others: Sequence[Region], metric: FacetMetric) -> tuple[Moving, ...]:
+def facets(
+    region: Region,
+    others: Sequence[Region],
+    metric: FacetMetric,
+    outside: Sequence[Region] = (),
+    *,
+    fixed: bool = False,
+) -> tuple[Moving, ...]:
     """Return one facet for each guard of the region, in order.
 
     Every input u of the region with dd(u) >= alpha is behind all of them. `others` are the other regions that may give
-    the same answer.
+    the same answer, and `outside` the sets without inputs. `fixed` states that det has one answer on the region, as far
+    as dd is concerned.
     """
+    inner = _inner_points(region) if outside and fixed and metric.apart is None else None
     facets = []
     for guard in region.guards:
         if not guard.form.inputs or metric.norm is Norm.DISCRETE:
@@ -101,6 +117,10 @@ def facets(region: Region, others: Sequence[Region], metric: FacetMetric) -> tup
             continue
         leaving = way_out(guard.form, metric.norm)
         proved = not any(_may_reach(region, leaving, other, whole=guard.whole) for other in others)
+        if inner is None or guard.whole:
+            proved = proved and not any(_may_reach(region, leaving, gap, whole=guard.whole) for gap in outside)
+        else:
+            proved = proved and not any(_touches(inner, leaving, gap) for gap in outside)
         if proved and metric.apart is not None:
             proved = not metric.apart(region, leaving)
         facets.append(_retreating(guard, leaving.width) if proved else Moving(guard.form, _ZERO))
@@ -142,6 +162,23 @@ def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = Fal
             return value <= 0
         case Unbounded():
             raise NotConfirmed  # η is not negative
+
+
+def _inner_points(region: Region) -> list[Halfspace] | None:
+    """Return half-spaces of the points of the region that are inner ones in the real inputs; None if there are none."""
+    system = [guard.guard if guard.whole else replace(guard.guard, strict=True) for guard in region.guards]
+    return None if isinstance(solution(system), Infeasible) else system
+
+
+def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:
+    """Return False only if from each inner point the way across the facet meets it outside the closure of `gap`."""
+    depth = leaving.facet.scaled(1 / leaving.width)
+    system = list(inner)
+    for guard in gap.guards:
+        rise = sum((c * leaving.direction.get(slot, _ZERO) for slot, c in guard.form.inputs), _ZERO)
+        after = guard.form - depth.scaled(rise)
+        system.append(Halfspace(after.inputs, after.constant))
+    return not isinstance(solution(system), Infeasible)
 
 
 def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) -> bool:

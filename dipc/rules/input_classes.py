@@ -16,6 +16,7 @@ from dipc.chain.state import (
     Fault,
     SlotValue,
     as_form,
+    constraint,
     contradict,
     finite_values,
     same_value,
@@ -24,6 +25,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, solution
 from dipc.program.ideal import Ideal, Region
+from dipc.program.metric import Norm
 from dipc.program.nearness import (
     Formula,
     Nearness,
@@ -74,6 +76,8 @@ class InputClass:
     - `integral`: all distances of inputs are integers. `whole` are the slots of the int inputs.
     - `incomplete`: there may be more exits with the answer than the known ones.
 
+    `outside` are convex sets whose union is where `requires` does not hold, for these finite inputs.
+
     A class can represent `count` regions that differ by an exchange of inputs (see `exchange`). It then has `sections`
     in place of `others` and `rivals`, which are not enumerated: the guards of its region, each with its alternatives.
     """
@@ -91,6 +95,7 @@ class InputClass:
     count: int = 1
     sections: tuple[Section, ...] = ()
     incomplete: bool = False
+    outside: tuple[Region, ...] = ()
 
     @property
     def moving(self) -> bool:
@@ -135,10 +140,14 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
     real input and no other region can have the same answer, since every step in that direction leads to another value.
     It is `stepping` if the output grows along some int input, since each step of 1 leads to another value.
 
+    Where `requires` bounds the inputs, such a step may lead to no input. A class is then `restless` only if it is
+    `moving`, and `stepping` only if the step in one direction or the other stays in its region.
+
     Raises DiagnosticError for programs whose inputs are all finite, and LimitReached if these have too many
-    combinations.
+    combinations. Raises Undecided where it is not known whether an input has one with another answer.
     """
     whole = frozenset(ideal.whole_inputs)
+    bounded = ideal.program.allowed is not None
     combinations = finite_cases(ideal)
     numbers = [value for finite in combinations for value in finite.values() if isinstance(value, Fraction)]
     integral = len(whole) == len(ideal.symbolic_inputs) and all(number.denominator == 1 for number in numbers)
@@ -147,7 +156,10 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
     decisive = [replace(region, answer=ideal.metric.decisive(region.answer)) for region in every]
     constant = all(not (isinstance(v, Affine) and v.inputs) for region in decisive for v in region.answer)
     alone = constant and all(_same_answer(region, decisive[0]) for region in decisive)
+    if bounded and not constant and ideal.metric.norm is Norm.DISCRETE:
+        raise Undecided("with `requires`, the discrete distance of inputs is decided for answers of finite type only")
     for finite, regions in by_finite:
+        outside = ideal.outside(finite)
         answers = [replace(region, answer=ideal.metric.decisive(region.answer)) for region in regions]
         numbers_of = dict[object, int]()
         constants = [_number_of(each, numbers_of) for each in answers]
@@ -162,7 +174,34 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
                 for alike in (True, False)
             ]
             restless, stepping = [apart and not others and _grows(own, but) for but in (whole, frozenset[int]())]
-            yield InputClass(finite, region, own, others, rivals, alone, restless, stepping, whole, integral)
+            one = InputClass(finite, region, own, others, rivals, alone, restless, stepping, whole, integral)
+            if bounded:
+                stays = stepping and _steps_inside(own, whole)
+                one = replace(one, restless=restless and one.moving, stepping=stays, outside=outside)
+            yield one
+
+
+def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
+    """Return True if a step of 1 along some int input, up or down, changes an output and stays in the region.
+
+    The step is along the same input everywhere; its direction may differ.
+    """
+    moved = {slot for value in region.answer if isinstance(value, Affine) for slot, _ in value.inputs if slot in whole}
+    return any(_stays_beside(region, slot) for slot in moved)
+
+
+def _stays_beside(region: Region, slot: int) -> bool:
+    """Return True if for each point of the region one of its two neighbours along `slot` is in the region."""
+    steps = [
+        [guard for item in region.guards if (guard := _stepped(item, slot, step)).form != item.form] for step in (1, -1)
+    ]
+    return all(contradict([*region.guards, up.negation, down.negation]) for up, down in product(*steps))
+
+
+def _stepped(item: Constraint, slot: int, step: int) -> Constraint:
+    """Return the constraint at the point with `step` added to one input."""
+    change = step * sum((c for key, c in item.form.inputs if key == slot), _ZERO)
+    return constraint(item.form.shifted(change), CompareOp.GT if item.strict else CompareOp.GE, item.whole)
 
 
 def same_answers(

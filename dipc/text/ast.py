@@ -439,7 +439,15 @@ class MetricDecl:
     span: Span = _span()
 
 
-Declaration = ConstDecl | DomainDecl | VariableDecl | ClaimDecl | IdealDecl | MetricDecl
+@frozen
+class RequiresDecl:
+    """The declaration `requires condition;`, which every input of the program satisfies."""
+
+    condition: Expr
+    span: Span = _span()
+
+
+Declaration = ConstDecl | DomainDecl | VariableDecl | RequiresDecl | ClaimDecl | IdealDecl | MetricDecl
 
 
 # --- values in options -----------------------------------------------------------------------------

@@ -273,7 +273,10 @@ class Builder:
 
     named_domain = _made_of(ast.NamedDomain, 0, as_=_leaf_of)
 
-    # --- claims and ideals ---
+    # --- preconditions, claims and ideals ---
+
+    def requires(self, children: Children) -> Subtree:
+        return _parent((ast.RequiresDecl(children[1].node, _span(children[:-1])),), children)
 
     def claim(self, children: Children) -> Subtree:
         fields = _distinct(children, SyntaxCode.BAD_CLAIM_FIELD, "claim")
@@ -687,6 +690,8 @@ def _tokens(text: str, start: str) -> list[Token]:
             claim -= 1
         elif kind == "COLON" and claim and str(tokens[-1]) == "inputs":
             tokens[-1] = _keyword(tokens[-1])
+        if start == "program" and _begins_requires(tokens, kind):
+            tokens[-1] = _keyword(tokens[-1])
         if kind in STATEMENT_MARKS:
             statements += 1
             if statements > MAX_STATEMENTS:
@@ -706,6 +711,20 @@ def _tokens(text: str, start: str) -> list[Token]:
 def _is_metric(token: Token) -> bool:
     """Return True if a word before a brace begins a metric; it can begin nothing else, so `metric` is not reserved."""
     return token.type == "NAME" and str(token) == "metric"
+
+
+#: What comes before a declaration: the end of another one.
+_BEFORE_DECLARATION = ("SEMICOLON", "RBRACE")
+
+#: What follows a name where a statement assigns to it, or where it names a field of a block.
+_AFTER_TARGET = ("ARROW", "LSQUARE", "COLON")
+
+
+def _begins_requires(tokens: list[Token], following: str) -> bool:
+    """Return True if the last token begins `requires COND;`, as the next one shows; `requires` is not reserved."""
+    if len(tokens) < 2 or tokens[-1].type != "NAME" or str(tokens[-1]) != "requires":
+        return False
+    return tokens[-2].type in _BEFORE_DECLARATION and following not in _AFTER_TARGET
 
 
 def _keyword(token: Token) -> Token:

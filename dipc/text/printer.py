@@ -127,6 +127,8 @@ def _declaration(declaration: ast.Declaration) -> Iterator[str]:
             yield f"domain {name} = {_type(domain)};"
         case ast.VariableDecl():
             yield _variables(declaration)
+        case ast.RequiresDecl(condition):
+            yield f"requires {print_expression(condition)};"
         case ast.ClaimDecl(fields):
             yield "claim {"
             yield from (f"{INDENT}{field.name}: {_field_value(field)};" for field in fields)

@@ -31,6 +31,7 @@ from dipc.text.core import (
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean
 from dipc.text.expressions import Elaborator
+from dipc.text.precondition import Precondition
 from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue, Findings, Scope
 
 DISPUTED = ("finite", "all")
@@ -246,7 +247,7 @@ class CoreProgram:
     `while` statements, by the label of their condition (empty: loop-free), and `domains` are the named domains. If
     `only_at` is not None, the program has this meaning at that eps alone. If there are ranges `only_in`, its weights
     are known to be distributions only there. `given` are the constants that override the text; the others are computed
-    from them.
+    from them. With a precondition in `requires`, only the values of `inputs` that satisfy it are inputs of the program.
     """
 
     name: str
@@ -264,6 +265,7 @@ class CoreProgram:
     only_at: Fraction | None = None
     only_in: tuple[Interval, ...] = ()
     given: Mapping[str, Fraction] = field(default_factory=dict)
+    requires: Precondition | None = None
 
     @property
     def has_finite_outputs(self) -> bool:

@@ -64,6 +64,7 @@ from dipc.text.declarations import (
 )
 from dipc.text.diagnostic import SourceText, Span
 from dipc.text.expressions import Elaborator, Fitting
+from dipc.text.precondition import compile_precondition
 from dipc.text.program import CoreProgram, compile_metric
 from dipc.text.sampling import Sampling
 from dipc.text.scope import (
@@ -730,6 +731,7 @@ def _main(program: ast.ProgramTree, scope: Scope, findings: Findings) -> CorePro
     claim = check_claims(program.declarations, elaborator)
     instructions, loops = _body(program.body, elaborator, program.span, deterministic=False)
     metrics = blocks(program.declarations, ast.MetricDecl, findings)
+    required = [each for each in program.declarations if isinstance(each, ast.RequiresDecl)]
     outputs = _of_role(scope, ast.Role.OUTPUT)
     if not any(
         isinstance(known, DeclaredVariable) and known.role is ast.Role.OUTPUT for known in scope.symbols.values()
@@ -749,6 +751,7 @@ def _main(program: ast.ProgramTree, scope: Scope, findings: Findings) -> CorePro
         next(blocks(program.declarations, ast.IdealDecl, findings), None),
         domains={name: domain.type for name, domain in scope.domains.items() if domain.type is not None},
         metric=next((compile_metric(each, scope, findings) for each in metrics), None),
+        requires=compile_precondition(required, scope, findings, findings.source),
     )
 
 

@@ -102,14 +102,14 @@ OPENING_BLOCKS = frozenset({"IF", "WHILE", "FOR"})
 COMPARISONS = frozenset({"LT", "LE", "EQUAL", "EQUALS", "NE", "GE", "GT"})
 ARITHMETIC = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
 OPERATORS = COMPARISONS | ARITHMETIC | {"AND", "OR"}
-DECLARATIONS = frozenset({"CONST", "DOMAIN", "INPUT", "OUTPUT", "VAR", "CLAIM", "IDEAL", "METRIC"})
+DECLARATIONS = frozenset({"CONST", "DOMAIN", "INPUT", "OUTPUT", "VAR", "CLAIM", "IDEAL", "METRIC", "REQUIRES"})
 NOISE = {law.keyword.upper(): law for law in LAWS}
 DISTRIBUTIONS = frozenset({*NOISE, "EXP", "CHOOSE"})
 TYPES = frozenset({"BOOL", "INT", "REAL"})
 STATEMENTS = OPENING_BLOCKS | {"EXIT"}
-#: `metric` is not a keyword: it is a name everywhere but before a brace.
+#: `metric` and `requires` are not keywords: they are names everywhere but where such a declaration begins.
 KEYWORDS = (
-    (DECLARATIONS - {"METRIC"})
+    (DECLARATIONS - {"METRIC", "REQUIRES"})
     | DISTRIBUTIONS
     | TYPES
     | STATEMENTS

@@ -207,8 +207,8 @@ def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None,
     Where every input is finite, `all` and None mean the same: all pairs of the domains. Beyond the limit for
     enumeration the result is EveryPair.
 
-    Raises DiagnosticError where there is no pair, where infinitely many would have to be enumerated, and for a file
-    that cannot be read; LimitReached where too many inputs are named.
+    Both inputs of a pair satisfy `requires`. Raises DiagnosticError where there is no pair, where infinitely many would
+    have to be enumerated, and for a file that cannot be read; LimitReached where too many inputs are named.
     """
     if isinstance(adjacency, Listed):
         if inputs is not None:
@@ -227,15 +227,20 @@ def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None,
             return EveryPair(adjacency)
         inputs, given = None, default_inputs(program)
     try:
-        return _pairs_among(given, adjacency, limits)
+        return _pairs_among(given, adjacency, program, limits)
     except LimitReached as reached:
         if inputs is None:
             return EveryPair(adjacency, reached)
         raise
 
 
-def _pairs_among(given: FiniteInputs | ListedInputs, adjacency: Neighborhood, limits: Limits) -> Pairs:
-    """The adjacent pairs among `given`. Raises DiagnosticError where there are none, and LimitReached."""
+def _pairs_among(
+    given: FiniteInputs | ListedInputs, adjacency: Neighborhood, program: Program, limits: Limits
+) -> Pairs:
+    """The adjacent pairs among `given`, both of whose inputs satisfy `requires`.
+
+    Raises DiagnosticError where there are none, and LimitReached.
+    """
     match given:
         case FiniteInputs():
             if given.count > limits.rows:
@@ -243,6 +248,9 @@ def _pairs_among(given: FiniteInputs | ListedInputs, adjacency: Neighborhood, li
             points = tuple(given)
             ordered = _related(points, given, adjacency, limits)
             about = given.name
+            if program.allowed is not None:
+                places = {place for place, point in enumerate(points) if program.allowed.allows(point)}
+                ordered = [(one, two) for one, two in ordered if one in places and two in places]
         case ListedInputs():
             points = tuple(dict.fromkeys(_values(row.inputs) for row in given.table.rows))
             if len(points) ** 2 > limits.rows:
@@ -254,9 +262,16 @@ def _pairs_among(given: FiniteInputs | ListedInputs, adjacency: Neighborhood, li
         case _:
             assert_never(given)
     if not ordered:
-        note = "a claim about no pair would hold trivially: give inputs that are adjacent"
-        raise DiagnosticError(Diagnostic("E1408", f"no two of the inputs are adjacent by {adjacency}", notes=(note,)))
+        raise no_pair(adjacency)
+    if program.allowed is not None:
+        return Pairs.from_inputs(dict.fromkeys((points[one], points[two]) for one, two in ordered), about)
     return Pairs(points, tuple(ordered), about)
+
+
+def no_pair(adjacency: Adjacency) -> DiagnosticError:
+    """The error that no two inputs are adjacent."""
+    note = "a claim about no pair would hold trivially: give inputs that are adjacent"
+    return DiagnosticError(Diagnostic("E1408", f"no two of the inputs are adjacent by {adjacency}", notes=(note,)))
 
 
 def _related(
@@ -308,6 +323,13 @@ def _listed(program: Program, adjacency: Listed) -> Pairs:
             place = _row_place(adjacency, row.number)
             note = "list pairs of different inputs"
             mistakes.append(Diagnostic("E1409", f"row {row.number}: the two inputs are equal", place, notes=(note,)))
+        for point in (one, two):
+            own = dict(zip(core.inputs, point, strict=True))
+            violation = None if core.requires is None else core.requires.violation(own, core.source)
+            if violation is not None:
+                place = _row_place(adjacency, row.number)
+                message = f"row {row.number}: {violation.message}"
+                mistakes.append(Diagnostic(violation.code, message, place, notes=violation.notes))
         pairs[one, two] = None
         pairs[two, one] = None
     if mistakes:
@@ -317,7 +339,7 @@ def _listed(program: Program, adjacency: Listed) -> Pairs:
 
 def _with_inputs(core: CoreProgram, slots: Sequence[Slot], primed: Sequence[Slot]) -> CoreProgram:
     inputs = tuple([slot.index for slot in (*slots, *primed)])
-    return replace(core, slots=(*core.slots, *primed), inputs=inputs, outputs=())
+    return replace(core, slots=(*core.slots, *primed), inputs=inputs, outputs=(), requires=None)
 
 
 def _row_place(adjacency: Listed, number: int) -> Excerpt | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -131,11 +132,16 @@ class PrivacyQuestion:
         self.engine = engine
         self.adjacency: Adjacency = parse_adjacency(adjacent, program.core)
         self.pairs = read_pairs(self.program, self.adjacency, inputs, program.limits)
+        requires = program.core.requires
+        if requires is not None and isinstance(self.pairs, EveryPair):
+            raise requires.unsupported(program.core.source, "privacy at all inputs", "give the pairs of a file")
         _require_same_inputs([program for program, _ in self.parts])
         names = [one.name + (f" ({n} runs)" if beside and n > 1 else "") for one, n in self.parts]
         about, count = every_input(program.core), None
         if isinstance(self.pairs, Pairs):
             about, count = self.pairs.about, len(self.pairs)
+        if requires is not None:
+            about += f" that satisfy `{requires.text}`"
         #: The first fields of each answer: program, adjacency, inputs, number of pairs.
         self.asked = ", ".join(names), str(self.adjacency), about, count
         self.subject = Subject(self.program, self.asked, engine, progress)
@@ -466,3 +472,17 @@ def _require_same_inputs(programs: Sequence[Program]) -> None:
                 f"`{other.name}` has other inputs than `{first.name}`: programs are composed at the same pair of "
                 "inputs, so declare the same inputs in the same order"
             )
+        if _required(other) != _required(first):
+            raise ValueError(
+                f"`{other.name}` requires something else of its inputs than `{first.name}`: programs are composed at "
+                "the same pair of inputs, so declare the same `requires`"
+            )
+
+
+def _required(program: Program) -> object:
+    """The condition of a program, with its constants as numbers."""
+    requires = program.core.requires
+    if requires is None:
+        return None
+    names = set(re.findall(r"\w+", requires.text))
+    return requires.text, {name: value for name, value in program.core.constants.items() if name in names}

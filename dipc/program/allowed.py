@@ -1,0 +1,128 @@
+"""The inputs of a program with a precondition: for each value of the finite inputs, finitely many convex sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice, product
+
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.chain.state import Affine, Answer, Constraint, finite_values
+from dipc.program.metric import InputSet, inner_point
+from dipc.program.nearness import Formula, TooMany, disjoint, formula_conditions, opposite
+from dipc.text import program as syntax
+from dipc.text.core import IntType, ProgramCode, Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.precondition import Precondition
+from dipc.text.program import CoreProgram
+
+#: The most convex sets into which one precondition is divided.
+MOST_SETS = 500
+
+#: The most combinations of finite inputs that are tried in search of an input.
+_MOST_TRIED = 100_000
+
+Guards = tuple[Constraint, ...]
+
+_ZERO = Fraction(0)
+
+
+class AllowedInputs:
+    """The inputs that satisfy `requires`, which are all inputs of the program.
+
+    For given finite inputs, `sets` are disjoint convex sets whose union is the allowed real and int inputs; none is
+    empty. `gaps` are such sets for the values that are not allowed.
+    """
+
+    def __init__(self, core: CoreProgram, requires: Precondition, limits: Limits) -> None:
+        self.requires = requires
+        self._core = core
+        self._limits = limits
+        places = tuple(syntax.FormulaSlot(slot, primed=False) for slot in requires.inputs)
+        self._formula = syntax.Formula((requires.condition,), requires.slots, places)
+        self._finite = [slot for slot in core.inputs if not core.slots[slot].is_symbolic]
+        self._whole = frozenset(slot for slot in core.inputs if isinstance(core.slots[slot].type, IntType))
+        self._symbolic = {slot: Affine.input(slot) for slot in core.inputs if core.slots[slot].is_symbolic}
+        self._known: dict[tuple[tuple[type, Value], ...], tuple[tuple[Guards, ...], tuple[Guards, ...]]] = {}
+
+    def sets(self, finite: Mapping[int, Value]) -> tuple[Guards, ...]:
+        """Return the convex sets of allowed real and int inputs for these finite inputs, by slot.
+
+        The result is empty if no input with these finite values is allowed. Raises DiagnosticError where the condition
+        has no value, LimitReached for too many sets, and Undecided for sets of ints past a limit.
+        """
+        return self._divided(finite)[0]
+
+    def gaps(self, finite: Mapping[int, Value]) -> tuple[Guards, ...]:
+        """Return the convex sets of real and int values that are not allowed; raise as `sets` does."""
+        return self._divided(finite)[1]
+
+    def allows(self, inputs: Sequence[Value]) -> bool:
+        """Whether the input with these values, in the order of the program's inputs, is allowed."""
+        try:
+            return self.requires.holds(dict(zip(self._core.inputs, inputs, strict=True)))
+        except (ArithmeticError, IndexError):
+            return False
+
+    @cached_property
+    def is_everything(self) -> bool:
+        """Whether the condition is satisfied by every value of the inputs, so far as this is seen."""
+        return all(not self.gaps(finite) for finite in self._combinations())
+
+    @cached_property
+    def point(self) -> Mapping[int, Value]:
+        """An input that satisfies the condition, by slot.
+
+        Raises DiagnosticError if there is none, LimitReached after too many combinations of finite inputs.
+        """
+        for finite in self._combinations():
+            for guards in self.sets(finite):
+                inside = inner_point(guards, self._whole, self._limits.branches)
+                assert inside is not None, "no set is empty"
+                return {**dict.fromkeys(self._symbolic, _ZERO), **finite, **inside}
+        raise DiagnosticError(self._empty())
+
+    def _combinations(self) -> Sequence[Mapping[int, Value]]:
+        choices = product(*[finite_values(self._core.slots[slot]) for slot in self._finite])
+        some = list(islice(choices, _MOST_TRIED + 1))
+        if len(some) > _MOST_TRIED:
+            raise LimitReached("combinations", "the finite inputs have too many combinations to look for an input")
+        return [dict(zip(self._finite, values, strict=True)) for values in some]
+
+    def _empty(self) -> Diagnostic:
+        given = ", ".join(f"{name} = {value}" for name, value in self._core.constants.items())
+        where = f" with {given}" if given else ""
+        return Diagnostic(
+            ProgramCode.BAD_PRECONDITION.value,
+            f"no input satisfies `requires`{where}: `{self.requires.text}`",
+            self._core.source.excerpt(self.requires.span),
+            "nothing satisfies this",
+            ("a claim about no input would hold trivially: correct the condition, or a constant in it",),
+        )
+
+    def _divided(self, finite: Mapping[int, Value]) -> tuple[tuple[Guards, ...], tuple[Guards, ...]]:
+        key = tuple((type(finite[slot]), finite[slot]) for slot in self._finite)
+        if key not in self._known:
+            formula = self.formula(finite)
+            self._known[key] = self._sets_of(formula), self._sets_of(opposite(formula))
+        return self._known[key]
+
+    def formula(self, finite: Mapping[int, Value]) -> Formula:
+        """Return the condition on the real and int inputs, for these finite inputs. Raises DiagnosticError."""
+        values: dict[int, Answer] = {**self._symbolic, **{slot: finite[slot] for slot in self._finite}}
+        read = [values[place.slot] for place in self._formula.places]
+        (formula,) = formula_conditions(self._core, self._formula, read, values, self._is_whole)
+        return formula
+
+    def _is_whole(self, form: Affine) -> bool:
+        return form.inputs[0][0] in self._whole
+
+    def _sets_of(self, formula: Formula) -> tuple[Guards, ...]:
+        try:
+            every = disjoint(formula, MOST_SETS)
+        except TooMany:
+            message = f"`requires` divides the inputs into more than {MOST_SETS} convex sets"
+            raise LimitReached(None, message) from None
+        distinct = [tuple(dict.fromkeys(guards)) for guards in every]
+        return tuple(guards for guards in distinct if not InputSet(guards, self._whole, self._limits.branches).is_empty)

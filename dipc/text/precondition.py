@@ -1,0 +1,243 @@
+"""The precondition of a program: `requires COND;`, which only the program's inputs satisfy.
+
+An input that violates it is no input of the program: the program promises nothing there, and no distance and no pair of
+adjacent inputs reaches there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.frozen import frozen
+from dipc.text import ast
+from dipc.text.ast import COMPARED, BinaryOp, CompareOp
+from dipc.text.core import (
+    Apply,
+    Concrete,
+    Condition,
+    Const,
+    DomExpr,
+    DomOp,
+    Junction,
+    ProgramCode,
+    Read,
+    ReadElement,
+    Relation,
+    Slot,
+    Typed,
+    Unknown,
+    Value,
+    ValueTooLarge,
+    evaluate,
+    junction,
+)
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean
+from dipc.text.expressions import Elaborator
+from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue, Findings, Scope
+
+
+@frozen
+class Precondition:
+    """The conjunction of all `requires` of a program.
+
+    The condition reads `slots` of its own; `inputs` has the program's input slot of each. `text` is the condition as
+    written, `span` the place of the first `requires`.
+    """
+
+    condition: Condition
+    slots: tuple[Slot, ...]
+    inputs: tuple[int, ...]
+    text: str
+    span: Span
+
+    def holds(self, values: Mapping[int, Value]) -> bool:
+        """Whether the input with these `values`, by slot of the program, satisfies the condition.
+
+        Raises ZeroDivisionError, IndexError and ValueTooLarge for an input at which the condition has no value.
+        """
+        return _holds(self.condition, [values[slot] for slot in self.inputs])
+
+    def require(self, values: Mapping[int, Value], source: SourceText, where: str = "") -> None:
+        """Raise DiagnosticError (E0514) unless the input satisfies the condition; `where` begins the message."""
+        violation = self.violation(values, source, where)
+        if violation is not None:
+            raise DiagnosticError(violation)
+
+    def violation(self, values: Mapping[int, Value], source: SourceText, where: str = "") -> Diagnostic | None:
+        """Return the diagnostic that the input with these values violates the condition; None if it satisfies it."""
+        try:
+            if self.holds(values):
+                return None
+            why = f"the program requires `{self.text}`, which this input violates"
+        except (ZeroDivisionError, IndexError, ValueTooLarge):
+            why = f"the program requires `{self.text}`, which has no value at this input"
+        notes = ("inputs that violate `requires` are no inputs of the program: leave the input out, or correct it",)
+        return Diagnostic("E0514", where + why, source.excerpt(self.span), "required here", notes)
+
+    def unsupported(self, source: SourceText, what: str, *notes: str) -> DiagnosticError:
+        """Return the refusal (E1117) of `what`, which would not keep to the condition."""
+        message = f"{what} does not cover programs with `requires`"
+        return DiagnosticError(Diagnostic("E1117", message, source.excerpt(self.span), "required here", notes))
+
+
+def _holds(condition: Condition, values: Sequence[Value]) -> bool:
+    match condition:
+        case Concrete(expr=expr):
+            truth = _value(expr, values)
+            assert isinstance(truth, bool)
+            return truth
+        case Relation(difference=difference, op=op):
+            total = _number(difference.constant, values)
+            for coefficient, read in difference.terms:
+                total += _number(coefficient, values) * _number(read, values)
+            return bool(COMPARED[op](total, 0))
+        case Junction(op=op, left=left, right=right):
+            first = _holds(left, values)
+            return first if first is (op is DomOp.OR) else _holds(right, values)
+        case _:
+            assert_never(condition)
+
+
+def _number(expr: DomExpr, values: Sequence[Value]) -> Fraction:
+    value = _value(expr, values)
+    assert isinstance(value, Fraction)
+    return value
+
+
+def _value(expr: DomExpr, values: Sequence[Value]) -> Value:
+    match expr:
+        case Const(value=value):
+            return value
+        case Read(slot=slot):
+            return values[slot]
+        case ReadElement():
+            place = _number(expr.index, values) - expr.low
+            if place.denominator != 1 or not 0 <= place < len(expr.slots):
+                raise IndexError
+            return values[expr.slots[int(place)]]
+        case Apply(op=op, arguments=arguments):
+            return evaluate(op, [_value(argument, values) for argument in arguments])
+        case _:
+            assert_never(expr)
+
+
+# --- From the text to the condition -----------------------------------------------------------------------------------
+
+
+def compile_precondition(
+    required: Sequence[ast.RequiresDecl], shared: Scope, findings: Findings, source: SourceText
+) -> Precondition | None:
+    """Return the conjunction of all `requires`, with names resolved; None if there are none or one is wrong.
+
+    Faults are reported.
+    """
+    if not required:
+        return None
+    scope, inputs = _scope(shared)
+    elaborator = _Elaborator(scope, findings)
+    conditions = [elaborator.condition(each.condition) for each in required]
+    known = [condition for condition in conditions if not isinstance(condition, Unknown)]
+    if len(known) < len(conditions):
+        return None
+    whole = known[0]
+    for condition, each in zip(known[1:], required[1:], strict=True):
+        whole = junction(DomOp.AND, whole, condition, each.span)
+    texts = [_one_line(source, each.condition) for each in required]
+    text = texts[0] if len(texts) == 1 else " and ".join(f"({each})" for each in texts)
+    return Precondition(whole, tuple(scope.slots), inputs, text, required[0].span)
+
+
+def _one_line(source: SourceText, expr: ast.Expr) -> str:
+    return " ".join(source.text[expr.span.start : expr.span.end].split())
+
+
+def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:
+    """Return the names that a condition may use, and the program's slot for each slot of this scope."""
+    inner = Scope(shared.eps)
+    inner.domains.update(shared.domains)
+    places: dict[int, int] = {}
+    for name, symbol in shared.symbols.items():
+        if isinstance(symbol, DeclaredConstant | EnumeratedValue):
+            inner.symbols[name] = symbol
+        elif isinstance(symbol, DeclaredVariable) and symbol.role is ast.Role.INPUT:
+            own = inner.symbols[name] = inner.adopt(symbol, shared)
+            places |= zip(own.slots, symbol.slots, strict=True)
+    return inner, tuple(places[slot] for slot in range(len(inner.slots)))
+
+
+class _Elaborator(Elaborator):
+    """The resolver of conditions in `requires`, where every variable is an input.
+
+    `min(a, b) >= c` becomes `a >= c and b >= c`, and likewise for `max`, `abs` and the other comparisons, so that no
+    two arguments are compared with each other.
+    """
+
+    def typed(self, expr: ast.Expr) -> Typed:
+        if isinstance(expr, ast.Compare):
+            spread = spread_out(expr)
+            if spread is not expr:
+                return self.typed(spread)
+        return super().typed(expr)
+
+    def undeclared(self, name: str, span: Span, index: str = "") -> None:
+        known = [known for known, symbol in self.scope.symbols.items() if isinstance(symbol, DeclaredVariable)]
+        notes = (*did_you_mean(name, known), "a `requires` compares inputs, constants and numbers")
+        message = f"`{name}{index}` cannot stand in `requires`"
+        self.findings.report(ProgramCode.BAD_PRECONDITION, span, message, notes=notes, once=("requires", name))
+
+
+_ABOVE = {
+    CompareOp.GE: CompareOp.LE,
+    CompareOp.GT: CompareOp.LT,
+    CompareOp.LE: CompareOp.GE,
+    CompareOp.LT: CompareOp.GT,
+}
+
+
+def spread_out(expr: ast.Compare) -> ast.Expr:
+    """Return a condition with the same meaning, without a `min`, `max` or `abs` on either side of the comparison.
+
+    Return the comparison itself if it has none.
+    """
+    call, other, op = expr.left, expr.right, expr.op
+    if not _is_choice(call):
+        call, other, op = expr.right, expr.left, _ABOVE.get(expr.op, expr.op)
+    if not isinstance(call, ast.Call) or not _is_choice(call):
+        return expr
+    arguments = call.arguments
+    if call.function == "abs":
+        arguments = (*arguments, ast.Unary(ast.UnaryOp.NEGATE, arguments[0], call.span))
+    span = expr.span
+
+    def each(op: CompareOp, joined: BinaryOp) -> ast.Expr:
+        compared: list[ast.Expr] = [spread_out(ast.Compare(op, argument, other, span)) for argument in arguments]
+        return _balanced(joined, compared, span)
+
+    least = call.function == "min"
+    match op:
+        case CompareOp.GE | CompareOp.GT:
+            return each(op, BinaryOp.AND if least else BinaryOp.OR)
+        case CompareOp.LE | CompareOp.LT:
+            return each(op, BinaryOp.OR if least else BinaryOp.AND)
+        case CompareOp.EQ:
+            bounded, reached = (CompareOp.GE, CompareOp.LE) if least else (CompareOp.LE, CompareOp.GE)
+            return ast.Binary(BinaryOp.AND, each(bounded, BinaryOp.AND), each(reached, BinaryOp.OR), span)
+        case CompareOp.NE:
+            beyond, away = (CompareOp.LT, CompareOp.GT) if least else (CompareOp.GT, CompareOp.LT)
+            return ast.Binary(BinaryOp.OR, each(beyond, BinaryOp.OR), each(away, BinaryOp.AND), span)
+        case _:
+            assert_never(op)
+
+
+def _is_choice(expr: ast.Expr) -> bool:
+    return isinstance(expr, ast.Call) and expr.function in ("min", "max", "abs") and bool(expr.arguments)
+
+
+def _balanced(op: BinaryOp, parts: Sequence[ast.Expr], span: Span) -> ast.Expr:
+    """Return the parts joined by `op`, as a tree of logarithmic depth."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return ast.Binary(op, _balanced(op, parts[:middle], span), _balanced(op, parts[middle:], span), span)

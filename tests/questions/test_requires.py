@@ -1,0 +1,227 @@
+"""Programs with a precondition: inputs outside are no inputs, for dd, for rows, and for claims about all inputs."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import dipc
+from dipc import DiagnosticError, Verdict
+from dipc.cli.main import run
+from tests.strategies.preconditions import Case, random_case
+
+NOISY = """program p;
+input x : {kind};
+output out : bool;
+{requires}
+{more}
+ideal {{ out <- x >= 0 }}
+var r : {kind};
+r <- {law}(eps, x);
+out <- r >= 0
+"""
+
+
+def noisy(requires: str, kind: str = "real", more: str = "") -> str:
+    law = "Lap" if kind == "real" else "DLap"
+    return NOISY.format(requires=f"requires {requires};" if requires else "", kind=kind, law=law, more=more)
+
+
+def loaded(case: Case, *, noise: bool = True) -> dipc.Program | None:
+    """The program; None if its condition is empty, which must then be refused."""
+    if not case.is_empty:
+        return dipc.load(case.text(noise=noise))
+    with pytest.raises(DiagnosticError, match="no input satisfies") as caught:
+        dipc.load(case.text(noise=noise))
+    assert [each.code for each in caught.value.diagnostics] == ["E0312"]
+    return None
+
+
+# --- dd and rows ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_dd_is_the_distance_to_inputs_that_satisfy_the_condition(seed: int) -> None:
+    case = random_case(seed)
+    program = loaded(case, noise=False)
+    points = [] if program is None else case.points(random.Random(seed), 8)
+    if not points or program is None:
+        return
+    table = dipc.table(program, [{f"x{i}": str(value) for i, value in enumerate(point)} for point in points])
+    assert [None if row.dd is None else row.dd.value for row in table.rows] == [
+        case.distance(point) for point in points
+    ]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_an_input_outside_is_refused_at_its_row(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = random_case(seed)
+    program = loaded(case, noise=False)
+    outside = [point for point in case_grid(case) if not case.condition.holds(point)][:1]
+    inside = [] if program is None else case.points(random.Random(seed), 1)
+    if not outside or not inside:
+        return
+    lines = [",".join(map(str, point)) for point in (*inside, *outside)]
+    names = ",".join(f"x{place}" for place in range(len(case.types)))
+    (tmp_path / "p.dip").write_text(case.text())
+    (tmp_path / "inputs.csv").write_text("\n".join([names, *lines]) + "\n")
+    assert run(["table", str(tmp_path / "p.dip"), "--inputs", str(tmp_path / "inputs.csv")]) == 2
+    message = capsys.readouterr().err
+    assert "error[E0514]" in message
+    assert "inputs.csv:3:1" in message
+    given = ",".join(f"x{place}={value}" for place, value in enumerate(outside[0]))
+    for command in (["prob"], ["run", "--eps", "1"]):
+        assert run([command[0], str(tmp_path / "p.dip"), "--input", given, *command[1:]]) == 2
+        assert "error[E0514]" in capsys.readouterr().err
+
+
+def case_grid(case: Case) -> list[tuple[Fraction, ...]]:
+    return Case(case.types, Always(), case.tests, case.norm).points(random.Random(1), 10_000)  # type: ignore[arg-type]
+
+
+class Always:
+    def holds(self, point: object) -> bool:
+        return True
+
+
+def test_dd_at_the_boundary_of_the_condition() -> None:
+    program = dipc.load(noisy("x > -1 and x != 0 or x = 5"))
+    rows = dipc.table(program, [{"x": value} for value in ("2", "-1/2", "5")]).rows
+    # The infimum over x < 0 is not attained, nor is that over x > 0.
+    assert [row.dd and row.dd.value for row in rows] == [2, Fraction(1, 2), 5]
+
+
+def test_dd_does_not_reach_through_what_is_outside() -> None:
+    program = dipc.load(noisy("x <= -2 or x >= 3"))
+    rows = dipc.table(program, [{"x": value} for value in ("3", "4", "-2", "-7")]).rows
+    assert [row.dd and row.dd.value for row in rows] == [5, 6, 5, 10]
+    alone = dipc.load(noisy("x >= 0"))
+    (row,) = dipc.table(alone, [{"x": "1"}]).rows
+    assert row.dd is not None
+    assert row.dd.value is None, "no input has another answer"
+
+
+def test_finite_inputs_that_violate_the_condition_are_left_out() -> None:
+    source = """program p; input x, y : {0..2}; output out : bool; requires x + y != 2 and not (x = 0 and y = 0);
+    ideal { out <- x > y } out <- x > y"""
+    table = dipc.table(dipc.load(source))
+    assert [tuple(cell.text for cell in row.inputs) for row in table.rows] == [
+        ("0", "1"),
+        ("1", "0"),
+        ("1", "2"),
+        ("2", "1"),
+        ("2", "2"),
+    ]
+
+
+# --- claims about all inputs ------------------------------------------------------------------------------------------
+
+
+def random_claim(case: Case, seed: int) -> tuple[str, str]:
+    chance = random.Random(seed)
+    count = len(case.tests)
+    half = Fraction(count, 2)
+    betas = [f"{half}*exp(-dd*eps)", f"{count}*exp(-dd*eps/2)", "1/2*exp(-dd*eps)", "1/2", f"{half}*exp(-2*dd*eps)"]
+    alpha, beta = chance.choice(["dd", "dd", "0", "1/2", "1"]), chance.choice(betas)
+    return alpha, beta if alpha == "dd" else beta.replace("dd", f"({alpha})")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_input_contradicts_a_verdict_about_all_that_satisfy_the_condition(seed: int) -> None:
+    case = random_case(seed, ("real", "int", "mixed"))
+    program = loaded(case)
+    if program is None:
+        return
+    alpha, beta = random_claim(case, seed)
+    report = dipc.check(program, inputs="all", alpha=alpha, beta=beta)
+    plain = dipc.load(case.text(requires=False))
+    if report.verdict is Verdict.INACCURATE:
+        given = report.failures[0].input
+        point = tuple(Fraction(given[f"x{place}"]) for place in range(len(case.types)))
+        assert case.condition.holds(point), "a witness is an input"
+        assert dipc.check(plain, case.rows([point]), alpha=alpha, beta=beta).verdict is Verdict.INACCURATE
+    elif report.verdict is Verdict.ACCURATE:
+        rows = case.rows(case.points(random.Random(seed), 6))
+        if rows:
+            assert dipc.check(plain, rows, alpha=alpha, beta=beta).verdict is Verdict.ACCURATE
+
+
+@pytest.mark.parametrize("kind", ["real", "int"])
+@pytest.mark.parametrize("requires", ["0 <= 1", "x <= 1 or x > 0", "not (x > 2 and x < 1)"])
+def test_a_condition_that_always_holds_changes_nothing(kind: str, requires: str) -> None:
+    for beta in ("1/2*exp(-dd*eps)", "1/2*exp(-2*dd*eps)"):
+        first, second = (
+            dipc.check(dipc.load(noisy(given, kind)), inputs="all", alpha="dd", beta=beta) for given in (requires, "")
+        )
+        assert first.verdict is second.verdict
+
+
+@pytest.mark.parametrize(
+    ("requires", "beta", "without", "with_it"),
+    [
+        # Inputs at a distance of at least 1 from any other answer: a greater error is claimed to be impossible.
+        ("abs(x) >= 1", "1/2*exp(-eps)", "inaccurate", "accurate"),
+        # dd is twice as large: the claim about dd is stronger.
+        ("x <= -2 or x >= 2", "1/2*exp(-dd*eps)", "accurate", "inaccurate"),
+        # There is one answer left, and dd is infinite.
+        ("x >= 0", "1/2*exp(-dd*eps)", "accurate", "inaccurate"),
+        ("x >= 0", "1/2", "accurate", "accurate"),
+    ],
+)
+def test_a_condition_makes_a_false_claim_true_and_a_true_one_false(
+    requires: str, beta: str, without: str, with_it: str
+) -> None:
+    verdicts = [
+        dipc.check(dipc.load(noisy(given)), inputs="all", alpha="dd" if "dd" in beta else "0", beta=beta).verdict
+        for given in ("", requires)
+    ]
+    assert verdicts == [without, with_it]
+
+
+def test_tighten_keeps_to_the_condition() -> None:
+    # Pr[wrong] = e^(-|x|·eps)/2 and dd = |x| + 2 at the edges: the supremum of their quotient is at x = 2.
+    program = dipc.load(noisy("x <= -2 or x >= 2", more="claim { alpha: dd; beta: exp(-alpha*eps/2); }"))
+    assert dipc.tighten(program, inputs="all").factor == (Fraction(1, 2), Fraction(1, 2))
+
+
+def test_an_answer_that_moves_is_near_only_where_the_condition_has_room() -> None:
+    source = "program p; input x : real; output out : real; requires {}; ideal {{ out <- x }} out <- Lap(eps, x)"
+    claim = {"alpha": "1/2", "beta": "0", "gamma": "0"}
+    # dd is 0 at each input of an interval, so that nothing is claimed; there is no other input than 3.
+    assert dipc.check(dipc.load(source.format("x >= 3")), inputs="all", **claim).verdict is Verdict.ACCURATE
+    assert dipc.check(dipc.load(source.format("x = 3")), inputs="all", **claim).verdict is not Verdict.ACCURATE
+
+
+def test_an_ideal_need_not_be_defined_outside() -> None:
+    source = (
+        """program p; input x : real; output out : bool; {} ideal {{ if x > 0 then out <- true end }} out <- true"""
+    )
+    with pytest.raises(DiagnosticError, match="E1102"):
+        dipc.check(dipc.load(source.format("")), inputs="all", beta="1/2")
+    assert dipc.check(dipc.load(source.format("requires x > 0;")), inputs="all", beta="1/2").verdict is Verdict.ACCURATE
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("requires", ["x > 1 and x < 1", "x > 1 and x <= 1", "min(x, 1) > 1", "not (0 <= 1)"])
+@pytest.mark.parametrize("kind", ["real", "int"])
+def test_an_empty_condition_is_an_error_and_no_proof(requires: str, kind: str) -> None:
+    with pytest.raises(DiagnosticError, match="no input satisfies `requires`"):
+        dipc.load(noisy(requires, kind))
+
+
+def test_integers_may_be_none_where_reals_are() -> None:
+    assert dipc.load(noisy("2*x = 1")).inputs == ("x",)
+    with pytest.raises(DiagnosticError, match="E0312"):
+        dipc.load(noisy("2*x = 1", "int"))
+
+
+def test_the_constants_in_an_empty_condition_are_named() -> None:
+    source = noisy("x >= low and x <= 3").replace("input x", "const low = 0;\ninput x")
+    dipc.load(source)
+    with pytest.raises(DiagnosticError, match="with low = 4"):
+        dipc.load(source, low=4)
