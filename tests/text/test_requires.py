@@ -15,7 +15,7 @@ from dipc.text.printer import formatted, print_program
 from tests.strategies.preconditions import random_case
 
 HEAD = "program p;\nconst B = 3;\ndomain D = {low, high};\ninput x, y : real;\ninput a : {0..3};\ninput d : D;\n"
-TAIL = "output out : bool;\nout <- true\n"
+TAIL = "output out : bool;\nout <- true;\n"
 
 
 def program(*requires: str) -> str:
@@ -23,7 +23,7 @@ def program(*requires: str) -> str:
 
 
 def test_it_is_written_back_as_it_is_read() -> None:
-    text = program("min(x, y) >= 0 and not x > B", "d = low or a * x <= 1")
+    text = program("min(x, y) >= 0 and not x > B", "d = low or a*x <= 1")
     tree = parse(SourceText("p.dip", text))
     assert print_program(tree) == text
     assert formatted(SourceText("p.dip", text.replace("requires ", "requires\n   "))) == text
