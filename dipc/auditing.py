@@ -22,6 +22,7 @@ from sys import float_info
 from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import OutsideFragment
 from dipc.algebra.numbers import exact_confidence, exact_eps, log_enclosure
+from dipc.algebra.record import Record
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells
 from dipc.decide.engine import Engine
@@ -76,11 +77,18 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Record):
     """A lower bound of the loss between two `inputs`, which holds with probability `confidence` for independent runs.
 
     `exact` encloses the loss of the program, None for infinity; `claimed` is this loss as a closed form.
     """
+
+    FIELDS = (
+        "schema program eps confidence:decimal verdict lower:decimal exact:ends claimed input adjacent "
+        "outputs=worst.outputs counts=worst.counts runs=worst.runs"
+    )
+
+    schema = "dipc.audit/1"
 
     program: str
     inputs: tuple[Texts, Texts]
@@ -99,6 +107,21 @@ class Audit:
     def lower(self) -> Fraction:
         """The greater bound of the two tests."""
         return self.worst.lower
+
+    @property
+    def input(self) -> Texts:
+        """The input of the worst test, whose outputs are more likely there."""
+        return self.inputs[self.worst.first]
+
+    @property
+    def adjacent(self) -> Texts:
+        """The other input."""
+        return self.inputs[1 - self.worst.first]
+
+    @property
+    def verdict(self) -> str:
+        """The word for whether the bound exceeds the loss."""
+        return "exceeds" if self.exceeds else "within"
 
     @property
     def exceeds(self) -> bool:

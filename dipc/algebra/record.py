@@ -103,18 +103,21 @@ def _ends(ends: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
+    if value is None or isinstance(value, bool):
+        return None if value is None else str(value).lower()
     if isinstance(value, Mapping):
         return {str(key): _text(each) for key, each in value.items()}
     return [_text(each) for each in value] if isinstance(value, tuple | list) else str(value)
 
 
 #: Other ways to write a value. `ends` are those of an enclosure, or a word, and None for infinity; `cell` writes p/q
-#: for an exact one, and `shortened` drops digits of others. `text` writes p/q everywhere, and so does `nonempty`, but
-#: null for an empty value. `limit` and `decimal` are for single numbers.
+#: for an exact one, `shortened` drops digits of others, and `digits` leaves 20. `text` writes p/q everywhere, and so
+#: does `nonempty`, but null for an empty value. `limit` and `decimal` are for single numbers.
 CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "ends": _ends,
     "cell": _cell,
     "shortened": _shortened,
+    "digits": lambda ends: None if ends is None else _ends(outward(ends[0], ends[1], 20)),
     "text": _text,
     "nonempty": lambda value: _text(value) if value else None,
     "limit": lambda value: "inf" if value is None else str(value),

@@ -6,17 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dipc.algebra.exppoly import ClosedForm
-from dipc.algebra.numbers import decimal, exact_text, outward
+from dipc.algebra.numbers import decimal, exact_text
 from dipc.auditing import Audit
 from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, Tone, Verbatim
 from dipc.outcome.words import assignment_text, count, enclosed_text, place_of_runs, rational
 from dipc.simulation.compare import Agreement, ComparedRow, ComparedTally, estimates
 from dipc.simulation.conform import ComparedEvent, Conformance, LikelihoodTest
 from dipc.simulation.runs import Tally
-from dipc.text.core import show_value
-
-SIMULATION_SCHEMA = "dipc.simulate/1"
 
 #: The significant digits of exact numbers in JSON; rounded outwards, so that both ends are proved bounds.
 _DIGITS = 20
@@ -45,7 +41,7 @@ def simulation(comparison: ComparedTally) -> Outcome:
         standing=_STANDINGS[comparison.agreement],
         tone=_STANDINGS[comparison.agreement].tone,
         parts=lambda: _simulation_parts(comparison),
-        record=lambda: _simulation_record(comparison),
+        record=comparison.as_json,
         result=comparison,
     )
 
@@ -152,54 +148,11 @@ def _confidence(comparison: ComparedTally) -> str:
         return str(comparison.confidence)
 
 
-# --- JSON ------------------------------------------------------------------------------------------
-
-
-def _simulation_record(comparison: ComparedTally) -> dict[str, object]:
-    """Return the JSON object `{"schema": "dipc.simulate/1", ...}`.
-
-    Exact values are strings: rationals as such, and probabilities as `sympy.sympify` reads them. Counts, estimates and
-    intervals are numbers.
-    """
-    tally = comparison.tally
-    return {
-        "schema": SIMULATION_SCHEMA,
-        "program": tally.program.name,
-        "constants": {name: str(value) for name, value in tally.program.constants.items()},
-        "input": {name: show_value(value) for name, value in tally.input.items()},
-        "eps": str(tally.eps),
-        "runs": tally.runs,
-        "seed": tally.seed,
-        "gamma": str(tally.gamma) if tally.events else None,
-        "confidence": exact_text(comparison.confidence),
-        "verdict": str(comparison.agreement),
-        "reason": comparison.reason,
-        "outputs": [_simulated_record(comparison, row) for row in comparison.rows],
-    }
-
-
-def _simulated_record(comparison: ComparedTally, row: ComparedRow) -> dict[str, object]:
-    enclosure = None if row.enclosure is None else [exact_text(end) for end in outward(*row.enclosure, _DIGITS)]
-    return {
-        "output": dict(row.output),
-        "count": row.count,
-        "estimate": float(comparison.estimate(row)),
-        "interval": list(row.interval),
-        "probability": str(row.probability) if isinstance(row.probability, ClosedForm) else None,
-        "at": enclosure,
-        "ok": None if row.enclosure is None else row.agreement is Agreement.MATCH,
-    }
-
-
 # --- observed outputs ------------------------------------------------------------------------------
 
 
-CONFORMANCE_SCHEMA = "dipc.conform/1"
-
 #: The most cells that a text shows, mismatches first.
 _MOST_CELLS = 24
-
-_VERDICTS = {Agreement.MATCH: "conforms", Agreement.MISMATCH: "deviates", Agreement.UNDECIDED: "undecided"}
 
 
 def conformance_line(comparison: Conformance) -> str:
@@ -227,7 +180,7 @@ def conformance(comparison: Conformance) -> Outcome:
         standing=_STANDINGS[comparison.agreement],
         tone=_STANDINGS[comparison.agreement].tone,
         parts=lambda: _conformance_parts(comparison),
-        record=lambda: _conformance_record(comparison),
+        record=comparison.as_json,
         result=comparison,
     )
 
@@ -288,50 +241,7 @@ def _line(cell: ComparedEvent) -> str:
     return f"  {mark:8}  {cell.row.count:9}  [{low:.6f}, {high:.6f}]  {exact:14}  {assignment_text(cell.row.output)}"
 
 
-def _conformance_record(comparison: Conformance) -> dict[str, object]:
-    """Return the JSON object `{"schema": "dipc.conform/1", ...}`.
-
-    Exact values are strings, counts and intervals numbers.
-    """
-    return {
-        "schema": CONFORMANCE_SCHEMA,
-        "program": comparison.program,
-        "input": dict(comparison.input),
-        "eps": str(comparison.eps),
-        "observed": comparison.observed,
-        "confidence": exact_text(comparison.confidence),
-        "verdict": _VERDICTS[comparison.agreement],
-        "reason": comparison.reason,
-        "chi_square": comparison.chi_square,
-        "degrees": comparison.degrees,
-        "cells": [_observed_record(cell) for cell in comparison.cells],
-        "ratios": [_ratio_record(each) for each in comparison.ratios],
-        "pairs": [_observed_record(cell) for cell in comparison.pairs],
-    }
-
-
-def _ratio_record(test: LikelihoodTest) -> dict[str, object]:
-    matches = test.agreement is Agreement.MATCH
-    return {"part": test.outputs, "tails": list(test.tails), "factor": test.factor, "ok": matches}
-
-
-def _observed_record(cell: ComparedEvent) -> dict[str, object]:
-    row = cell.row
-    return {
-        "part": cell.outputs,
-        "output": dict(row.output),
-        "count": row.count,
-        "of": cell.runs,
-        "interval": list(row.interval),
-        "probability": str(row.probability) if isinstance(row.probability, ClosedForm) else None,
-        "at": None if row.enclosure is None else [exact_text(end) for end in outward(*row.enclosure, _DIGITS)],
-        "ok": row.agreement is Agreement.MATCH,
-    }
-
-
 # --- audits ---------------------------------------------------------------------------------------------------
-
-AUDIT_SCHEMA = "dipc.audit/1"
 
 
 def audit_line(result: Audit) -> str:
@@ -352,45 +262,24 @@ def audit(result: Audit) -> Outcome:
         standing=standing,
         tone=standing.tone,
         parts=lambda: _audit_parts(result),
-        record=lambda: _audit_record(result),
+        record=result.as_json,
         result=result,
     )
 
 
 def _audit_parts(result: Audit) -> Iterator[Part]:
     worst = result.worst
-    one, two = result.inputs[worst.first], result.inputs[1 - worst.first]
     yield GAP
     yield Fields(
         [
             ("program", result.program),
             ("eps", rational(result.eps)),
             ("confidence", exact_text(result.confidence)),
-            ("input", assignment_text(one)),
-            ("other", assignment_text(two)),
+            ("input", assignment_text(result.input)),
+            ("other", assignment_text(result.adjacent)),
             ("outputs", "; ".join(map(assignment_text, worst.outputs))),
             ("observed", f"{worst.counts[0]} of {worst.runs[0]}, and {worst.counts[1]} of {worst.runs[1]}"),
             ("bounds", f"at least {worst.least:.6g}, and at most {worst.most:.6g}"),
             ("exact loss", result.claimed),
         ]
     )
-
-
-def _audit_record(result: Audit) -> dict[str, object]:
-    """Return the JSON object `{"schema": "dipc.audit/1", ...}`; exact values and bounds are strings, counts numbers."""
-    worst = result.worst
-    return {
-        "schema": AUDIT_SCHEMA,
-        "program": result.program,
-        "eps": str(result.eps),
-        "confidence": exact_text(result.confidence),
-        "verdict": "exceeds" if result.exceeds else "within",
-        "lower": exact_text(result.lower),
-        "exact": ["inf", "inf"] if result.exact is None else list(map(exact_text, result.exact)),
-        "claimed": result.claimed,
-        "input": dict(result.inputs[worst.first]),
-        "adjacent": dict(result.inputs[1 - worst.first]),
-        "outputs": [dict(each) for each in worst.outputs],
-        "counts": list(worst.counts),
-        "runs": list(worst.runs),
-    }

@@ -13,7 +13,7 @@ from math import floor
 from dipc.above import above
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, product, simplest, total
 from dipc.algebra.limits import Undecided
-from dipc.algebra.numbers import exact_text, outward
+from dipc.algebra.record import CONVERSIONS, Record, json_object
 from dipc.chain.event import ChainView, EdgeView, NoiseView, StateView, view
 from dipc.chain.explore import explore
 from dipc.chain.state import Affine, centered
@@ -270,18 +270,20 @@ def _label(step: Transition, eps: Fraction | None) -> str:
     return f" [label={quoted(rows)}]" if rows else ""
 
 
-SCHEMA = "dipc.prob/1"
-
 #: The significant digits of numbers in JSON; rounded outwards, so that both ends are proved bounds.
 _DIGITS = 20
 
 
 @frozen
-class Outcomes:
+class Outcomes(Record):
     """All outputs with a probability other than 0 at one input.
 
     `total` is the exact sum of the probabilities, None if one of them has no closed form.
     """
+
+    FIELDS = "schema program constants=constants_by_name input eps outputs sum=total gamma+"
+
+    schema = "dipc.prob/1"
 
     program: str
     constants: tuple[tuple[str, str], ...]
@@ -292,6 +294,19 @@ class Outcomes:
     eps: Fraction | None = None
     only_at: Fraction | None = None
     gamma: Fraction = Fraction(0)
+
+    @property
+    def constants_by_name(self) -> dict[str, str]:
+        return dict(self.constants)
+
+    @property
+    def outputs(self) -> list[dict[str, object]]:
+        """The JSON objects of the outputs, with enclosures `at` the eps."""
+        return [
+            json_object(each, "output probability=closed_form")
+            | ({} if self.eps is None else {"at": CONVERSIONS["digits"](each.probability.enclosure(self.eps))})
+            for each in self.outcomes
+        ]
 
 
 def outcomes_at(
@@ -387,7 +402,7 @@ def outputs(outcomes: Outcomes) -> Outcome:
         line=f"{outcomes.program}: {count(len(outcomes.outcomes), 'output')}",
         standing=ExitStatus.HOLDS,
         parts=lambda: _parts_of_outputs(outcomes),
-        record=lambda: _record(outcomes),
+        record=outcomes.as_json,
         equations=lambda: _equations(outcomes),
         result=outcomes,
     )
@@ -424,34 +439,6 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
     else:
         rest = ClosedForm(total([ExpPoly.ONE, -outcomes.total.value]))
         yield Line("sum  1, exactly" if rest.value.is_zero() else f"any other output  {rest}")
-
-
-def _record(outcomes: Outcomes) -> dict[str, object]:
-    """Return the JSON object `{"schema": "dipc.prob/1", ...}`.
-
-    Rationals are strings, and `sympy.sympify` reads the probabilities.
-    """
-    return {
-        "schema": SCHEMA,
-        "program": outcomes.program,
-        "constants": dict(outcomes.constants),
-        "input": dict(outcomes.input),
-        "eps": None if outcomes.eps is None else str(outcomes.eps),
-        "outputs": [_output_record(outcome, outcomes.eps) for outcome in outcomes.outcomes],
-        "sum": None if outcomes.total is None else str(outcomes.total),
-        **({"gamma": str(outcomes.gamma)} if outcomes.gamma else {}),
-    }
-
-
-def _output_record(outcome: OutputProbability, eps: Fraction | None) -> dict[str, object]:
-    form = outcome.probability
-    record: dict[str, object] = {
-        "output": dict(outcome.output),
-        "probability": str(form) if isinstance(form, ClosedForm) else None,
-    }
-    if eps is not None:
-        record["at"] = [exact_text(end) for end in outward(*outcome.probability.enclosure(eps), _DIGITS)]
-    return record
 
 
 def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from dipc.algebra.record import CONVERSIONS, json_object
 from dipc.execution import Runs
 from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part
 from dipc.outcome.words import count, place_of_runs, rational
@@ -25,7 +26,7 @@ def runs(runs: Runs, samples: Path | None = None) -> Outcome:
         heading=f"{runs.program.name}: {count(len(runs), 'run')} with exact noise",
         standing=ExitStatus.HOLDS,
         parts=lambda: _runs_parts(runs, samples),
-        record=lambda: _runs_record(runs),
+        record=lambda: _record(runs),
         warnings=() if runs.seed is None else (_SEEDED,),
         result=runs,
     )
@@ -63,19 +64,7 @@ def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
         yield Line(f"written to {samples}, for `dipc conform --samples {samples}`")
 
 
-def _runs_record(runs: Runs) -> dict[str, object]:
-    """Return the JSON object `{"schema": "dipc.run/1", ...}`; exact values are strings."""
-    return {
-        "schema": RUN_SCHEMA,
-        "program": runs.program.name,
-        "constants": {name: str(value) for name, value in runs.program.constants.items()},
-        "input": {name: show_value(value) for name, value in runs.input.items()},
-        "eps": str(runs.eps),
-        "grid": None if runs.grid is None else str(runs.grid),
-        "seed": runs.seed,
-        "runs": [
-            {"output": {name: None if value is None else show_value(value) for name, value in each.items()}}
-            for each in runs
-        ],
-        "random_bits": runs.random_bits,
-    }
+def _record(runs: Runs) -> dict[str, object]:
+    fields = "program=program.name constants=program.constants input:text eps grid seed"
+    outputs = [{"output": CONVERSIONS["text"](each)} for each in runs]
+    return {"schema": RUN_SCHEMA, **json_object(runs, fields), "runs": outputs, "random_bits": runs.random_bits}

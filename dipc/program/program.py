@@ -384,6 +384,11 @@ class OutputProbability:
     output: Mapping[str, str | None]
     probability: Probability
 
+    @property
+    def closed_form(self) -> ClosedForm | None:
+        """The probability for every eps, if it has a closed form."""
+        return self.probability if isinstance(self.probability, ClosedForm) else None
+
 
 #: A callback that receives the number of finished items (exits, rows, cases) and the total (None if unknown).
 Progress = Callable[[int, int | None], None]

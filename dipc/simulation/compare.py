@@ -15,6 +15,7 @@ import flint
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_confidence, exact_eps, exact_rational
+from dipc.algebra.record import Record, json_object
 from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
@@ -179,6 +180,8 @@ class ComparedRow:
     Both are None if it is not known, with the `reason`.
     """
 
+    FIELDS = "interval probability=closed_form at=enclosure:digits"
+
     output: Output
     count: int
     interval: tuple[float, float]
@@ -187,9 +190,14 @@ class ComparedRow:
     reason: str | None = None
 
     @property
+    def closed_form(self) -> ClosedForm | None:
+        """The probability for every eps, if it is known."""
+        return self.probability if isinstance(self.probability, ClosedForm) else None
+
+    @property
     def impossible(self) -> bool:
         """Whether the event is known to have probability 0, for every eps."""
-        return isinstance(self.probability, ClosedForm) and self.probability.value.is_zero()
+        return self.closed_form is not None and self.closed_form.value.is_zero()
 
     @property
     def agreement(self) -> Agreement:
@@ -206,12 +214,19 @@ class ComparedRow:
 
 
 @frozen
-class ComparedTally:
+class ComparedTally(Record):
     """A tally, with a row for each event, or for each output that can occur or did.
 
     If the exact probabilities are right, it is a mismatch with probability at most 1 - confidence. `reason` is why some
     are missing.
     """
+
+    FIELDS = (
+        "schema program=tally.program.name constants=tally.program.constants:text input=tally.input:text eps=tally.eps "
+        "runs=tally.runs seed=tally.seed gamma confidence:decimal verdict=agreement reason outputs"
+    )
+
+    schema = "dipc.simulate/1"
 
     tally: Tally
     confidence: Fraction
@@ -228,6 +243,25 @@ class ComparedTally:
             if agreement in agreements:
                 return agreement
         return Agreement.MATCH
+
+    @property
+    def gamma(self) -> Fraction | None:
+        """The distance from the stated outputs, None without any."""
+        return self.tally.gamma if self.tally.events else None
+
+    @property
+    def outputs(self) -> list[dict[str, object]]:
+        """The JSON objects of the rows."""
+        return [
+            {
+                "output": dict(row.output),
+                "count": row.count,
+                "estimate": float(self.estimate(row)),
+                **json_object(row, row.FIELDS),
+                "ok": None if row.enclosure is None else row.agreement is Agreement.MATCH,
+            }
+            for row in self.rows
+        ]
 
     def estimate(self, row: ComparedRow) -> Fraction:
         """Return the share of the runs in which the row's event happened."""

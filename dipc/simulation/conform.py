@@ -18,6 +18,7 @@ import flint
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_confidence, exact_eps, exact_grid, to_fmpq
+from dipc.algebra.record import Record
 from dipc.claims.given import BadCell, Cell, CellPool, Column, slot_reader
 from dipc.claims.table import cell_text, input_cells
 from dipc.frozen import frozen
@@ -43,7 +44,7 @@ _NEAR, _FAR = 400, 1_024
 
 
 @frozen
-class LikelihoodTest:
+class LikelihoodTest(Record):
     """A test of the scale of the noises on these `outputs`.
 
     Under the exact law, the statistic is as far out as observed, upwards or downwards, with probability at most
@@ -51,15 +52,21 @@ class LikelihoodTest:
     observation, to first order, for display.
     """
 
+    FIELDS = "part=outputs tails factor ok=plausible"
+
     outputs: str
     tails: tuple[float, float]
     error: float
     factor: float
 
     @property
-    def agreement(self) -> Agreement:
+    def plausible(self) -> bool:
         """Whether the observations are plausible under the law."""
-        return Agreement.MISMATCH if min(self.tails) <= self.error / 2 else Agreement.MATCH
+        return min(self.tails) > self.error / 2
+
+    @property
+    def agreement(self) -> Agreement:
+        return Agreement.MATCH if self.plausible else Agreement.MISMATCH
 
 
 def scale_test(
@@ -321,12 +328,19 @@ _INTERVALS, _RATIOS, _PAIRS = 0.5, 0.4, 0.1
 
 
 @frozen
-class ComparedEvent:
+class ComparedEvent(Record):
     """A compared event about `outputs`: the finite ones together, or one other."""
+
+    FIELDS = "part=outputs output=row.output count=row.count of=runs *row ok=matches"
 
     outputs: str
     row: ComparedRow
     runs: int
+
+    @property
+    def matches(self) -> bool:
+        """Whether the exact probability lies in the interval."""
+        return self.row.agreement is Agreement.MATCH
 
     @property
     def distance(self) -> float:
@@ -391,13 +405,17 @@ class Partition:
 
 
 @frozen
-class Conformance:
+class Conformance(Record):
     """The result of the comparison of all cells.
 
     If the implementation has the program's distribution, it is a mismatch with probability at most 1 - confidence.
     `ratios` test the scale of the noises, `pairs` whether samples depend on each other. `chi_square` and `degrees` are
     for display: they decide nothing.
     """
+
+    FIELDS = "schema program input eps observed confidence:decimal verdict reason chi_square degrees cells ratios pairs"
+
+    schema = "dipc.conform/1"
 
     program: str
     input: Mapping[str, str]
@@ -421,6 +439,11 @@ class Conformance:
         if Agreement.MISMATCH in agreements:
             return Agreement.MISMATCH
         return Agreement.UNDECIDED if Agreement.UNDECIDED in agreements or self.reason is not None else Agreement.MATCH
+
+    @property
+    def verdict(self) -> str:
+        """The agreement as the word for an implementation."""
+        return {Agreement.MATCH: "conforms", Agreement.MISMATCH: "deviates"}.get(self.agreement, "undecided")
 
     @property
     def worst(self) -> ComparedEvent | None:

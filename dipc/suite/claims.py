@@ -17,10 +17,10 @@ from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from dipc.algebra.limits import LIMIT_NAMES, Limits, Undecided
 from dipc.algebra.numbers import NotExact, parse_rational
+from dipc.algebra.record import json_object, json_value
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
@@ -378,6 +378,11 @@ class ClaimResult:
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
+    def replay(self) -> str:
+        """The command that asks the claim again."""
+        return shlex.join(self.claim.command())
+
+    @property
     def kind(self) -> SuiteResult:
         if self.verdict is None:
             return SuiteResult.ERROR
@@ -497,6 +502,12 @@ _WORDS = {
     SuiteResult.ERROR: "ERROR",
 }
 
+#: The fields of a tested claim, of which a diagnostic has the place.
+_CLAIM = (
+    "name=claim.name file=claim.place.file line=claim.place.line expect=claim.expect verdict status=kind summary=line "
+    "replay diagnostics=diagnostics(code message file=excerpt.file? line=excerpt.line? column=excerpt.column? notes)"
+)
+
 #: The words for the result of a program's own claim, which is expected to be accurate.
 _VERDICTS = {
     SuiteResult.PASSED: "accurate",
@@ -525,8 +536,8 @@ def outcome(tested: Sequence[ClaimResult]) -> Outcome:
         record=lambda: {
             "schema": SCHEMA,
             "verdict": str(whole),
-            "counts": {str(kind): number for kind, number in counted(tested).items()},
-            "claims": [_record(tested) for tested in tested],
+            "counts": json_value(counted(tested)),
+            "claims": [json_object(each, _CLAIM) for each in tested],
         },
         cases=tuple(map(_case, tested)),
     )
@@ -544,7 +555,7 @@ def directory_outcome(tested: Sequence[ClaimResult]) -> Outcome:
         record=lambda: {
             "schema": DIRECTORY_SCHEMA,
             "verdict": _VERDICTS[whole].lower(),
-            "programs": [_directory_record(tested) for tested in tested],
+            "programs": [json_object(each, "program=claim.program verdict line") for each in tested],
         },
         cases=tuple(map(_case, tested)),
     )
@@ -558,7 +569,7 @@ def _case(tested: ClaimResult) -> SuiteCase:
         expected=str(tested.claim.expect),
         line=tested.line,
         text=tested.text,
-        replay=shlex.join(tested.claim.command()),
+        replay=tested.replay,
         seconds=tested.seconds,
         diagnostics=tested.diagnostics,
     )
@@ -596,27 +607,6 @@ def _claim_parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
                 yield GAP
 
 
-def _record(tested: ClaimResult) -> dict[str, object]:
-    claim = tested.claim
-    return {
-        "name": claim.name,
-        "file": claim.place.file,
-        "line": claim.place.line,
-        "expect": str(claim.expect),
-        "verdict": None if tested.verdict is None else str(tested.verdict),
-        "status": str(tested.kind),
-        "summary": tested.line,
-        "replay": shlex.join(claim.command()),
-        "diagnostics": [_diagnostic(diagnostic) for diagnostic in tested.diagnostics],
-    }
-
-
-def _diagnostic(diagnostic: Diagnostic) -> dict[str, object]:
-    place = diagnostic.excerpt
-    position = {} if place is None else {"file": place.file, "line": place.line, "column": place.column}
-    return {"code": diagnostic.code, "message": diagnostic.message, **position, "notes": list(diagnostic.notes)}
-
-
 def _directory_line(tested: Sequence[ClaimResult]) -> str:
     whole, numbers = overall(tested.kind for tested in tested), counted(tested)
     if whole is SuiteResult.PASSED:
@@ -639,8 +629,3 @@ def _directory_parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
             yield GAP
             yield Line(result.claim.name, _STANDINGS[result.kind].tone)
             yield Verbatim(f"  {each}".rstrip() for each in result.text.splitlines())
-
-
-def _directory_record(tested: ClaimResult) -> dict[str, Any]:
-    verdict = None if tested.verdict is None else str(tested.verdict)
-    return {"program": str(tested.claim.program), "verdict": verdict, "line": tested.line}
