@@ -180,9 +180,10 @@ def test_services_answer_and_agree(shell: Shell, asked: ProgramEntry, tmp_path: 
         assert verdict == "undecided" or {"accurate": "proved: ", "inaccurate": "refuted: "}[verdict] in said
     if tightened is not None:
         (member,) = tightened["members"]
-        at_most = _greatest(member)
-        if verdict == "accurate" and at_most is not None:
+        if verdict == "accurate":
             # What is proved of the claim is known of its least factor.
+            at_most = _greatest(member)
+            assert at_most is not None
             assert at_most <= 1
         if verdict == "inaccurate" and member["complete"]:
             assert member["factor"] is None or member["factor"][1] == "inf" or Fraction(member["factor"][1]) > 1
@@ -194,8 +195,6 @@ def test_services_answer_and_agree(shell: Shell, asked: ProgramEntry, tmp_path: 
 
 
 def _greatest(member: dict[str, Any]) -> Fraction | None:
-    """The upper bound of the factor, or None where a case is not known."""
-    if member.get("unknown"):
-        return None
-    ends = member.get("at_most") or member["factor"]
+    """The proved upper bound of the factor, or None where there is none."""
+    ends = member["factor"] if member["complete"] else member.get("at_most")
     return None if ends is None or ends[1] == "inf" else Fraction(ends[1])

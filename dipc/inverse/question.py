@@ -5,7 +5,8 @@ A question comes to different inequalities, each measured once, with the cases t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -46,7 +47,7 @@ from dipc.questions.question import question as about_table
 from dipc.questions.report import RowResult
 from dipc.questions.source import Case, Source
 from dipc.rules.goal import Proof
-from dipc.rules.rule import BetaSummand, ProofStep, Variable
+from dipc.rules.rule import BetaSummand, FarLimit, ProofStep, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta
 from dipc.sign.optimum import Cell
@@ -202,6 +203,8 @@ class Inequality:
     stated: Bound | None = None
     #: The summand of the claim's beta, where `beta` is another one.
     summand: BetaSummand | None = None
+    #: Whether this is a limit of claims about inputs farther and farther away, which no single input needs.
+    approached: bool = False
 
     def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
         """The parts of `interval` where the inequality fails, increasing. Raises Undecided."""
@@ -325,9 +328,16 @@ def _scaled(beta: BetaForm, factor: Fraction) -> BetaForm:
 
 
 def claims_of(
-    question: Question, progress: Progress | None = None, *, among: Container[int] | None = None, best: bool = True
+    question: Question,
+    progress: Progress | None = None,
+    *,
+    among: Container[int] | None = None,
+    best: bool = True,
+    first: bool = False,
 ) -> Claims:
     """The inequalities of the question, or of its cases with the numbers `among`.
+
+    With `first`, unknown cases with open integer distances have those of the first distances.
 
     Where the first rule gives a bound that is not exact, a case takes the `best` bounds of all rules, and the claim at
     some of its inputs. Raises DiagnosticError for a claim that makes no sense, before anything is measured.
@@ -350,6 +360,8 @@ def claims_of(
                 inequalities = _best_posed(case, inequalities, engine)
         except Undecided as undecided:
             reasons.setdefault(undecided.reason, []).append(case.number)
+            if first and isinstance(case, ClassCase) and has_integer_distances(case):
+                posed += [(case.number, one) for one in _exact_at_first_distances(case)]
             continue
         vacuous += not inequalities
         posed += [(case.number, one) for one in inequalities]
@@ -368,11 +380,54 @@ def claims_of(
     )
 
 
+# --- What `check` proves ----------------------------------------------------------------------------------------------
+
+#: The first integer distances, at each of which a case with open integer distances is examined.
+FIRST_DISTANCES = range(1, 7)
+
+
+def has_integer_distances(case: Case) -> bool:
+    """Whether alpha = dd(u) is open in the case, and an integer."""
+    try:
+        return isinstance(case, ClassCase) and case.has_integer_distances
+    except Undecided:
+        return False
+
+
+def proved_by_check(claims: Claims, numbers: Sequence[int], factor: Fraction) -> bool:
+    """Whether the rules of a check prove the claim with `factor` times beta, for each of the cases with these numbers.
+
+    Ctrl-C is passed on; a question that makes no sense with this factor proves nothing.
+    """
+    question = claims.question
+    cases = [claims.every[number - 1] for number in numbers]
+    with suppress(Undecided, DiagnosticError):
+        if all(isinstance(case, ClassCase) for case in cases):
+            return all(question.engine.run(case.is_proved(factor)) for case in cases if isinstance(case, ClassCase))
+        if factor != 1 and question.table is not None and "beta" in question.table.columns:
+            return False
+        stated = question.source().stated["beta"]
+        scaled = question if factor == 1 else question.with_claim(beta=f"({stated})*({factor})")
+        source = scaled.source()
+        rows, steps = source.begin(question.engine)
+        for _ in steps:
+            pass
+        return source.report(rows, question.engine).verdict is Verdict.ACCURATE
+    return False
+
+
 # --- the best of all rules ----------------------------------------------------------------------------
 
 #: The most inputs of a class whose claims are added, and the values of a variable at which bounds are compared.
 _MOST_INPUTS = 4
 _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
+
+
+def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
+    """The claim at the first integer distances, where the least probability itself is known."""
+    for distance in FIRST_DISTANCES:
+        with suppress(Undecided):
+            yield from case.least_at_distance(distance, lambda _: None)[0]
 
 
 def _best_posed(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
@@ -440,19 +495,20 @@ def measure_inequalities(
         else:
             power, start = (why.power, why.start) if isinstance(why, CoefficientInequality) else (0, 0)
             summand = why if isinstance(why, BetaSummand) else None
-            key = (form, obligation.beta, obligation.intervals, one.variable, why.exact, power, start, summand)
+            limit = isinstance(why, FarLimit)
+            key = (form, obligation.beta, obligation.intervals, one.variable, why.exact, power, start, summand, limit)
             numbers, _ = rows.setdefault(key, ([], obligation.bound))
         if not numbers or numbers[-1] != number:
             numbers.append(number)
     distinct = [
-        Inequality(form, beta, intervals, variable, exact, tuple(numbers), power, start, stated, summand)
-        for (form, beta, intervals, variable, exact, power, start, summand), (numbers, stated) in rows.items()
+        Inequality(form, beta, intervals, variable, exact, tuple(numbers), power, start, stated, summand, limit)
+        for (form, beta, intervals, variable, exact, power, start, summand, limit), (numbers, stated) in rows.items()
     ]
     return tuple(distinct), reasons
 
 
 #: The fields in which two different inequalities differ.
-_Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool, int, int, BetaSummand | None]
+_Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool, int, int, BetaSummand | None, bool]
 
 
 # --- Answers ----------------------------------------------------------------------------------------------------------

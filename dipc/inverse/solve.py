@@ -15,9 +15,11 @@ limit t -> 0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
+from math import floor
 from typing import Any, Unpack, assert_never
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
@@ -52,6 +54,7 @@ from dipc.inverse.question import (
     Wanted,
     check_request,
     claims_of,
+    has_integer_distances,
     measure_inequalities,
     read_question,
     sayings_of,
@@ -62,7 +65,7 @@ from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, all_hold,
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenQuestion, Options, takes
 from dipc.program.program import Program, ProgramGiven, Progress, as_program, one_sided
-from dipc.questions.every_input import EveryInput
+from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import about_errors
 from dipc.questions.report import ClassNote, ClassResult, RowResult
@@ -209,6 +212,10 @@ def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
     claims = claims_of(question.with_claim(alpha="dd"))
     solution = _in_products(claims, digits)
     first, *more = claims.intervals
+    if solution.status is Status.UNDECIDED and not solution.interrupted:
+        failing = _failing_however_far(claims)
+        if failing:
+            return _answer(claims, digits, Status.NONE, failing, "the claim fails however far other answers are")
     if solution.status is not Status.UNDECIDED or solution.interrupted or not first.is_point or more:
         return solution
     _check_kind((), question.with_claim(alpha="dd").claim())
@@ -227,9 +234,34 @@ def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
     if status is Status.SOLVED and between is not None:
         less = _may_hold_below(question, between[0])
         if less is None:
-            return _answer(at_zero, digits, status, rows, "", cell=between)
+            return _answer(at_zero, digits, status, rows, "", cell=_whole_cell(at_zero, between))
         reason = f"it fails with alpha = {between[0]} and holds with {between[1]}, {less}"
     return replace(solution, remark=reason)
+
+
+def _failing_however_far(claims: Claims) -> tuple[int, ...]:
+    """The classes in which the claim fails at inputs with arbitrarily large dd: no alpha is enough for them."""
+    engine = claims.question.engine
+    failing = []
+    for case in claims.every:
+        with suppress(Undecided):
+            limit = case.posed_however_far() if isinstance(case, ClassCase) else None
+            if limit is not None and engine.decide(limit.obligation).verdict is Verdict.INACCURATE:
+                failing.append(case.number)
+    return tuple(failing)
+
+
+def _whole_cell(claims: Claims, between: Cell) -> Cell:
+    """The least alpha where all distances are integers and beta does not depend on alpha; else the enclosure given.
+
+    The claim fails with `between[0]` and holds with `between[1]`. It is the same for all alpha with one integer part.
+    """
+    beta = claims.question.claim().beta
+    whole = all(isinstance(case, ClassCase) and case.convex.inputs.integral for case in claims.every)
+    if not whole or beta is None or mentions(beta.tree, "alpha"):
+        return between
+    least = Fraction(floor(between[1]))
+    return (least, least) if between[0] < least else between
 
 
 #: The most intervals of alpha that are examined.
@@ -666,15 +698,28 @@ def solve_question(
             solution: Solution = solve_alpha(question, claim, digits, progress)
             return replace(solution, warnings=(known if claim is not None else question).source().warnings)
         case Wanted.EPS:
-            claims = claims_of(question, progress)
+            claims = claims_of(question, progress, first=True)
             return replace(solve_eps(claims, digits), warnings=claims.warnings)
         case Wanted.BETA:
             if question.table is None and question.parameter is None:
                 # Raises DiagnosticError where both distances are left open.
                 ClassClaim(question.program, replace(question.options, beta="0"))
-            claims = claims_of(question.with_claim(beta="0"), progress)
+            claims = _with_whole_distances(claims_of(question.with_claim(beta="0"), progress), progress)
             return replace(solve_beta(claims, digits), warnings=claims.warnings)
     assert_never(wanted)
+
+
+def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
+    """The claims, or those with alpha = 0 where every distance is an integer, and alpha is dd(u).
+
+    A beta that is a function of eps alone is enough for every dd(u) >= 1 exactly if it is for every input.
+    """
+    question = claims.question
+    gamma = claim_expression(question.program.core, "gamma", question.options.gamma)
+    moves = question.free or (gamma is not None and any(mentions(gamma.tree, name) for name in DISTANCES))
+    if not claims.unknown or moves or not all(map(has_integer_distances, claims.every)):
+        return claims
+    return claims_of(question.with_claim(alpha=0), progress)
 
 
 @frozen

@@ -12,6 +12,7 @@ from dipc.claims.claim import intervals_text
 from dipc.decide.crossings import EpsCut, Place, Stretch, cuts, end_of
 from dipc.decide.engine import Engine
 from dipc.inverse.question import (
+    FIRST_DISTANCES,
     INTERRUPTED,
     Claims,
     EpsSolution,
@@ -19,8 +20,11 @@ from dipc.inverse.question import (
     Inequality,
     Status,
     UnknownCases,
+    has_integer_distances,
     interrupted_before,
+    proved_by_check,
 )
+from dipc.questions.every_input import ClassCase
 from dipc.rules.rule import Variable
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import order
@@ -137,6 +141,13 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     failing, unproved, unknown = failures_by_interval(claims.distinct, intervals, claims.question.engine)
     unknown = [*claims.unknown, *unknown]
     held = _holding_parts(failing, intervals, limits)
+    left = [number for cases in unknown for number in cases.rows]
+    left += [number for stretches in unproved for _, claimed in stretches for number in claimed.rows]
+    interrupted = any(cases.reason == INTERRUPTED for cases in unknown)
+    if left and not any(failing) and not interrupted and proved_by_check(claims, sorted(set(left)), Fraction(1)):
+        unknown, unproved = [], [[] for _ in intervals]
+    elif unknown and not interrupted:
+        unknown = _not_far_away(claims, unknown, held, digits)
     certain = _holding_parts([[*a, *b] for a, b in zip(failing, unproved, strict=True)], intervals, limits)
     holds = [stretch for stretches in held for stretch in stretches]
     proved = [] if unknown else [stretch for stretches in certain for stretch in stretches]
@@ -174,6 +185,35 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         sayings=claims.sayings(),
         interrupted=status is Status.UNDECIDED and any(cases.reason == INTERRUPTED for cases in unknown),
     )
+
+
+def _not_far_away(
+    claims: Claims, unknown: Sequence[UnknownCases], held: Sequence[Sequence[Stretch]], digits: int
+) -> list[UnknownCases]:
+    """The unknown cases, except those that hold at all integer distances wherever the first distances hold.
+
+    Each interval of eps of `held` is enclosed in one with rational ends, for which the other distances are proved.
+    """
+    limits, engine = claims.question.program.limits, claims.question.engine
+    spans = [span_between(a, b, digits, limits) for stretches in held for a, b in stretches]
+    ranges = []
+    for span in spans:
+        high = "inf)" if span.end.high is None else f"{span.end.high}]"
+        ranges.append(f"({span.start.low}, {high}" if not span.start.low else f"[{span.start.low}, {high}")
+
+    def is_known(number: int) -> bool:
+        case = claims.every[number - 1]
+        if not isinstance(case, ClassCase) or not has_integer_distances(case):
+            return False
+        try:
+            return all(case.is_exact_at(distance) for distance in FIRST_DISTANCES) and all(
+                engine.run(case.proved_from(FIRST_DISTANCES.stop, Fraction(1), eps)) for eps in ranges
+            )
+        except (Undecided, DiagnosticError):
+            return False
+
+    left = [UnknownCases(each.reason, tuple(n for n in each.rows if not is_known(n))) for each in unknown]
+    return [each for each in left if each.rows]
 
 
 def failures_by_interval(

@@ -28,6 +28,7 @@ from dipc.decide.obligation import Bound, ClaimScope, Obligation, Verdict
 from dipc.frozen import frozen
 from dipc.inverse.question import (
     DIGITS,
+    FIRST_DISTANCES,
     INTERRUPTED,
     Claims,
     GivenInverse,
@@ -36,8 +37,10 @@ from dipc.inverse.question import (
     Stopped,
     UnknownCases,
     claims_of,
+    has_integer_distances,
     interrupted_before,
     measure_inequalities,
+    proved_by_check,
     read_question,
 )
 from dipc.measure.measure import EnclosedForm, series_of
@@ -46,6 +49,7 @@ from dipc.options import Options, takes
 from dipc.program.program import ProgramGiven, Progress
 from dipc.questions.every_input import ClassCase
 from dipc.rules.goal import Proof
+from dipc.rules.rule import ProofStep
 from dipc.sign.chart import Fails, RegionEnd, arrange, decide_nonnegative, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import (
@@ -243,7 +247,8 @@ class Tightest:
       fails (although f = 0 may suffice, where beta is negative and Pr = 1). None where every kappa holds, as f = 0, and
       where the factor is not `complete`.
     - `upper`: where bounds that are not exact need more than all exact probabilities, no factor less than `factor`
-      suffices, and `upper` does, unless it is infinite or not known.
+      suffices, and `upper` does for all known cases, unless it is infinite or not known. `upper_places` are these
+      bounds. There are none where `check` proves the claim with `upper` times beta, for the unknown cases as well.
 
     Where cases are `unknown`, `factor` is the factor of the other cases, and only a lower bound.
     """
@@ -277,7 +282,17 @@ class Tightest:
     @property
     def complete(self) -> bool:
         """Whether the factor is that of all cases."""
-        return not self.unknown and not self.upper_places
+        return not self.unknown and not self.enclosed
+
+    @property
+    def at_most(self) -> Cell | None:
+        """An upper bound of the factor of all cases, where the factor is only enclosed; None where none is known."""
+        return None if self.unknown and self.upper_places else self.upper
+
+    @property
+    def enclosed(self) -> bool:
+        """Whether only bounds of the factor are known."""
+        return bool(self.upper_places) or self.upper is not None
 
     @property
     def sayings(self) -> Mapping[str, ClaimScope]:
@@ -340,8 +355,9 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
         else:
             known.append(claimed)
     upper: _Greatest | None = None
+    at_most: Cell | None = None
     try:
-        of_integers, unknown = _of_integers(claims, unknown, peaks)
+        of_integers, unknown = _of_integers(claims, unknown, known, peaks, digits)
         known += of_integers
         unknown = _without_lesser(claims, unknown, known, peaks, digits)
         known = _improved(claims, known, peaks, digits)
@@ -349,6 +365,7 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
         most = _greatest(candidates, digits, limits)
         if not any(spot.claimed.exact for spot in most.places) and most.places:
             upper, most = most, _greatest([each for each in candidates if each[1].exact], digits, limits)
+        at_most, unknown, upper = _by_check(claims, unknown, known, most, upper)
     except Undecided as undecided:
         # Each factor is known, but they could not be compared, or not be written with this many digits.
         rows = {number for claimed in known for number in claimed.rows}
@@ -363,11 +380,11 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
         eps=intervals_text(claims.intervals),
         digits=digits,
         factor=most.factor,
-        kappa=None if unknown or upper is not None else 0 if forbidding else most.kappa,
+        kappa=None if unknown or upper is not None or at_most is not None else 0 if forbidding else most.kappa,
         places=most.places,
         proved=most.proved,
         unknown=tuple(unknown),
-        upper=None if upper is None else upper.factor,
+        upper=at_most if upper is None else upper.factor,
         upper_places=() if upper is None else upper.places,
     )
 
@@ -393,6 +410,32 @@ def _without_lesser(
         if not lesser:
             result.append(cases)
     return result
+
+
+def _by_check(
+    claims: Claims,
+    unknown: list[UnknownCases],
+    known: Sequence[Inequality],
+    most: _Greatest,
+    upper: _Greatest | None,
+) -> tuple[Cell | None, list[UnknownCases], _Greatest | None]:
+    """An upper bound of the factor, the unknown cases and the bounds, as far as a check does not settle them.
+
+    Cases that are unknown, or have bounds only, need no more than `most` where a check proves their claims with that
+    factor. Otherwise they need at most 1 where it proves the claim itself.
+    """
+    open_cases = {number for cases in unknown for number in cases.rows}
+    open_cases |= {number for claimed in known if upper is not None and not claimed.exact for number in claimed.rows}
+    if not open_cases or most.factor is None or any(cases.reason == INTERRUPTED for cases in unknown):
+        return None, unknown, upper
+    # Where the factor is irrational, the other cases are to need less.
+    numbers, enough = sorted(open_cases), most.factor[0]
+    if proved_by_check(claims, numbers, enough):
+        return None, [], None
+    bounded = upper is not None and not unknown and upper.factor is not None and upper.factor[1] <= 1
+    if enough < 1 and not bounded and proved_by_check(claims, numbers, Fraction(1)):
+        return (Fraction(1), Fraction(1)), unknown, None
+    return None, unknown, upper
 
 
 class _Peaks:
@@ -441,6 +484,11 @@ class _Peaks:
         if best is None:
             return Fraction(0)
         return None if best.is_infinite else best.enclosure(digits)[1]
+
+    def most(self, every: Sequence[Inequality], digits: int, enough: Fraction) -> bool:
+        """Whether none of the inequalities needs more than `enough`. Raises Undecided."""
+        needed = self.greatest(every, digits)
+        return needed is not None and needed <= enough
 
     def needed(self, case: int, proof: Proof) -> Fraction | None:
         """The factor that `proof` needs for case number `case`; None for infinity or if it is not known.
@@ -513,55 +561,85 @@ def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, p
     return [max(result, key=lambda each: (each[0] is None, each[0] or 0))[1]]
 
 
-#: The most integer distances at which the least factor is searched: a smaller one should suffice at greater distances.
-_MOST_DISTANCES = 6
+@frozen(eq=False)
+class _AtDistances:
+    """The inequalities of a case with open integer distances: at the first distances, and far away.
+
+    `small` are those at each of the first distances, or None where one of them could not be measured. `exact` are lower
+    bounds of the factor: those of `small`, and limits.
+    """
+
+    case: ClassCase
+    small: tuple[Inequality, ...] | None
+    exact: tuple[Inequality, ...]
 
 
 def _of_integers(
-    claims: Claims, unknown: Sequence[UnknownCases], peaks: _Peaks
+    claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
 ) -> tuple[list[Inequality], list[UnknownCases]]:
-    """The inequalities at small distances of cases with open integer distances, and the cases that are still unknown.
+    """The inequalities of cases with open integer distances, and the cases that are still unknown.
 
-    A case gives inequalities where small distances need as much as all larger ones.
+    A case is known if no distance needs more than the factor that some exact probability needs.
     """
-    inequalities: list[Inequality] = []
-    left = []
-    for cases in unknown:
-        rows = []
-        for number in cases.rows:
-            case = claims.every[number - 1]
-            of_case = None
-            with suppress(Undecided):
-                if isinstance(case, ClassCase) and case.has_integer_distances:
-                    of_case = _at_small_distances(case, claims.question.engine, peaks)
-            if of_case is None:
-                rows.append(number)
-            else:
-                inequalities += of_case
-        left += [UnknownCases(cases.reason, tuple(rows))] if rows else []
-    return inequalities, left
+    engine = claims.question.engine
+    every = {
+        number: _at_distances(case, engine, peaks)
+        for cases in unknown
+        for number in cases.rows
+        if isinstance(case := claims.every[number - 1], ClassCase) and has_integer_distances(case)
+    }
+    inequalities = [claimed for each in every.values() for claimed in each.exact]
+    exact = [*(claimed for claimed in known if claimed.exact), *inequalities]
+    best = highest(peak for claimed in exact for peak in peaks.peaks_of(claimed))
+    proved = set()
+    if best is None or not best.is_infinite:
+        low, high = (Fraction(0), Fraction(0)) if best is None else best.enclosure(digits)
+        for number, each in every.items():
+            if each.small is not None and peaks.most(each.small, digits, high) and _far_need(each.case, engine, low):
+                inequalities += [claimed for claimed in each.small if not claimed.exact]
+                proved.add(number)
+    left = [UnknownCases(cases.reason, tuple(n for n in cases.rows if n not in proved)) for cases in unknown]
+    return inequalities, [cases for cases in left if cases.rows]
 
 
-def _at_small_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> list[Inequality] | None:
-    """The inequalities of the case at small distances, if larger ones are proved to need no greater factor.
+def _far_need(case: ClassCase, engine: Engine, factor: Fraction) -> bool:
+    """Whether it is proved that distances beyond the first ones need at most `factor`."""
+    try:
+        return factor > 0 and engine.run(case.proved_from(FIRST_DISTANCES.stop, factor))
+    except Undecided:
+        return False
 
-    Else None.
 
-    Raises Undecided.
-    """
-    inequalities: list[Inequality] = []
-    for distance in range(1, _MOST_DISTANCES + 1):
-        exact, choice = case.least_at_distance(distance, partial(peaks.needed, case.number))
-        posed = [*exact, *(one for proof in choice.proofs for one in proof.steps)]
-        measured_ones, unknown = measure_inequalities([(case.number, one) for one in posed], engine)
-        if unknown:
-            return None
-        inequalities += measured_ones
-    best = highest(peak for claimed in inequalities for peak in peaks.peaks_of(claimed))
-    if best is None or best.is_infinite:
-        return None
-    factor = best.enclosure(DIGITS)[0]
-    return inequalities if factor > 0 and engine.run(case.proved_from(_MOST_DISTANCES + 1, factor)) else None
+def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistances:
+    """The inequalities of a case at its first integer distances, and their limits far away."""
+    small: list[Inequality] | None = []
+    exact: list[Inequality] = []
+    for distance in FIRST_DISTANCES:
+        steps: list[ProofStep] = []
+        with suppress(Undecided):
+            certain, choice = case.least_at_distance(distance, partial(peaks.needed, case.number))
+            steps = [*certain, *(one for proof in choice.proofs for one in proof.steps)]
+        found = _measured(case, steps, engine, peaks)
+        if not found:
+            small = None
+            continue
+        exact += [claimed for claimed in found if claimed.exact]
+        if small is not None:
+            small += found
+    with suppress(Undecided):
+        exact += _measured(case, list(case.steps_far_away()), engine, peaks)
+    return _AtDistances(case, None if small is None else tuple(small), tuple(exact))
+
+
+def _measured(case: ClassCase, steps: Sequence[ProofStep], engine: Engine, peaks: _Peaks) -> list[Inequality]:
+    """The inequalities of the steps; none where one of them has no known peaks."""
+    found, unknown = measure_inequalities([(case.number, one) for one in steps], engine)
+    try:
+        for claimed in found:
+            peaks.peaks_of(claimed)
+    except Undecided:
+        return []
+    return [] if unknown else list(found)
 
 
 def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
@@ -629,7 +707,7 @@ def _kappa(best: Highest) -> int:
 
 def _tight_spot(peak: Peak, claimed: Inequality, digits: int, limits: Limits) -> TightSpot:
     eps = peak.enclosure if isinstance(peak, EnclosedPeak) else _eps(peak.place, digits, limits)
-    return TightSpot(claimed, eps, peak.place is Far.EVERYWHERE, peak.attained)
+    return TightSpot(claimed, eps, peak.place is Far.EVERYWHERE, peak.attained and not claimed.approached)
 
 
 def _eps(point: PeakPlace, digits: int, limits: Limits) -> Cell | None:

@@ -76,9 +76,9 @@ class Member(Record):
     def upper(self) -> dict[str, Any] | None:
         """The upper bound of the factor, if it differs from the lower one."""
         tightest = self.tightest
-        if not tightest.upper_places:
+        if not tightest.enclosed:
             return None
-        at_most = None if tightest.unknown else _cell(tightest.upper)
+        at_most = None if tightest.unknown and tightest.at_most is None else _cell(tightest.at_most)
         return {"at_most": at_most, "bounds": [self._place(spot) for spot in tightest.upper_places]}
 
     def _place(self, spot: TightSpot) -> dict[str, Any]:
@@ -93,7 +93,7 @@ _cell = CONVERSIONS["cell"]
 def _table(members: Sequence[Member]) -> ShownTable:
     """Return a row for each member: constants, the enclosure of the factor, κ, and the first place that needs it."""
     names = list(members[0].constants)
-    bounded = any(member.tightest.upper_places for member in members)
+    bounded = any(member.tightest.enclosed for member in members)
     known = ("factor_low", "factor_high", "kappa", "complete", "row", "eps_low", "eps_high", "attained")
     columns = (*names, *known, *(["at_most"] if bounded else []))
     rows = []
@@ -139,7 +139,7 @@ def headline(tightest: Tightest) -> str:
     """Return the whole result in one sentence."""
     if tightest.factor is None:
         return "no factor suffices: however large f is, f*beta is too small"
-    if tightest.upper_places:
+    if tightest.enclosed:
         return f"undecided: the least factor is {_enclosure_text(tightest)}"
     if not tightest.places and not tightest.complete:
         return "undecided: nothing is known about the factor"
@@ -161,11 +161,9 @@ def _enclosure_text(tightest: Tightest) -> str:
     """Return the lower and the upper bound of a factor."""
     assert tightest.factor is not None
     low = f"at least {cell_text(*tightest.factor)}"
-    if tightest.unknown:
-        return low
-    if tightest.upper is None:
-        return f"{low}; no factor could be proved to be enough"
-    return f"{low} and at most {cell_text(*tightest.upper)}"
+    if tightest.at_most is not None:
+        return f"{low} and at most {cell_text(*tightest.at_most)}"
+    return low if tightest.unknown else f"{low}; no factor could be proved to be enough"
 
 
 def kappa_text(tightest: Tightest) -> str:
@@ -248,7 +246,7 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
     if tightest.factor is not None and tightest.places:
         yield GAP
         yield Fields(_numbers(tightest, tightest.factor))
-    does = "needs at least that" if tightest.upper_places else "needs it"
+    does = "needs at least that" if tightest.enclosed else "needs it"
     # At several integer distances the text of a class can be the same.
     places = tuple(dict.fromkeys(tuple(_place(tightest, place, does)) for place in tightest.places))
     for parts in places[:_SHOWN_PLACES]:
@@ -302,8 +300,8 @@ def _counts(tightest: Tightest) -> str:
 
 
 def _numbers(tightest: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[tuple[str, str]]:
-    yield "factor", _enclosure_text(tightest) if tightest.upper_places else cell_text(*factor)
-    if factor[0] and not tightest.upper_places:
+    yield "factor", _enclosure_text(tightest) if tightest.enclosed else cell_text(*factor)
+    if factor[0] and not tightest.enclosed:
         yield "1/factor", _inverse_text(*factor)
     if tightest.complete and tightest.kappa is not None:
         kappa = tightest.kappa
@@ -415,8 +413,8 @@ def _columns(tightest: Tightest) -> list[str]:
         inverse = _inverse_text(low, high)
         if not tightest.complete:
             factor, inverse = f"≥ {factor}", f"≤ {inverse}"
-        if tightest.upper is not None and not tightest.unknown:
-            factor += f", ≤ {exact(tightest.upper[1])}"
+        if tightest.at_most is not None:
+            factor += f", ≤ {exact(tightest.at_most[1])}"
     if not tightest.complete:
         best = "?"
     elif tightest.kappa is None:

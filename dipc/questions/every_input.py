@@ -72,6 +72,7 @@ from dipc.rules.rule import (
     EmptyClass,
     Exact,
     Farkas,
+    FarLimit,
     ProofStep,
     ProvedClass,
     Variable,
@@ -84,9 +85,10 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 if TYPE_CHECKING:
     from dipc.claims import conditions
     from dipc.questions import witnesses
-    from dipc.rules import integer_distances
+    from dipc.rules import far_away, integer_distances
     from dipc.rules.integer_distances import Asking
 else:
+    far_away = LazyModule("dipc.rules.far_away")
     conditions = LazyModule("dipc.claims.conditions")
     witnesses = LazyModule("dipc.questions.witnesses")
     integer_distances = LazyModule("dipc.rules.integer_distances")
@@ -111,6 +113,12 @@ _SHORT = Fraction(1, 4096)
 
 #: Distances at which int counterexamples are searched.
 _INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
+
+#: Two integer distances between which the direction of a ray of inputs is found.
+_FAR = (Fraction(64), Fraction(128))
+
+#: How far a proposed grid of int inputs reaches around an input of a class.
+_AROUND = 3
 
 #: The beginning of reasons.
 _UNPROVED = "the lower bound of the class's probabilities does not prove the claim"
@@ -487,12 +495,87 @@ class ClassCase:
             return first, CoveringProofs(None, ())
         return (), least_needing(goal, needed, _ZERO)
 
-    def proved_from(self, start: int, factor: Fraction) -> Asking[bool]:
-        """Return True if the claim with `factor` times its beta is proved at all integer distances from `start` on."""
-        beta = f"({self.source.stated['beta']})*({factor})"
-        scaled = self.source.asking(replace(self.source.options, beta=beta))
-        established, _ = yield from established_by_integers(stated_goal(scaled.setting, self.convex), start)
+    def is_exact_at(self, distance: int) -> bool:
+        """Return True if the least probability at this integer distance is known. Raises Undecided."""
+        return bool(self.least_at_distance(distance, lambda _: None)[0])
+
+    def proved_from(self, start: int, factor: Fraction, eps: str | None = None) -> Asking[bool]:
+        """Return True if the claim with `factor` times its beta is proved at all integer distances from `start` on.
+
+        `eps` is a text of intervals in place of the claim's.
+        """
+        goal = self._scaled_case(factor, eps).goal
+        established, _ = yield from established_by_integers(goal, start)
         return established is not None
+
+    def is_proved(self, factor: Fraction) -> Asking[bool]:
+        """Return True if the claim with `factor` times its beta is proved by the rules of a check."""
+        case = self._scaled_case(factor)
+        try:
+            proved = yield from case.proved()
+            return proved is not None or case._with_sayings(case.undecided_row(), case.convex).vacuous  # noqa: SLF001
+        except Undecided:
+            return False
+
+    def _scaled_case(self, factor: Fraction, eps: str | None = None) -> ClassCase:
+        options = self.source.options
+        beta = f"({self.source.stated['beta']})*({factor})"
+        return self.claiming(replace(options, beta=beta, eps=options.eps if eps is None else eps), self.convex)
+
+    def steps_far_away(self) -> Iterator[ProofStep]:
+        """Yield limits of the claim at inputs of the class with larger and larger integer distances, as eps falls.
+
+        They are functions of alpha·eps (see `dipc.rules.far_away`). Nothing is yielded where no limit is known. Raises
+        Undecided and DiagnosticError.
+        """
+        claim, distances = self.claim, self.goal.required.distances
+        ray = self._ray() if self._beta_falls else None
+        if ray is None:
+            return
+        gamma = distances.gamma_base + _FAR[0] * distances.gamma_rate
+        probability = far_away.limit_of_probability(self.convex.piece.exits, *ray, distances.gamma_rate, gamma)
+        for beta in far_away.limits_of_beta(claim.beta.value(claim.names(), open_divisors=True), claim.intervals):
+            yield ProofStep(Obligation(probability, beta, (Interval.POSITIVE,)), Variable.ALPHA_EPS, FarLimit())
+
+    def posed_however_far(self) -> ProofStep | None:
+        """Return the limit of the claim at inputs of the class whose distance grows beyond every bound, at each eps.
+
+        Where it fails, the claim fails with every number for alpha. The result is None where no limit is known, or beta
+        may grow with alpha. Raises Undecided and DiagnosticError.
+        """
+        claim, distances = self.claim, self.goal.required.distances
+        ray = None if distances.gamma_rate or not self._beta_falls else self._ray()
+        if ray is None:
+            return None
+        bound = far_away.probability_however_far(self.convex.piece.exits, *ray, distances.gamma_base)
+        return ProofStep(Obligation(bound, claim.at_number(_ZERO).beta, claim.intervals), Variable.EPS, FarLimit())
+
+    def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
+        """Return an input of the class and a direction in which dd grows as fast as the distance, or None.
+
+        All inputs on the ray are in the class; infinitely many have integers for the int inputs.
+        """
+        ideal, norm, whole = self.source.ideal, self.source.metric.norm, self.convex.inputs.whole
+        own = ideal.metric.decisive(self.convex.inputs.region.answer)
+        moves = any(isinstance(value, Affine) and value.inputs for value in own)
+        if self.source.near is not None or not ideal.metric.is_plain or norm is Norm.DISCRETE or moves:
+            return None
+        near, far = (integer_distances.at_distance(self.goal, distance).lower.corner for distance in _FAR)
+        if self.convex.inputs.incomplete or near is None or far is None:
+            return None
+        start, end = near.at_alpha(_FAR[0]), far.at_alpha(_FAR[1])
+        direction = {slot: (end[slot] - value) / (_FAR[1] - _FAR[0]) for slot, value in start.items()}
+        stays = all(far_away.holds_onwards(guard, start, direction) for guard in self.convex.guards)
+        if not stays or any(start[slot].denominator != 1 for slot in whole):
+            return None
+        others = [region for finite in finite_cases(ideal) for region in ideal.regions(finite)]
+        rivals = [each.guards for each in others if ideal.metric.decisive(each.answer) != own]
+        return (start, direction) if all(far_away.recedes(guards, direction, norm) for guards in rivals) else None
+
+    @property
+    def _beta_falls(self) -> bool:
+        claim = self.claim
+        return conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls
 
     def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[ProofStep]:
         """Yield the claim at some inputs of the class, as rows of a table: the class needs at least as much as they do.
@@ -800,9 +883,26 @@ class ClassCase:
         goal = self.goal
         if goal.is_about_integers and self.convex.inputs.integral:
             reason = _unproved_integers("distance" if goal.required.distances.alpha_rate else "gamma", failing)
+            reason += self._deciding_grid(failing)
         else:
             reason = goal.required.reason or first.reason or _unproved(goal.lower)
         return self._row(Method.NONE, Verdict.UNDECIDED, _Shown.from_goal(goal, first.bound), reason)
+
+    def _deciding_grid(self, failing: Fraction | None) -> str:
+        """Return the option that decides int inputs around one of the class, as the end of a sentence, or nothing."""
+        point = next(iter(self._inputs((failing or _ONE,), 1)), None)
+        if point is None:
+            return ""
+        ranges: dict[str, tuple[Fraction, Fraction]] = {}
+        for slot in self.source.ideal.symbolic_inputs:
+            value, name = point[slot], self._core.slots[slot].name.partition("[")[0]
+            assert isinstance(value, Fraction), "inputs that are not finite are numbers"
+            around = _AROUND if slot in self.convex.inputs.whole else 0
+            low, high = ranges.get(name, (value, value))
+            ranges[name] = min(low, value - around), max(high, value + around)
+        spans = ranges.items()
+        texts = [f"{name} = {low}..{high}" if low != high else f"{name} in {{{low}}}" for name, (low, high) in spans]
+        return f'; `--inputs "{", ".join(texts)}"` decides these inputs, each as a row'
 
     def _certified(self, evidence: ProvedClass | EmptyClass) -> ProvedClass | EmptyClass:
         """Return the evidence, marked as unverified where the `metric` block counts different answers as the same."""

@@ -297,6 +297,10 @@ class Goal:
         if not all(guard.holds_at(point) for guard in convex.guards):
             return False
         dd = distance(point) if alpha and (convex.inputs.whole or convex.has_static_facets) else None
+        if dd is not None and convex.inputs.whole and not self.required.distances.alpha_rate:
+            # Inputs a little farther away need not exist, so that the claim has to be about the corner itself.
+            claim = self.setting.claim
+            return dd >= alpha and (claim.at_distance or not claim.is_near(dd))
         return dd is None or dd >= alpha
 
     def is_met(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:

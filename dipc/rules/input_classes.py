@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import prod
 
 from dipc.algebra.limits import LimitReached, Undecided
@@ -73,7 +73,7 @@ class InputClass:
     - `alone`: det gives no other answer at all, so that dd is infinite.
     - `restless`: every input of the class has inputs arbitrarily near with another answer (see `classes`).
     - `stepping`: every input of the class has an input at the distance 1 with another answer (see `classes`).
-    - `integral`: all distances of inputs are integers. `whole` are the slots of the int inputs.
+    - `integral`: all distances from other answers are integers. `whole` are the slots of the int inputs.
     - `incomplete`: there may be more exits with the answer than the known ones.
 
     `outside` are convex sets whose union is where `requires` does not hold, for these finite inputs.
@@ -150,11 +150,13 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
     bounded = ideal.program.allowed is not None
     combinations = finite_cases(ideal)
     numbers = [value for finite in combinations for value in finite.values() if isinstance(value, Fraction)]
-    integral = len(whole) == len(ideal.symbolic_inputs) and all(number.denominator == 1 for number in numbers)
     by_finite = [(finite, ideal.regions(finite)) for finite in combinations]
     every = [region for _, regions in by_finite for region in regions]
     decisive = [replace(region, answer=ideal.metric.decisive(region.answer)) for region in every]
     constant = all(not (isinstance(v, Affine) and v.inputs) for region in decisive for v in region.answer)
+    # A real input on which neither answers nor guards depend does not move an input nearer to another answer.
+    idle = frozenset[int]() if not ideal.metric.is_plain else frozenset(ideal.symbolic_inputs) - _mentioned(decisive)
+    integral = whole | idle == frozenset(ideal.symbolic_inputs) and all(number.denominator == 1 for number in numbers)
     alone = constant and all(_same_answer(region, decisive[0]) for region in decisive)
     if bounded and not constant and ideal.metric.norm is Norm.DISCRETE:
         raise Undecided("with `requires`, the discrete distance of inputs is decided for answers of finite type only")
@@ -202,6 +204,13 @@ def _stepped(item: Constraint, slot: int, step: int) -> Constraint:
     """Return the constraint at the point with `step` added to one input."""
     change = step * sum((c for key, c in item.form.inputs if key == slot), _ZERO)
     return constraint(item.form.shifted(change), CompareOp.GT if item.strict else CompareOp.GE, item.whole)
+
+
+def _mentioned(regions: Iterable[Region]) -> frozenset[int]:
+    """Return the slots of inputs on which guards or answers of the regions depend."""
+    guards = (guard.form for region in regions for guard in region.guards)
+    answers = (value for region in regions for value in region.answer if isinstance(value, Affine))
+    return frozenset([slot for form in chain(guards, answers) for slot, _ in form.inputs])
 
 
 def same_answers(

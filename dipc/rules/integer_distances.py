@@ -3,7 +3,8 @@
 Over ints alpha = dd(u) is an integer k, and the probabilities of integer noise are not functions of k·eps, so that no
 single obligation decides all distances as it does for real inputs. Small distances are decided one by one. From some
 start on every slack is at least base + slope·k, and the bound of a rule is a closed form in eps and k (see
-`lattice_trend`). The claim holds if this closed form less 1 - beta is nowhere negative (see `never_negative`).
+`lattice_trend`). The claim holds if this closed form less 1 - beta is nowhere negative (see `never_negative` and
+`partial_sums.py`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from dipc.rules.joint_tails import joint_tails
 from dipc.rules.least_slacks import least_slacks, slack_bound
 from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, ProofStep
 from dipc.rules.vertices import vertices
+from dipc.sign.partial_sums import has_nonnegative_partial_sums
 from dipc.sign.piecewise import proved_quotient
 from dipc.sign.polynomial import GrowthTerm, Trend, never_negative, times, total, trend_of
 
@@ -153,7 +155,8 @@ class FarAway:
                 if wanted is None:
                     return False
                 rest = ratio + wanted + _Ratio.from_closed(ExpPoly.constant(-_ONE))
-                return never_negative(rest.numerator, start, self.claim.intervals)
+                about = rest.numerator, start, self.claim.intervals
+                return never_negative(*about) or has_nonnegative_partial_sums(*about, self.measurer.limits)
             case Selection(kind=SelectionKind.MIN, arguments=arguments):
                 return all(self._meets(ratio, each, start) for each in arguments)
             case Selection(kind=SelectionKind.MAX, arguments=arguments):

@@ -77,6 +77,16 @@ class TheProbability(BoundEvidence):
 
 
 @frozen
+class FarLimit(BoundEvidence):
+    """The evidence of a limit of probabilities at inputs farther and farther away, as eps falls (see `far_away.py`).
+
+    What refutes the obligation refutes the claim at one of these inputs, but no single input needs as much.
+    """
+
+    exact: ClassVar[bool] = True
+
+
+@frozen
 class ClaimedDistances:
     """The alpha and gamma of a claim as functions of an open distance: base + rate·distance.
 

@@ -618,7 +618,7 @@ def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> b
 
     start must be >= 0. False proves nothing.
     """
-    moved = _started_at(trend, start)
+    moved = started_at(trend, start)
     mixed = any(growth.powers or growth.degree for growth in moved)
     return all(
         any(_proved(moved, refined, interval) for refined in (_REFINED if mixed else _REFINED[:1]))
@@ -626,7 +626,7 @@ def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> b
     )
 
 
-def _started_at(trend: Trend, start: int) -> Trend:
+def started_at(trend: Trend, start: int) -> Trend:
     """The trend with start + k in place of k."""
     return total(
         {

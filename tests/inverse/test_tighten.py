@@ -139,6 +139,7 @@ def test_rows_past_a_limit_make_the_factor_a_lower_bound() -> None:
     assert found.kappa is None
     assert [unknown.rows for unknown in found.unknown] == [(2,)]
     assert found.factor == (Fraction(3, 16), Fraction(3, 16))
+    assert found.at_most == (1, 1)  # `check` proves the claim itself
 
 
 def test_more_digits_than_the_limits_allow() -> None:

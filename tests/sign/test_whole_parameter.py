@@ -8,7 +8,9 @@ from math import exp
 
 import pytest
 
+from dipc.algebra.limits import Limits
 from dipc.sign.interval import Interval
+from dipc.sign.partial_sums import has_nonnegative_partial_sums
 from dipc.sign.polynomial import GrowthTerm, Trend, never_negative, nowhere_negative
 
 F = Fraction
@@ -64,6 +66,35 @@ def test_nothing_that_is_negative_somewhere_is_proved() -> None:
             for k in (start, start + 1, start + 2, start + 5, start + 40):
                 assert min(evaluate(found, k, eps) for eps in (0.001, 0.05, 0.3, 1, 2, 6)) >= -1e-9
     assert proved > 20
+
+
+@pytest.mark.parametrize(
+    ("holds", "start", "terms"),
+    [
+        (True, 1, [(1, 1, 1, 0, 2), (-1, 0, 1, 0, 2), (1, 0, 1, 1, 2)]),  # k·y²·(eps - 1 + x)
+        (False, 1, [(-1, 1, 1, 0, 2), (1, 0, 1, 0, 2), (-1, 0, 1, 1, 2)]),
+        (True, 0, [(1, 0, 0, 0, 0), (-2, 0, 0, 0, 1), (1, 0, 0, 0, 2)][:1]),
+        (True, 1, [(3, 0, 0, 0, 1), (-2, 0, 0, 0, 2), (-1, 0, 0, 1, 3)]),  # 3·y - 2·y² - x·y³
+        (False, 1, [(-2, 0, 0, 0, 1), (3, 0, 0, 0, 2)]),
+        (False, 0, [(1, 0, 1, 0, 1), (-1, 0, 0, 0, 1)]),  # (k - 1)·y
+        (True, 1, [(1, 0, 1, 0, 1), (-1, 0, 0, 0, 1)]),
+    ],
+)
+def test_partial_sums(*, holds: bool, start: int, terms: list[tuple[F | int, int, int, F | int, F | int]]) -> None:
+    assert has_nonnegative_partial_sums(trend(*terms), start, ALL, Limits()) is holds
+
+
+def test_no_partial_sums_prove_what_is_negative_somewhere() -> None:
+    chance = random.Random(6)
+    proved = 0
+    for _ in range(300):
+        found = trend(*(term(chance) for _ in range(3)))
+        start = chance.randint(0, 3)
+        if has_nonnegative_partial_sums(found, start, ALL, Limits()):
+            proved += 1
+            for k in (start, start + 1, start + 2, start + 5, start + 40):
+                assert min(evaluate(found, k, eps) for eps in (0.001, 0.05, 0.3, 1, 2, 6)) >= -1e-9
+    assert proved > 30
 
 
 def test_polynomials_on_a_box() -> None:

@@ -1,0 +1,200 @@
+"""The limit of a claim about int inputs as the distance to disagreement grows and eps falls, with their product fixed.
+
+Along a ray of inputs u(k) = u + k·v let every slack s of the exits be s(u(k)) = s(u) + k·s'(v), and let dd(u(k)) be at
+least k - c for some c. Let t > 0 and eps = t/k.
+
+Lemma. Replace each integer noise N by a continuous one L whose distance from N has a bound for every eps, and each
+weight by its limit as eps -> 0. Let P(t) be the sum of weight·Pr[A·L + s'(v) >= 0] at eps = t. The probability of the
+answer at u(k) and eps = t/k tends to P(t).
+
+Proof. The event A·N + s(u(k)) >= 0 is A·(N/k) + s(u)/k + s'(v) >= 0. With the laws of both joined, N/k and L/k differ
+by at most a constant over k, and L/k has at eps = t/k the law of L at eps = t. So A·(N/k) + s(u)/k tends to A·L in
+distribution, which has a density: no half-space with a coefficient has a boundary of positive measure. ∎
+
+Consequence. Let beta never grow with alpha, and let beta(alpha = t/eps - c, eps) tend to b(t) as eps -> 0. Let f be a
+factor with Pr >= 1 - f·beta for all inputs. Then f·b(t) >= 1 - P(t) for every t > 0. The limit is a lower bound of the
+factor, and no single input needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import factorial
+
+from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
+from dipc.algebra.limits import OutsideFragment
+from dipc.algebra.parametric import Parametric, Selected, Selection, SelectionKind
+from dipc.chain.state import Affine, Constraint
+from dipc.decide.obligation import Bound, Share
+from dipc.measure.event import Noise
+from dipc.program.metric import Norm
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import PiecewiseForm
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The point of an input by slot.
+Point = Mapping[int, Fraction]
+
+#: The most orders in eps in which a denominator may vanish at 0.
+_MOST_ORDERS = 12
+
+
+def growth(form: Affine, direction: Point) -> Fraction:
+    """Return the increase of `form` along `direction`."""
+    return sum((c * direction[slot] for slot, c in form.inputs), _ZERO)
+
+
+def holds_onwards(guard: Constraint, start: Point, direction: Point) -> bool | None:
+    """Return whether `guard` holds at all inputs of the ray, or at none of them; None if neither is known."""
+    holds, rise = guard.holds_at(start), growth(guard.form, direction)
+    if holds and rise >= 0:
+        return True
+    return False if not holds and rise <= 0 else None
+
+
+def recedes(guards: Sequence[Constraint], direction: Point, norm: Norm) -> bool:
+    """Return True if the distance from the inputs that satisfy all `guards` is at least k - c at u + k·`direction`.
+
+    The distance from a half-space g(u) >= 0 is -g(u) over the dual norm of its coefficients, and at most the distance
+    from every set in it.
+    """
+    return any(
+        guard.form.inputs and -growth(guard.form, direction) >= norm.steepness(guard.form.inputs) for guard in guards
+    )
+
+
+def limit_of_probability(
+    exits: Sequence[CenteredExit], start: Point, direction: Point, gamma_rate: Fraction, gamma: Fraction
+) -> Bound:
+    """Return P as a function of t, for the `exits` to the answer at the inputs `start` + k·`direction`.
+
+    Gamma is `gamma` at `start` and grows by `gamma_rate` with k. Raises OutsideFragment where no limit is known.
+    """
+    shares = []
+    for centered in _reached(exits, start, direction, gamma, gamma_rate):
+        events = tuple([_limit_event(component, direction, gamma_rate) for component in centered.parts])
+        shares.append(Share(_limit_weight(centered.weight), tuple([event.event(levels) for event, levels in events])))
+    return Bound(tuple(shares))
+
+
+def probability_however_far(exits: Sequence[CenteredExit], start: Point, direction: Point, gamma: Fraction) -> Bound:
+    """Return the limit of the probability at `start` + k·`direction` as k grows, as a function of eps.
+
+    A half-space whose slack grows holds in the limit, and one whose slack falls fails; by dominated convergence the
+    probability tends to that of the others. Raises OutsideFragment where no limit is known.
+    """
+    shares = []
+    for centered in _reached(exits, start, direction, gamma, _ZERO):
+        rising = [growth(half.slack, direction) for component in centered.parts for half in component.halfspaces]
+        if min(rising, default=_ZERO) < 0:
+            continue
+        events = []
+        for component in centered.parts:
+            kept = tuple([half for half in component.halfspaces if not growth(half.slack, direction)])
+            levels = [(half.slack.evaluate(start) + half.radius * gamma, _ZERO) for half in kept]
+            if kept:
+                events.append(replace(component, halfspaces=kept).event(levels))
+        shares.append(Share(centered.weight, tuple(events)))
+    return Bound(tuple(shares))
+
+
+def _reached(
+    exits: Sequence[CenteredExit], start: Point, direction: Point, gamma: Fraction, gamma_rate: Fraction
+) -> Iterator[CenteredExit]:
+    """Yield the exits that are reached at all inputs of the ray; raise OutsideFragment for one reached at some only."""
+    for centered in exits:
+        guards = [holds_onwards(guard, start, direction) for guard in centered.guards]
+        points = [_nonnegative_onwards(form, start, direction, gamma, gamma_rate) for form in centered.points]
+        if False in guards or False in points:
+            continue
+        if None in guards or None in points:
+            raise OutsideFragment("an exit is reached at some inputs of the ray only")
+        if any(not half.coefficients for component in centered.parts for half in component.halfspaces):
+            raise OutsideFragment("a comparison without noise has no limit here")
+        yield centered
+
+
+def _nonnegative_onwards(
+    form: Affine, start: Point, direction: Point, gamma: Fraction, gamma_rate: Fraction
+) -> bool | None:
+    value, rise = form.evaluate(start) + gamma, growth(form, direction) + gamma_rate
+    if value >= 0 and rise >= 0:
+        return True
+    return False if value < 0 and rise <= 0 else None
+
+
+def _limit_event(
+    component: NoiseComponent, direction: Point, gamma_rate: Fraction
+) -> tuple[NoiseComponent, list[tuple[Fraction, Fraction]]]:
+    levels = [(growth(half.slack, direction) + half.radius * gamma_rate, _ZERO) for half in component.halfspaces]
+    return replace(component, noises=tuple(map(_continuous, component.noises))), levels
+
+
+def _continuous(noise: Noise) -> Noise:
+    law, _ = noise.law.continuous_neighbour()
+    if not law.scales:
+        raise OutsideFragment(f"{law.name} noise does not scale with eps")
+    return Noise(law, noise.rate, _ZERO)
+
+
+def _limit_weight(weight: Closed | None) -> Closed | None:
+    if weight is None:
+        return None
+    above, below = fraction_of(weight)
+    leading = _leading_order(above), _leading_order(below)
+    if leading[0] is None:
+        return ExpPoly.ZERO
+    if leading[1] is None or leading[0][0] != leading[1][0]:
+        raise OutsideFragment("a weight has no limit at eps = 0")
+    return ExpPoly.constant(leading[0][1] / leading[1][1])
+
+
+def limits_of_beta(beta: Selected, intervals: Sequence[Interval]) -> Iterator[PiecewiseForm]:
+    """Yield functions of t that are limits of upper bounds of beta at alpha = t/eps - c, for every constant c.
+
+    Nothing is yielded where no limit is known, or the claim is not about small eps.
+    """
+    if not intervals or intervals[0].lower or intervals[0].is_point:
+        return
+    match beta:
+        case Parametric():
+            limit = _limit(beta)
+            if limit is not None:
+                yield PiecewiseForm(limit)
+        case Selection(kind=SelectionKind.MIN, arguments=arguments):
+            for each in arguments:
+                yield from limits_of_beta(each, intervals)
+        case _:
+            return
+
+
+def _limit(beta: Parametric) -> Closed | None:
+    below = _leading_order(beta.denominator)
+    if below is None:
+        return None
+    terms: dict[int, list[tuple[int, Fraction, Fraction]]] = {}
+    for k, _, factors, c in beta.terms():
+        if len(factors) > 1:
+            return None
+        ((_, degree, rate),) = factors or (("", 0, _ZERO),)
+        terms.setdefault(k - degree, []).append((degree, rate, c))
+    if not terms:
+        return None
+    order = min(terms)
+    numerator = ExpPoly.from_terms(terms[order])
+    if numerator.is_zero() or order != below[0]:
+        return None
+    return numerator * (_ONE / below[1])
+
+
+def _leading_order(value: ExpPoly) -> tuple[int, Fraction] | None:
+    """Return the first n with a term c·eps^n in the Taylor series at 0, with c; None if it is not found."""
+    for order in range(_MOST_ORDERS):
+        c = sum((c * q ** (order - k) / factorial(order - k) for k, q, c in value.terms() if k <= order), _ZERO)
+        if c:
+            return order, c
+    return None

@@ -1,0 +1,45 @@
+"""Functions of eps and of an integer k that are nowhere negative because of their partial sums.
+
+Lemma. Let f(eps, j) = Σ_p j^p·Σ_n c_{p,n}(eps)·exp(-s_n·j·eps) with s_0 < s_1 < … < s_N. If every partial sum
+C_{p,n} = c_{p,0} + … + c_{p,n} is at least 0 at some eps > 0, then f(eps, j) >= 0 for all j >= 0.
+
+Proof. Write w_n = exp(-s_n·j·eps), which falls with n. By summation by parts the inner sum is
+Σ_{n < N} C_{p,n}·(w_n - w_{n+1}) + C_{p,N}·w_N, a sum of products of numbers that are at least 0. ∎
+
+Consequence: where all exponents have the same slope in k, the coefficients of the powers of j alone decide. This covers
+claims whose beta falls exactly as fast as the probability of a wrong answer, which `never_negative` leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.sign.chart import Holds, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.sign.polynomial import Trend, started_at
+
+
+def has_nonnegative_partial_sums(trend: Trend, start: int, intervals: Iterable[Interval], limits: Limits) -> bool:
+    """Return True if the lemma proves `trend` >= 0 for every integer k >= `start` and every eps of the intervals.
+
+    `start` must be at least 0. False proves nothing.
+    """
+    coefficients: dict[int, dict[Fraction, ExpPoly]] = {}
+    for growth, c in started_at(trend, start).items():
+        by_slope = coefficients.setdefault(growth.degree, {})
+        term = ExpPoly.term(c, growth.powers, -growth.rate)
+        by_slope[growth.slope] = by_slope.get(growth.slope, ExpPoly.ZERO) + term
+    every = tuple(intervals)
+    try:
+        for by_slope in coefficients.values():
+            partial = ExpPoly.ZERO
+            for slope in sorted(by_slope):
+                partial += by_slope[slope]
+                if not all(isinstance(decide_nonnegative(partial, interval, limits), Holds) for interval in every):
+                    return False
+    except LimitReached:
+        return False
+    return True
