@@ -211,6 +211,9 @@ def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack
 
 def tune_options(program: Program, table: TableGiven | None, options: Options) -> Tuned:
     """The answer of `tune` for options in one object; on Ctrl-C the result up to then, `interrupted`."""
+    requires = program.core.requires
+    if requires is not None:
+        raise requires.unsupported(program.core.source, "`dipc tune`")
     ranges = [options.vary] if isinstance(options.vary, str) else list(options.vary)
     varied = tuple(map(Varied.parse, ranges))
     if not varied:

@@ -300,6 +300,28 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
     return Costly(aligned, move, None if worst is None else worst.cost, worst)
 
 
+def costliest_among(aligned: AlignedExit, moves: Sequence[Mapping[int, Fraction]], program: Program) -> Costly:
+    """The move of `moves`, by the places of the inputs, whose least cost is greatest for one exit. Raises Undecided."""
+    first = aligned.first_input
+    still = dict.fromkeys(range(first, first + len(program.core.inputs)), _ZERO)
+    slacks, equations = aligned.changes()
+    worst = Costly(aligned, still, _ZERO, None)
+    for each in moves:
+        move = {first + place: step for place, step in each.items()}
+        if aligned.whole:
+            cost, shift = integer_cost(aligned, move, program.limits), None
+        else:
+            here, equal = ([item.with_values(move) for item in halves] for halves in (slacks, equations))
+            shift = least_shift(aligned.rates, here, equal)
+            cost = None if shift is None else shift.cost
+        if cost is None:
+            return Costly(aligned, move, None, None)
+        assert worst.cost is not None
+        if cost > worst.cost or (cost == worst.cost and not any(worst.move.values())):
+            worst = Costly(aligned, move, cost, shift)
+    return worst
+
+
 def ball_of(within: Neighborhood) -> MoveNorm:
     """The norm in which moves of real inputs have at most the radius."""
     return MoveNorm.LINF if within.distance is Distance.LINF else MoveNorm.L1
@@ -381,15 +403,24 @@ def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: Aligne
     return least[0]
 
 
-def pivot_cost(exits: Sequence[AlignedExit], count: int, within: Neighborhood, is_empty: Emptiness) -> Fraction | None:
+def pivot_cost(
+    exits: Sequence[AlignedExit],
+    count: int,
+    within: Neighborhood,
+    is_empty: Emptiness,
+    joined: Sequence[Sequence[Halfspace]] = ((),),
+) -> Fraction | None:
     """The least bound of the loss in multiples of eps, over all continuous noises as pivot; None where no pivot serves.
 
-    The exits have one likeness and `count` real inputs. Raises LimitReached, NotConfirmed.
+    The exits have one likeness and `count` real inputs. The union of `joined` has the pairs of inputs that count, over
+    the keys of the inputs and of their moves. Raises LimitReached, NotConfirmed.
     """
     first = exits[0].first_input + count
-    balls = convex_moves(within, range(first, first + count))
-    if balls is None:
+    moves = convex_moves(within, range(first, first + count))
+    if moves is None:
         return None
+    balls = [[*ball, *both] for ball in moves for both in joined]
+    balls = [ball for ball in balls if not is_empty(ball)]
     costs = []
     for key, rate in exits[0].rates.items():
         if key not in exits[0].whole:
@@ -397,7 +428,7 @@ def pivot_cost(exits: Sequence[AlignedExit], count: int, within: Neighborhood, i
             farthest = [pivot.farthest(exits, ball, is_empty) for ball in balls]
             known = [far for far in farthest if far is not None]
             if len(known) == len(balls):
-                costs.append(rate * max(known))
+                costs.append(rate * max(known, default=_ZERO))
     return min(costs, default=None)
 
 

@@ -23,6 +23,7 @@ from dipc.questions.privacy.adjacency import (
     Neighborhood,
     Pairs,
     every_input,
+    no_pair,
     parse_adjacency,
     read_pairs,
 )
@@ -30,6 +31,7 @@ from dipc.questions.privacy.constant import (
     Constant,
     ConstantEnds,
     LossBounds,
+    allowed_moves,
     bounds_at_pairs,
     bounds_by_shifts,
     bounds_for_every_pair,
@@ -133,8 +135,10 @@ class PrivacyQuestion:
         self.adjacency: Adjacency = parse_adjacency(adjacent, program.core)
         self.pairs = read_pairs(self.program, self.adjacency, inputs, program.limits)
         requires = program.core.requires
-        if requires is not None and isinstance(self.pairs, EveryPair):
-            raise requires.unsupported(program.core.source, "privacy at all inputs", "give the pairs of a file")
+        if isinstance(self.pairs, EveryPair) and self.pairs.too_many is None:
+            moves = allowed_moves(self.program, self.pairs.adjacency)
+            if moves is not None and moves.is_empty:
+                raise no_pair(self.adjacency)
         _require_same_inputs([program for program, _ in self.parts])
         names = [one.name + (f" ({n} runs)" if beside and n > 1 else "") for one, n in self.parts]
         about, count = every_input(program.core), None

@@ -43,12 +43,14 @@ from dipc.questions.privacy.alignment import (
     Emptiness,
     aligned_exits,
     costliest,
+    costliest_among,
     costliest_into,
     integer_cost,
     onto_others,
     pivot_cost,
 )
 from dipc.questions.privacy.loss import LawTable, at_most, couples, law_table, loss_enclosure
+from dipc.questions.privacy.moves import AllowedMoves
 from dipc.questions.privacy.outcome import Numbers, PrivacyAnswer, Texts, power
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
@@ -110,6 +112,7 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
     Undecided.
     """
     opened, choices = with_open_inputs(program), _choices(program, among)
+    moves = allowed_moves(opened, within)
     ball, is_bounded = within, True
     if within.distance is Distance.HAMMING:
         # Where the moves of inputs have no bound, the cost of a shift grows with the move.
@@ -119,9 +122,14 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
     every = aligned_exits(opened, guarded=True)
     if any(each.is_guarded for each in every):
         return _beyond_guards(program, opened, within, every, engine, among)
-    costly = [costliest(aligned, ball, opened) for aligned in every]
+    extreme = None if moves is None else moves.extreme
+    if extreme is None:
+        costly = [costliest(aligned, ball, opened) for aligned in every]
+    else:
+        is_bounded = True
+        costly = [costliest_among(aligned, extreme, opened) for aligned in every]
     costly.sort(key=_order, reverse=True)
-    proved, reason = _least_bound(costly, ball, opened), None
+    proved, reason = _least_bound(costly, within if moves is not None else ball, opened), None
     if proved is None:
         reason = _NO_SHIFT
     elif proved and not is_bounded:
@@ -135,11 +143,13 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
     listed = frozenset(() if among is None else among.inputs)
     ordered: dict[tuple[Input, Input], None] = {}
     for each in costly[:_EXITS]:
-        for start, *pair in islice(starting_pairs(opened, each, choices), _PAIRS):
+        for start, *pair in islice(starting_pairs(opened, each, choices, moves), _PAIRS):
             # The ball of moves may contain moves between inputs that are not adjacent.
             if (own := fitted(choices, *pair)) is None or not within.relates(*own):
                 continue
             if listed and not listed.issuperset(own):
+                continue
+            if not _are_allowed(program, own):
                 continue
             ordered[own] = None
             near += () if finite else near_outputs(program, each.exit, *own, start)
@@ -171,7 +181,8 @@ def _nearby(program: Program, within: Neighborhood, engine: Engine) -> tuple[Can
     if not program.core.has_finite_outputs:
         return tuple(_far_intervals(program, within))
     tried = [*_at_guards(program, within), _grid_pairs(program, within)]
-    return tuple(each for pairs in tried if pairs for each in _candidates_at(program, pairs, engine))
+    kept = [only_allowed(program, pairs) for pairs in tried]
+    return tuple(each for pairs in kept if pairs for each in _candidates_at(program, pairs, engine))
 
 
 def _beyond_guards(
@@ -203,7 +214,7 @@ def _beyond_guards(
 def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate]:
     """Intervals of outputs that are all real, beyond the inputs of a small grid, at the pairs of the grid."""
     slots = program.core.output_slots
-    pairs = _grid_pairs(program, within)
+    pairs = only_allowed(program, _grid_pairs(program, within))
     if pairs is None or not all(isinstance(slot.type, RealType) for slot in slots):
         return
     far = 2 * _STEP + WIDTH_OF_OUTPUTS
@@ -234,13 +245,15 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
     for each in exits:
         finite = [slot for slot in program.core.outputs if not program.core.slots[slot].is_symbolic]
         groups.setdefault(tuple([each.state.outputs[slot] for slot in finite]), []).append(each)
-    origin: Input = tuple([_ZERO] * len(program.inputs))
     for group, position, sign in product(groups.values(), range(len(program.inputs)), (_ONE, -_ONE)):
         if not all(_falls(each, each.first_input + position, sign) for each in group):
             continue
+        origin = _start_of_ray(program, position, sign)
+        if origin is None:
+            continue
         moved: list[Candidate] = []
         for move in _MOVES:
-            other = tuple([sign * move if place == position else _ZERO for place in range(len(origin))])
+            other = tuple([value + (sign * move if place == position else 0) for place, value in enumerate(origin)])
             if group[0].reals:
                 moved += islice(near_outputs(program, group[0], origin, other, {}), 1)
             else:
@@ -254,6 +267,42 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
         if len(moved) == len(_MOVES) and not fraction_of(moved[0].first)[0].is_zero():
             yield from moved
             return
+
+
+def _start_of_ray(program: Program, position: int, sign: Fraction) -> tuple[Fraction, ...] | None:
+    """An input from which the input at `position` may move without end; None where `requires` does not allow that."""
+    core = program.core
+    if program.allowed is None:
+        return (_ZERO,) * len(core.inputs)
+    for guards in program.allowed.sets({}):
+        if all(dict(guard.form.inputs).get(core.inputs[position], _ZERO) * sign >= 0 for guard in guards):
+            start = solution([guard.guard for guard in guards], core.inputs)
+            if not isinstance(start, Infeasible):
+                return tuple([start[slot] for slot in core.inputs])
+    return None
+
+
+def allowed_moves(program: Program, within: Neighborhood) -> AllowedMoves | None:
+    """The moves between two inputs that satisfy `requires`; None for a program without it.
+
+    Also None for a program with finite inputs, where moves are looked at in other ways.
+    """
+    if program.allowed is None or not program.core.has_open_inputs:
+        return None
+    return AllowedMoves(program, program.allowed, within)
+
+
+def _are_allowed(program: Program, pair: tuple[Input, Input]) -> bool:
+    return program.allowed is None or all(map(program.allowed.allows, pair))
+
+
+def only_allowed(program: Program, pairs: Pairs | None) -> Pairs | None:
+    """The pairs whose inputs both satisfy `requires`; None where there are none."""
+    if pairs is None or program.allowed is None:
+        return pairs
+    every = [(pairs.inputs[one], pairs.inputs[two]) for one, two in pairs.ordered]
+    kept = [pair for pair in every if _are_allowed(program, pair)]
+    return Pairs.from_inputs(kept, pairs.about, pairs.proof) if kept else None
 
 
 def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
@@ -278,6 +327,9 @@ def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> Lo
     if prod(map(len, domains)) > program.limits.cases:
         raise LimitReached("cases", f"the finite inputs have more than {program.limits.cases} combinations")
     combinations = list(product(*domains))
+    if program.allowed is not None:
+        slots_of = [core.inputs[position] for position in fixed]
+        combinations = [each for each in combinations if program.allowed.sets(dict(zip(slots_of, each, strict=True)))]
     known = [
         aligned_exits(program, dict(zip([core.inputs[position] for position in fixed], each, strict=True)))
         for each in combinations
@@ -311,7 +363,7 @@ def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> Lo
                 point = dict(zip(fixed, values, strict=True))
                 point |= {position: side * each.move[each.exit.first_input + position] for position in places}
                 pair.append(tuple([point[position] for position in range(len(slots))]))
-            if pair[0] != pair[1]:
+            if pair[0] != pair[1] and _are_allowed(program, (pair[0], pair[1])):
                 ordered.setdefault((pair[0], pair[1]), each.exit)
     near: list[Candidate] = []
     if program.core.has_finite_outputs:
@@ -353,8 +405,11 @@ def _pivoted(exits: Sequence[AlignedExit], within: Neighborhood, program: Progra
     single = len(exits) == 1 and not exits[0].is_guarded
     if single or not program.core.has_real_inputs:
         return None
+    moves = allowed_moves(program, within)
+    first = exits[0].first_input
+    joined = [[]] if moves is None else moves.both_inside(first, first + len(program.core.inputs))
     try:
-        return pivot_cost(exits, len(program.core.inputs), within, Emptiness(program, exits[0]))
+        return pivot_cost(exits, len(program.core.inputs), within, Emptiness(program, exits[0]), joined)
     except LimitReached:
         return None
 
@@ -427,6 +482,10 @@ def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
     for values in ((-step, Fraction(0), step), (Fraction(0), step)):
         if len(values) ** len(core.inputs) <= _GRID:
             points = list(product(values, repeat=len(core.inputs)))
+            if program.allowed is not None:
+                # Around an input, so that some pairs are allowed.
+                start = [program.allowed.point[slot] for slot in core.inputs]
+                points += [tuple([a + b for a, b in zip(point, start, strict=True)]) for point in points]  # type: ignore[operator]
             return Pairs.from_inputs([(one, two) for one in points for two in points if within.relates(one, two)])
     return None
 
@@ -443,7 +502,19 @@ def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
             values.append((_ZERO, size))
     if prod(map(len, values)) > _GRID:
         return None
-    points = list(product(*values))
+    points: list[Input] = list(product(*values))
+    if program.allowed is not None:
+        start = [program.allowed.point[slot] for slot in program.core.inputs]
+        points += [
+            tuple(
+                [
+                    a + b if isinstance(a, Fraction) and isinstance(b, Fraction) else a
+                    for a, b in zip(point, start, strict=True)
+                ]
+            )
+            for point in points
+        ]
+        points = list(filter(program.allowed.allows, dict.fromkeys(points)))
     ordered = [(one, two) for one in points for two in points if one != two and within.relates(one, two)]
     return Pairs.from_inputs(ordered) if ordered else None
 
@@ -576,16 +647,53 @@ class Candidate:
 
 
 def starting_pairs(
-    program: Program, costly: Costly, choices: _Choices
+    program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves | None = None
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
     """Pairs with the move of a costly exit, in both directions, each with noises and inputs by key."""
     keys = [costly.exit.first_input + position for position in range(len(program.inputs))]
+    if moves is not None:
+        yield from _allowed_starts(costly, choices, moves, keys)
+        return
     for start in _starts(costly, choices):
         point = tuple([start.get(key, _ZERO) for key in keys])
         other = tuple([value + costly.move.get(key, _ZERO) for key, value in zip(keys, point, strict=True)])
         if point != other:
             yield start, point, other
             yield start, other, point
+
+
+def _allowed_starts(
+    costly: Costly, choices: _Choices, moves: AllowedMoves, keys: Sequence[int]
+) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
+    """Pairs as in `starting_pairs`, between inputs that satisfy `requires`: the best of each two sets come first."""
+    move = {place: costly.move.get(key, _ZERO) for place, key in enumerate(keys)}
+    if not any(move.values()):
+        return
+    made: list[tuple[Mapping[int, Fraction], Input, Input]] = []
+    for one, two in moves.making(move):
+        own = {key: value for key, value in zip(keys, one, strict=True) if isinstance(value, Fraction)}
+        made.append((own, one, two))
+    step = {keys[-1] + 1 + place: move[place] for place in move}
+    for system in moves.both_inside(costly.exit.first_input, keys[-1] + 1):
+        closed = [item.with_values(step).closure() for item in system]
+        for start in islice(_starts(costly, choices, closed), 2, None):
+            # The best start may lie on an edge that does not belong to the set.
+            tried: list[Mapping[int, Fraction]] = [start, *(_towards(start, inner) for inner, _, _ in made)]
+            for near in tried:
+                point: Input = tuple([near.get(key, _ZERO) for key in keys])
+                other: Input = tuple([near.get(key, _ZERO) + move[place] for place, key in enumerate(keys)])
+                if moves.allows(point, other):
+                    yield near, point, other
+                    yield near, other, point
+                    break
+    for start, one, two in made:
+        yield start, one, two
+        yield start, two, one
+
+
+def _towards(start: Mapping[int, Fraction], inner: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    """The start with its inputs a little nearer to an inner point."""
+    return {key: value + (inner[key] - value) / 1024 if key in inner else value for key, value in start.items()}
 
 
 def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candidate]:
@@ -598,8 +706,8 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
         yield Candidate(*pairs.texts(program, couple.pair), table.texts(couple.answer), {}, first, second)
 
 
-def _starts(costly: Costly, choices: _Choices) -> Iterator[Mapping[int, Fraction]]:
-    """Inputs, with noises, from which the move may start."""
+def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ()) -> Iterator[Mapping[int, Fraction]]:
+    """Inputs, with noises, from which the move may start; those that are computed are `inside`."""
     yield {}
     yield {key: -value for key, value in costly.move.items()}
     here = costly.exit
@@ -616,7 +724,7 @@ def _starts(costly: Costly, choices: _Choices) -> Iterator[Mapping[int, Fraction
     rates = here.rates
     last = here.first_input + len(costly.move)
     sizes = {key: last + position for position, key in enumerate([*rates, *costly.move])}
-    system = [Halfspace(item.coefficients, item.constant) for item in here.slacks]
+    system = [Halfspace(item.coefficients, item.constant) for item in (*here.slacks, *inside)]
     system += absolute_value_bounds(sizes)
     for (key, moved), values in zip(costly.move.items(), choices, strict=True):
         if values is not None:

@@ -83,6 +83,7 @@ from dipc.questions.privacy.loss import (
     moment_of,
     ratio_power,
 )
+from dipc.questions.privacy.moves import AllowedMoves
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
@@ -916,7 +917,8 @@ def worst_pairs(program: Program, within: Neighborhood) -> Pairs:
     if not whole and not any(_inputs_of(state) for state in states):
         return _pairs_of_cells(states, program, within)
     state = states[0]
-    if len(states) > 1 or state.guards.items or state.constraints.items or within.distance is Distance.HAMMING:
+    unbounded = within.distance is Distance.HAMMING and program.allowed is None
+    if len(states) > 1 or state.guards.items or state.constraints.items or unbounded:
         raise refused
     drawn = {noise.id: noise for noise in state.noises}
     centers: list[Affine] = []
@@ -938,11 +940,34 @@ def worst_pairs(program: Program, within: Neighborhood) -> Pairs:
     moving = [law for center, (law, _) in zip(centers, laws, strict=True) if center.inputs]
     if len(moving) > 1 and not all(law.symmetric for law in moving):
         raise refused
+    if program.allowed is not None:
+        pair = _farthest(AllowedMoves(program, program.allowed, within), centers, core.inputs)
+        if pair is None:
+            raise refused
+        return Pairs(pair, ((0, 1), (1, 0)), every_input(core))
     move = _greatest_move([dict(center.inputs) for center in centers], laws, within, whole)
     if not move:
         raise refused
     points = tuple(tuple(move.get(slot, _ZERO) if side else _ZERO for slot in core.inputs) for side in (0, 1))
     return Pairs(points, ((0, 1), (1, 0)), every_input(core))
+
+
+def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[int]) -> tuple[Input, Input] | None:
+    """A pair of inputs that satisfy `requires` and move every center as far as any such pair does; None without one.
+
+    All pairs that differ by the same move have the same laws, up to a translation of the outputs.
+    """
+    place = {slot: position for position, slot in enumerate(inputs)}
+    extreme = moves.extreme
+    if not extreme:
+        return None
+
+    def moved(move: Mapping[int, Fraction]) -> list[Fraction]:
+        return [abs(sum((c * move[place[slot]] for slot, c in center.inputs), _ZERO)) for center in centers]
+
+    farthest = [max(each) for each in zip(*map(moved, extreme), strict=True)]
+    best = next((move for move in extreme if any(move.values()) and moved(move) == farthest), None)
+    return None if best is None else moves.exactly_making(best)
 
 
 def _kinds_of_inputs(program: Program) -> str:
@@ -966,6 +991,10 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neigh
     guards = dict.fromkeys(item.guard for state in states for item in state.guards.items)
     halves = [replace(half, coefficients=tuple([(place[slot], c) for slot, c in half.coefficients])) for half in guards]
     every = [cell for cell, _ in cells(halves, program.limits.cells)]
+    if program.allowed is not None:
+        allowed = [[_by_place(guard.guard, place) for guard in guards] for guards in program.allowed.sets({})]
+        joined = [(*cell, *guards) for cell in every for guards in allowed]
+        every = [cell for cell in joined if not isinstance(solution(cell), Infeasible)]
     moves = convex_moves(within, range(count, 2 * count))
     if moves is None:
         raise OutsideFragment("several inputs may differ by an unbounded amount")
@@ -978,10 +1007,16 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neigh
             here = tuple([point[n] for n in range(count)])
             ordered[here, tuple([point[n] + point[n + count] for n in range(count)])] = None
             break
+    if not ordered and program.allowed is not None:
+        raise OutsideFragment("all laws are the same, at all pairs of inputs that satisfy `requires`")
     if not ordered:  # one cell: all laws are the same
         still, apart = (_ZERO,) * count, tuple([within.radius if not n else _ZERO for n in range(count)])
         return Pairs.from_inputs([(still, apart), (apart, still)], proof=OF_CELLS)
     return Pairs.from_inputs(ordered, proof=OF_CELLS)
+
+
+def _by_place(half: Halfspace, place: Mapping[int, int]) -> Halfspace:
+    return replace(half, coefficients=tuple(sorted((place[slot], c) for slot, c in half.coefficients)))
 
 
 def _greatest_move(

@@ -115,6 +115,8 @@ class EveryNumber:
             note = f"the constants are {', '.join(sorted(program.core.constants)) or 'none'}"
             raise DiagnosticError(Diagnostic("E1208", f"there is no constant `{parameter}`", notes=(note,)))
         program.validate_numbers(parameter)
+        if program.core.requires is not None:
+            raise program.core.requires.unsupported(program.core.source, "`--for-all`", "give the constant a number")
         self.program = program
         self.parameter = parameter
         self._adjacent = adjacent

@@ -52,6 +52,7 @@ from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Neighborhood, Pairs, texts
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import DIGITS, Loss, Renyi, Rho
+from dipc.questions.privacy.moves import AllowedMoves
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
@@ -426,8 +427,26 @@ def _moves(
                 for position, slot in enumerate(slots)
                 if any(slot in dict(o.weights) for o in mechanism.outputs)
             ]
+            if program.allowed is not None:
+                yield from _allowed_pairs(AllowedMoves(program, program.allowed, adjacency))
+                return
             for vertex in _vertices(program, adjacency, len(slots), used):
                 yield origin, vertex
+
+
+def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
+    """Pairs of inputs that satisfy `requires`, among them one whose move shifts the outputs most.
+
+    Raises OutsideFragment where the greatest move is not known, or only approached.
+    """
+    extreme = moves.extreme
+    if extreme is None:
+        raise OutsideFragment("the moves between inputs that satisfy `requires` have no bound, or too many corners")
+    for move in extreme:
+        pair = moves.exactly_making(move)
+        if pair is None:
+            raise OutsideFragment("moves between inputs that satisfy `requires` only approach the greatest one")
+        yield _numbers(pair[0]), _numbers(pair[1])
 
 
 def _numbers(point: Sequence[object]) -> tuple[Fraction, ...]:

@@ -1,0 +1,279 @@
+"""Moves between two adjacent inputs that both satisfy `requires`: the extreme ones, and pairs of inputs that make them.
+
+The condition is a union of convex sets. For two of these sets, A and B, and a convex set P of moves to adjacent inputs,
+the moves are D = { d in P : u in A and u + d in B for some u }, which is convex. A cost that is convex in the move and
+continuous where it is finite, such as that of a shift, has on D the supremum that it attains at the corners of the
+closure of D. Where D has no end, or too many corners to list, its moves are not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, product
+from math import ceil, comb, floor
+
+from dipc.algebra.limits import LimitReached, Undecided
+from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.linear.program import Infeasible, Least, corners, integer_solution, is_bounded_on, minimum, solution
+from dipc.program.allowed import AllowedInputs
+from dipc.program.program import Program
+from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood
+from dipc.text.core import IntType
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The most half-spaces in a projection, and systems of equations that are solved for its corners.
+_MOST_SIDES, _MOST_SYSTEMS = 300, 5_000
+
+#: How far a corner that no pair attains is moved inwards.
+_INWARDS = Fraction(1, 1024)
+
+#: A move of the inputs, by their places.
+Move = Mapping[int, Fraction]
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """The pairs (u, u + d) for two sets A and B and a set P of moves.
+
+    `system` has the half-spaces over the places of u, from 0 on, and over those of d, which follow.
+    """
+
+    system: tuple[Halfspace, ...]
+    count: int
+
+    @property
+    def moves(self) -> range:
+        """The keys of d."""
+        return range(self.count, 2 * self.count)
+
+    @cached_property
+    def inside(self) -> Mapping[int, Fraction] | None:
+        """A pair, with strict half-spaces strict; None if there is none."""
+        found = solution(self.system, range(2 * self.count))
+        return None if isinstance(found, Infeasible) else found
+
+    def projection(self) -> list[Halfspace] | None:
+        """The half-spaces of the closure of all d, by Fourier and Motzkin; None if there are too many."""
+        system = [item.closure() for item in self.system]
+        for key in range(self.count):
+            system = _without(key, system)
+            if len(system) > _MOST_SIDES:
+                return None
+        needed: list[Halfspace] = []
+        for index, item in enumerate(system):
+            least = minimum(item, [*needed, *system[index + 1 :]])
+            if not isinstance(least, Least) or least.value < 0:
+                needed.append(item)
+        return needed
+
+
+def _without(key: int, system: Sequence[Halfspace]) -> list[Halfspace]:
+    """The closed half-spaces whose points have some value of the unknown `key` that satisfies `system`."""
+    lower = [item for item in system if item.coefficient(key) > 0]
+    upper = [item for item in system if item.coefficient(key) < 0]
+    result: dict[tuple[tuple[int, Fraction], ...], Halfspace] = {}
+    combined = [_sum(one, other, key) for one, other in product(lower, upper)]
+    for item in [*(item for item in system if not item.coefficient(key)), *combined]:
+        size = sum((abs(c) for _, c in item.coefficients), _ZERO)
+        if not size:
+            continue  # The system has a solution.
+        scaled = Halfspace(tuple([(k, c / size) for k, c in item.coefficients]), item.constant / size)
+        known = result.get(scaled.coefficients)
+        if known is None or scaled.constant < known.constant:
+            result[scaled.coefficients] = scaled
+    return list(result.values())
+
+
+def _sum(one: Halfspace, other: Halfspace, key: int) -> Halfspace:
+    """The sum of two half-spaces, weighted so that `key` drops out."""
+    first, second = -other.coefficient(key), one.coefficient(key)
+    total: dict[int, Fraction] = {}
+    for weight, item in ((first, one), (second, other)):
+        for k, c in item.coefficients:
+            total[k] = total.get(k, _ZERO) + weight * c
+    return Halfspace(sorted_terms(total), first * one.constant + second * other.constant)
+
+
+class AllowedMoves:
+    """The moves of one program with a precondition and without finite inputs, under one adjacency."""
+
+    def __init__(self, program: Program, allowed: AllowedInputs, within: Neighborhood) -> None:
+        core = program.core
+        assert core.has_open_inputs, "finite inputs are looked at one by one"
+        self._program = program
+        self._allowed = allowed
+        self._within = within
+        self._count = len(core.inputs)
+        place = {slot: position for position, slot in enumerate(core.inputs)}
+        self._sets = [
+            [
+                replace(guard.guard, coefficients=tuple(sorted((place[slot], c) for slot, c in guard.form.inputs)))
+                for guard in guards
+            ]
+            for guards in allowed.sets({})
+        ]
+        self._integers = frozenset(
+            position for position, slot in enumerate(core.input_slots) if isinstance(slot.type, IntType)
+        )
+
+    # --- sets of pairs ------------------------------------------------------------------------------------
+
+    def both_inside(self, first: int, moved: int) -> list[list[Halfspace]]:
+        """Systems whose union has the pairs of allowed inputs u and u + d.
+
+        The keys of u begin at `first`, those of d at `moved`.
+        """
+        return [
+            [*(_renamed(item, first) for item in here), *(_at_sum(item, first, moved) for item in there)]
+            for here, there in product(self._sets, repeat=2)
+        ]
+
+    @cached_property
+    def _pairs(self) -> list[_Pairs]:
+        """All sets of pairs that are not empty, as sets of reals."""
+        count = self._count
+        every = [_Pairs((*both, *ball), count) for both in self.both_inside(0, count) for ball in self._balls()]
+        return [pairs for pairs in every if pairs.inside is not None]
+
+    def _balls(self) -> Iterator[list[Halfspace]]:
+        """Convex sets of moves to adjacent inputs; moves of several inputs under HAMMING have one for each choice."""
+        moves = range(self._count, 2 * self._count)
+        radius = self._within.radius
+        match self._within.distance:
+            case Distance.LINF:
+                yield [Halfspace(((key, sign),), radius) for key in moves for sign in (_ONE, -_ONE)]
+            case Distance.L1:
+                if 2**self._count > _MOST_SIDES:
+                    raise LimitReached("vertices", f"the moves of {self._count} inputs have too many bounds")
+                signs = list(product((_ONE, -_ONE), repeat=self._count))
+                yield [Halfspace(tuple(zip(moves, each, strict=True)), radius) for each in signs]
+            case Distance.HAMMING:
+                for chosen in combinations(moves, min(int(radius), self._count)):
+                    still = [key for key in moves if key not in chosen]
+                    yield [Halfspace(((key, sign),), _ZERO) for key in still for sign in (_ONE, -_ONE)]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no two different allowed inputs are adjacent, as far as this is seen."""
+        if len(self._integers) == self._count:
+            with suppress(Undecided):
+                return not any(any(move.values()) for move in self._whole_moves())
+        return all(self._is_still(pairs) for pairs in self._pairs)
+
+    def _is_still(self, pairs: _Pairs) -> bool:
+        """Whether the only move is that of no input."""
+        for key in pairs.moves:
+            for sign in (_ONE, -_ONE):
+                least = minimum(Halfspace(((key, sign),), _ZERO), pairs.system)
+                if not isinstance(least, Least) or least.value < 0:
+                    return False
+        return True
+
+    # --- extreme moves ------------------------------------------------------------------------------------
+
+    @cached_property
+    def extreme(self) -> tuple[Move, ...] | None:
+        """Moves among which a convex cost has its supremum over all moves; for int inputs, all moves.
+
+        The moves of real inputs may be limits of moves. The result is None where the moves are not known: where they
+        have no bound, or too many corners. Raises LimitReached for too many moves of int inputs.
+        """
+        if self._integers:
+            return tuple(self._whole_moves()) if len(self._integers) == self._count else None
+        found: dict[tuple[Fraction, ...], Move] = {}
+        for pairs in self._pairs:
+            corners_of = self._corners(pairs)
+            if corners_of is None:
+                return None
+            for move in corners_of:
+                found.setdefault(tuple(move[place] for place in range(self._count)), move)
+        return tuple(found.values())
+
+    def _corners(self, pairs: _Pairs) -> list[Move] | None:
+        if not all(is_bounded_on(Halfspace(((key, _ONE),), _ZERO), pairs.system) for key in pairs.moves):
+            return None
+        sides = pairs.projection()
+        if sides is None or comb(len(sides), self._count) > _MOST_SYSTEMS:
+            return None
+        ends = corners(sides, list(pairs.moves))
+        return [{place: point[self._count + place] for place in range(self._count)} for point in ends]
+
+    def _whole_moves(self) -> Iterator[Move]:
+        """All moves of int inputs between two allowed ones. Raises LimitReached, and Undecided."""
+        limits, most = self._program.limits, self._program.limits.moves
+        whole = frozenset(range(2 * self._count))
+        tried = 0
+        seen: set[tuple[int, ...]] = set()
+        for pairs in self._pairs:
+            ranges: list[range] = []
+            for key in pairs.moves:
+                ends = [minimum(Halfspace(((key, sign),), _ZERO), pairs.system) for sign in (_ONE, -_ONE)]
+                low, high = ends
+                if not isinstance(low, Least) or not isinstance(high, Least):
+                    raise LimitReached("moves", "the moves of the int inputs have no bound")
+                ranges.append(range(ceil(low.value), floor(-high.value) + 1))
+            for values in product(*ranges):
+                tried += 1
+                if tried > most:
+                    raise LimitReached("moves", f"there are more than {most} moves of the inputs to look at")
+                move = dict(zip(pairs.moves, map(Fraction, values), strict=True))
+                system = [item.with_values(move) for item in pairs.system]
+                if values not in seen and integer_solution(system, whole, limits.branches) is not None:
+                    seen.add(values)
+                    yield dict(enumerate(map(Fraction, values)))
+
+    # --- pairs that make a move -----------------------------------------------------------------------------
+
+    def making(self, move: Move) -> Iterator[tuple[Input, Input]]:
+        """Yield pairs of allowed inputs that differ by `move`, or nearly so where no pair differs by it exactly."""
+        count = self._count
+        shift = {count + place: step for place, step in move.items()}
+        found = False
+        for pairs in self._pairs:
+            here = self._point([item.with_values(shift) for item in pairs.system])
+            if here is not None:
+                found = True
+                yield here, tuple([value + move[place] for place, value in enumerate(here)])
+        for pairs in self._pairs if not found and not self._integers else ():
+            inner = pairs.inside
+            assert inner is not None, "no set of pairs is empty"
+            near = {key: shift[key] + _INWARDS * (inner[key] - shift[key]) for key in pairs.moves}
+            here = self._point([item.with_values(near) for item in pairs.system])
+            if here is not None:
+                yield here, tuple([value + near[count + place] for place, value in enumerate(here)])
+
+    def exactly_making(self, move: Move) -> tuple[Input, Input] | None:
+        """A pair of allowed inputs that differ by `move`; None if there is none."""
+        for one, two in self.making(move):
+            if all(b - a == move[place] for place, (a, b) in enumerate(zip(one, two, strict=True))):  # type: ignore[operator]
+                return one, two
+        return None
+
+    def _point(self, system: Sequence[Halfspace]) -> tuple[Fraction, ...] | None:
+        keys = range(self._count)
+        if self._integers:
+            point = integer_solution(list(system), self._integers, self._program.limits.branches)
+            return None if point is None else tuple([point.get(key, _ZERO) for key in keys])
+        found = solution(list(system), keys)
+        return None if isinstance(found, Infeasible) else tuple([found[key] for key in keys])
+
+    # --- pairs in general -------------------------------------------------------------------------------------
+
+    def allows(self, one: Input, two: Input) -> bool:
+        """Whether both inputs are allowed."""
+        return self._allowed.allows(one) and self._allowed.allows(two)
+
+
+def _renamed(item: Halfspace, first: int) -> Halfspace:
+    return replace(item, coefficients=tuple([(first + place, c) for place, c in item.coefficients]))
+
+
+def _at_sum(item: Halfspace, first: int, moved: int) -> Halfspace:
+    """The half-space at u + d, over the keys of u from `first` and of d from `moved` on."""
+    terms = {first + place: c for place, c in item.coefficients} | {moved + place: c for place, c in item.coefficients}
+    return Halfspace(sorted_terms(terms), item.constant, item.strict)

@@ -1,0 +1,182 @@
+"""Privacy of programs with a precondition: both inputs of a pair satisfy it."""
+
+from __future__ import annotations
+
+import random
+from contextlib import ExitStack
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import dipc
+from dipc import DiagnosticError
+from dipc.cli.main import run
+from dipc.options import Options
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.constant import Constant
+from tests.strategies.preconditions import Condition, Junction, box, random_condition
+
+SUM = "program p; input q : real; output o : real; {} o <- q + Lap(eps)"
+VECTOR = """program sv; input q[1..2] : real; output o[1..2] : bool; {} var s, r : real; s <- Lap(eps/2, 0);
+for i in 1..2 do r <- Lap(eps/4, q[i]); o[i] <- r >= s end"""
+COUNT = "program p; input q : int; output o : int; {} o <- q + DLap(eps)"
+CLAMPED = """program p; input q : real; output o : real; {} var c : real; if q > 1 then c <- 1 else if q < 0 then c <- 0
+else c <- q end end; o <- Lap(eps, c)"""
+
+
+def constant(source: str, adjacent: str, inputs: str = "all") -> Constant:
+    program = dipc.load(source)
+    with ExitStack() as stack:
+        return PrivacyQuestion(program, adjacent, inputs, Options().engine(stack, program)).constant(None)
+
+
+# --- all inputs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "requires", "adjacent", "value"),
+    [
+        (SUM, "q >= 0", "linf:1", "1"),
+        (SUM, "q >= 0 and q <= 1/2", "linf:1", "1/2"),
+        # The only adjacent inputs are on one side: the middle of 0 and 5 is no input.
+        (SUM, "q = 0 or q >= 5", "linf:6", "6"),
+        (SUM, "q = 0 or q = 1/4 or q >= 9 and q <= 10", "linf:1", "1"),
+        (SUM, "q = 0 or q = 1/4", "linf:1", "1/4"),
+        # `hamming` does not scale where moves have a bound.
+        (SUM, "q >= 0 and q <= 3", "hamming:1", "3"),
+        (VECTOR, "min(q[1], q[2]) >= 0 and max(q[1], q[2]) <= 10", "linf:1", "1/2"),
+        (VECTOR, "min(q[1], q[2]) >= 0 and max(q[1], q[2]) <= 10", "hamming:1", "5/2"),
+        (VECTOR, "min(q[1], q[2]) >= 0 and max(q[1], q[2]) <= 10", "hamming:2", "5"),
+        (VECTOR, "q[1] + q[2] >= 0 and q[1] + q[2] <= 1/2", "hamming:1", "1/8"),
+        (VECTOR, "q[1] = q[2]", "l1:1", "1/4"),
+        (COUNT, "q >= 0 and q <= 4", "hamming:1", "4"),
+        (COUNT, "q >= 0 and q <= 4 or q = 9", "linf:5", "5"),
+        (COUNT, "2*q >= 1 and 2*q <= 5", "linf:7", "1"),
+        (CLAMPED, "q >= 1/2", "hamming:1", "1/2"),
+        (CLAMPED, "q <= 1/4 or q >= 3/4 and q <= 2", "linf:1/2", "1/2"),
+    ],
+)
+def test_the_constant_is_that_of_moves_between_two_inputs(
+    source: str, requires: str, adjacent: str, value: str
+) -> None:
+    found = constant(source.format(f"requires {requires};"), adjacent)
+    assert found.proved == Fraction(value)
+    if source is not CLAMPED:
+        assert found.refuted_below == Fraction(value)
+
+
+@pytest.mark.parametrize("requires", ["q >= 0", "q <= -2 or q >= 3"])
+def test_an_input_that_moves_without_bound_hides_nothing_under_hamming(requires: str) -> None:
+    found = constant(SUM.format(f"requires {requires};"), "hamming:1")
+    assert (found.proved, found.refuted_below) == (None, None)
+
+
+def test_a_supremum_that_is_not_attained_is_not_refuted() -> None:
+    found = constant(SUM.format("requires q > 0 and q < 1/2;"), "linf:1")
+    assert found.proved == Fraction(1, 2)
+    assert found.refuted_below is not None
+    assert Fraction(49, 100) < found.refuted_below < Fraction(1, 2)
+
+
+@pytest.mark.parametrize("requires", ["q[1] = q[2]", "q[1] + q[2] = 0", "q[1] = 3 and q[2] = 1"])
+def test_no_two_adjacent_inputs_are_an_error(requires: str) -> None:
+    with pytest.raises(DiagnosticError, match="no two of the inputs are adjacent"):
+        constant(VECTOR.format(f"requires {requires};"), "hamming:1")
+
+
+def test_no_two_adjacent_integers_are_an_error() -> None:
+    with pytest.raises(DiagnosticError, match="no two of the inputs are adjacent"):
+        constant(COUNT.format("requires q = 0 or q = 5;"), "linf:4")
+
+
+def random_requires(seed: int) -> Condition:
+    chance = random.Random(seed)
+    return Junction("and", (random_condition(chance, 2, chance.choice([0, 1, 1, 2]), whole=False), box(2, -1, 2)))
+
+
+@pytest.mark.parametrize("adjacent", ["linf:1", "l1:1", "hamming:1"])
+@pytest.mark.parametrize("seed", range(12))
+def test_no_pair_of_inputs_contradicts_the_constant(seed: int, adjacent: str) -> None:
+    condition = random_requires(seed)
+    text = condition.text().replace("x0", "q[1]").replace("x1", "q[2]")
+    try:
+        dipc.load(VECTOR.format(f"requires {text};"))
+    except DiagnosticError as error:
+        assert "no input satisfies" in str(error)  # noqa: PT017
+        return
+    grid = [Fraction(number, 2) for number in range(-3, 6)]
+    points = [point for point in product(grid, repeat=2) if condition.holds(point)]
+    rows = [{"q[1]": str(a), "q[2]": str(b)} for a, b in random.Random(seed).sample(points, min(12, len(points)))]
+    try:
+        found = constant(VECTOR.format(f"requires {text};"), adjacent)
+    except DiagnosticError as error:
+        assert "adjacent" in str(error)  # noqa: PT017
+        with pytest.raises(DiagnosticError, match="adjacent"):
+            constant_at(VECTOR.format(""), adjacent, rows)
+        return
+    if found.at is not None:
+        for given in (found.at.input, found.at.adjacent):
+            assert condition.holds((Fraction(given["q[1]"] or 0), Fraction(given["q[2]"] or 0)))
+    try:
+        seen = constant_at(VECTOR.format(""), adjacent, rows)
+    except DiagnosticError:
+        return
+    assert seen.refuted_below is not None
+    assert found.proved is not None
+    assert seen.refuted_below <= found.proved
+    assert (found.refuted_below or 0) <= found.proved
+
+
+def constant_at(source: str, adjacent: str, rows: list[dict[str, str]]) -> Constant:
+    program = dipc.load(source)
+    with ExitStack() as stack:
+        return PrivacyQuestion(program, adjacent, rows, Options().engine(stack, program)).constant(None)
+
+
+def test_deltas_come_from_a_pair_that_is_allowed() -> None:
+    normal = "program p; input q : real; output o : real; {} o <- q + Gauss(1/eps)"
+    for source in (normal, SUM):
+        for adjacent, requires in (("linf:5", "q >= 3 and q <= 4"), ("hamming:1", "q >= 3 and q <= 4")):
+            bounded, plain = source.format(f"requires {requires};"), source.format("")
+            there, here = delta(bounded, adjacent), delta(plain, "linf:1")
+            assert there == here
+
+
+def delta(source: str, adjacent: str) -> tuple[Fraction, Fraction]:
+    program = dipc.load(source)
+    with ExitStack() as stack:
+        question = PrivacyQuestion(program, adjacent, "all", Options().engine(stack, program))
+        return question.delta_at(Fraction(1, 2), Fraction(1))
+
+
+# --- listed pairs -----------------------------------------------------------------------------------------------------
+
+
+def test_pairs_of_finite_inputs_have_both_inputs_inside() -> None:
+    source = """program p; input x : {0..5}; output o : bool; requires x != 3; o <- false;
+    if x >= 4 then o <- choose { true : 3/4, false : 1/4 } else o <- choose { true : 1/4, false : 3/4 } end"""
+    program = dipc.load(source)
+    # 2 and 4 are not adjacent, and what is between them is no input.
+    near = dipc.check_privacy(program, "linf:1", budget="eps/1000", eps="1")
+    assert (near.verdict, near.pairs) == ("private", 6)
+    far = dipc.check_privacy(program, "linf:2", budget="eps/1000", eps="1")
+    assert (far.verdict, far.pairs) == ("not private", 10)
+    assert far.counterexample is not None
+    assert {far.counterexample.sides.input["x"], far.counterexample.sides.adjacent["x"]} == {"2", "4"}
+
+
+def test_a_pair_outside_is_refused_at_its_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.dip").write_text(SUM.format("\nrequires q >= 0;\n"))
+    (tmp_path / "pairs.csv").write_text("q,q'\n0,1\n-1,0\n")
+    assert run(["privacy", str(tmp_path / "p.dip"), "--adjacent", str(tmp_path / "pairs.csv")]) == 2
+    message = capsys.readouterr().err
+    assert "error[E0514]" in message
+    assert "pairs.csv:3:1" in message
+
+
+def test_runs_of_programs_with_other_conditions_are_not_composed() -> None:
+    one, other = (dipc.load(SUM.format(f"requires q >= {least};")) for least in ("0", "1"))
+    with ExitStack() as stack, pytest.raises(ValueError, match="requires"):
+        PrivacyQuestion(one, "linf:1", "all", Options().engine(stack, one), beside=[(other, 1)])
