@@ -36,7 +36,17 @@ from dipc.questions.every_number.loop_runs import Term
 from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Refuted, RowResult
 from dipc.rules.halfspaces import Moving, bound_of
-from dipc.rules.rule import Complement, EmptyClass, Exact, Farkas, JointEvidence, ProvedClass, SlackBound, Variable
+from dipc.rules.rule import (
+    Complement,
+    EachInput,
+    EmptyClass,
+    Exact,
+    Farkas,
+    JointEvidence,
+    ProvedClass,
+    SlackBound,
+    Variable,
+)
 from dipc.text.ast import mentions
 from dipc.text.core import SampleNoise
 from dipc.verifier.claims import Beta as Read
@@ -121,6 +131,8 @@ class _Writer:
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
         """The evidence for the verdict of `row`. Raises Undecided if a closed form that it needs is too long."""
         match None if row.evidence is None else row.evidence.ground:
+            case EachInput():
+                return {"open": "its inputs were decided one by one"}
             case EmptyClass():
                 return {"empty": True}
             case Refuted() as refuted:

@@ -201,6 +201,7 @@ _METHODS = {
     Method.CORNER: "proved exactly, by the hardest input",
     Method.BOUND: "proved by a lower bound of its probabilities",
     Method.UNION: "proved by a union bound over single comparisons",
+    Method.INPUTS: "proved exactly, input by input",
     Method.EMPTY: "no input that far from other answers",
     Method.WITNESS: "refuted by an input",
     Method.NOTHING: "vacuous, as beta ≥ 1",

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from dipc.claims import conditions
     from dipc.program.ideal import Region
     from dipc.rules.halfspaces import Corner, Moving
-    from dipc.rules.rule import EmptyClass, ProvedClass
+    from dipc.rules.rule import EachInput, EmptyClass, ProvedClass
 else:
     conditions = LazyModule("dipc.claims.conditions")
 
@@ -534,6 +534,8 @@ class Method(StrEnum):
     """One input attains the least probability of the class, and therefore decides it."""
     BOUND = "bound"
     """A lower bound of the probabilities of the class meets the claim."""
+    INPUTS = "inputs"
+    """Every input of the class was decided."""
     WITNESS = "witness"
     """An input refutes the claim."""
     UNION = "union bound"
@@ -564,7 +566,7 @@ class ClassEvidence:
     """
 
     halfspaces: tuple[Moving, ...]
-    ground: ProvedClass | Refuted | EmptyClass | None
+    ground: ProvedClass | Refuted | EmptyClass | EachInput | None
 
 
 @frozen

@@ -265,6 +265,11 @@ class ProvedClass:
 
 
 @frozen
+class EachInput:
+    """The claim was decided at each input of a class with finitely many."""
+
+
+@frozen
 class EmptyClass:
     """A class without any input so far from other answers that the claim is about it."""
 

@@ -576,3 +576,27 @@ def test_what_depends_on_more_than_an_extremum_and_one_noise(changes: Mapping[st
         text = text.replace(old, new)
     cost, _ = question(text).cost
     assert cost is None or cost.proof != OF_EXTREMUM
+
+
+GROWING = """
+program growing; const m = 3; input q[1..m] : {0..m}; output out[1..m] : bool = false; var r : real;
+for i in 1..m do r <- Lap(eps/2, q[i]); if r >= 3/2 then out[i] <- true end end
+"""
+
+
+def test_inputs_whose_domain_grows_with_the_number_lose_more() -> None:
+    """One input may move by m, which costs m/2: the constant of one query, 1/2, is not that of others."""
+    program = dipc.load(GROWING)
+    found = check_privacy_for_all(program, "m", "hamming:1", budget="eps")
+    assert found.verdict is PrivacyVerdict.NOT_PRIVATE
+    assert dipc.check_privacy(dipc.load(GROWING, m=3), "hamming:1", budget="eps").verdict is PrivacyVerdict.NOT_PRIVATE
+    named = GROWING.replace("const m = 3;", "const m = 3; domain size = {0..m};").replace(": {0..m}", ": size")
+    assert check_privacy_for_all(dipc.load(named), "m", "hamming:1").verdict is not PrivacyVerdict.PRIVATE
+
+
+def test_ints_are_refused_in_words() -> None:
+    source = GROWING.replace("{0..m}", "int").replace("Lap", "DLap").replace("r : real", "r : int").replace("3/2", "2")
+    found = check_privacy_for_all(dipc.load(source), "m", "linf:1", budget="9*eps")
+    assert found.verdict is PrivacyVerdict.UNDECIDED
+    assert "`q[1]` is an int" in (found.reason or "")
+    assert found.about == "all int inputs"

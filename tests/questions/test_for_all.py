@@ -828,3 +828,36 @@ def test_no_distance_leaves_any_input_of_a_finite_class() -> None:
     answer <- Exp(eps/2, k in {1..m} : s[k])"""
     report = dipc.check(text, inputs="all", for_all="m")
     assert report.verdict is not Verdict.ACCURATE
+
+
+#: The inputs of each query are finite: dd is an integer, and the noise has to cross half a step less.
+STEPS = """
+program steps; const m = 3; input q[1..m] : {0..3}; output out[1..m] : bool = false;
+ideal { for i in 1..m do out[i] <- q[i] >= 2 end }
+claim { alpha: dd; beta: m*exp(-(alpha - 1/2)*eps/2); }
+var r : real;
+for i in 1..m do r <- Lap(eps/2, q[i]); if r >= 3/2 then out[i] <- true end end
+"""
+
+
+@pytest.mark.parametrize("beta", ["m*exp(-alpha*eps/2)", "m*exp(-(alpha - 1/2)*eps/2)", "m*exp(-alpha*eps/4)/2"])
+def test_finite_inputs_are_decided_for_small_numbers_as_for_one(beta: str) -> None:
+    rows = for_all(STEPS, beta=beta).report.rows
+    for m in (1, 2):
+        single = dipc.check(dipc.load(STEPS, m=m), beta=beta).verdict
+        own = [row for row in rows if isinstance(row, ClassResult) and row.note and row.note.conditions[0] == f"m = {m}"]
+        assert {row.verdict for row in own} == {single} or not own
+    assert any(row.verdict is not Verdict.UNDECIDED for row in rows)
+
+
+def test_inputs_decided_one_by_one_are_named_in_certificates() -> None:
+    source = changed(ABOVE_THRESHOLD, ("q[1..m] : real", "q[1..m] : {0..70}"))
+    report = dipc.check(dipc.load(source), inputs="all", for_all="m", keep_proofs=True)
+    assert report.verdict is Verdict.ACCURATE
+    assert "its inputs were decided one by one" in dipc.certify(report)
+
+
+def test_ints_are_refused_by_their_type() -> None:
+    source = changed(STEPS, ("{0..3}", "int"), ("Lap", "DLap"), ("r : real", "r : int"), ("3/2", "2"))
+    with pytest.raises(DiagnosticError, match="covers accuracy at real and finite inputs, but `q\\[1\\]` is an int"):
+        for_all(source)

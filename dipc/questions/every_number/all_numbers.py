@@ -6,9 +6,9 @@ tried exactly.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
+from dipc.chain.state import finite_values
 from dipc.claims.claim import ClaimOptions
 from dipc.claims.conditions import below_one
 from dipc.claims.expression import ClaimExpression
@@ -23,6 +24,7 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict, claim_scope, decide, join_scopes
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
+from dipc.options import Options
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassSource, EveryInput
 from dipc.questions.every_number.in_number import (
@@ -55,11 +57,11 @@ from dipc.questions.source import Case, Settling
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.goal import Requirement, fixed_requirement, open_requirement
 from dipc.rules.input_classes import require_product
-from dipc.rules.rule import ProofStep
+from dipc.rules.rule import EachInput, ProofStep
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import mentions
-from dipc.text.core import IntType
+from dipc.text.core import IntType, Value, show_value
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.diagnostic import SourceText as Text
@@ -79,6 +81,9 @@ MOST_TRIED_TO_BREAK = 8
 MOST_AT_INPUTS = 500
 MOST_INPUTS = 3
 MOST_COMPARED = 1_000
+
+#: The most finite inputs that are decided in classes, too. Only classes have certificates.
+MOST_IN_CLASSES = 64
 
 #: The fields of a row about an input.
 _OF_A_ROW = ("input", "output", "alpha", "beta_form", "gamma", "closed_form", "counterexample", "failing")
@@ -116,6 +121,14 @@ class NumberResult(ClassResult):
 
     singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
     others: OtherNumbers | None = field(default=None, compare=False, repr=False)
+
+
+@frozen
+class _InputByInput:
+    """The result for one number by its inputs. If they are few (`is_small`), classes of them are decided first."""
+
+    result: ClassResult
+    is_small: bool
 
 
 class AllNumbers(ClassSource):
@@ -278,15 +291,49 @@ class AllNumbers(ClassSource):
         """Return the classes for one number, each decided."""
         rows: list[ClassResult] = []
         try:
+            alone = yield from self._input_by_input(number)
+            if alone is not None and not alone.is_small:
+                return (alone.result,)
             for case in self.question_for(number).cases():
                 row = yield from case.settle()
                 assert isinstance(row, ClassResult)
                 rows += row.rows or [row]
+            if alone is not None and _together(rows) is Verdict.UNDECIDED:
+                return (alone.result,)
         except DiagnosticError as error:
             name = f"{self.parameter} = {number}"
             reason = f"the program is not valid for {name}: {error.diagnostics[0].message}"
             return (self.row(name, Method.NONE, Verdict.UNDECIDED, reason),)
         return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
+
+    def _input_by_input(self, number: int) -> Generator[Obligation | Bound, Decision, _InputByInput | None]:
+        """Return the result for one number where every input is finite, decided for each input; None if it is not.
+
+        Raises DiagnosticError if the program is refused for this number.
+        """
+        program = self._instance(number)
+        if not program.core.has_finite_inputs:
+            return None
+        from dipc.questions.question import question_of  # it chooses this source in turn
+
+        rows: list[RowResult] = []
+        with suppress(Undecided):
+            asked = Options(**{each.name: getattr(self.options, each.name) for each in fields(ClaimOptions)})
+            for case in question_of(program, None, asked).cases():
+                row = yield from case.settle()
+                if row.verdict is Verdict.INACCURATE:
+                    gamma = Fraction(row.gamma) if self.claim.free_gamma else None
+                    refuted = yield from self._refuted_at(number, [_values(program, row.input)], gamma)
+                    return None if refuted is None else _InputByInput(refuted, is_small=False)
+                if row.verdict is Verdict.UNDECIDED:
+                    return None
+                rows.append(row)
+            if rows:
+                result = self.row(f"{self.parameter} = {number}", Method.INPUTS, Verdict.ACCURATE)
+                evidence = ClassEvidence((), EachInput())
+                result = replace(result, vacuous=all(row.vacuous for row in rows), evidence=evidence)
+                return _InputByInput(result, is_small=len(rows) <= MOST_IN_CLASSES)
+        return None
 
     def refuted(
         self, number: int, like: Sequence[ClassResult]
@@ -296,10 +343,19 @@ class AllNumbers(ClassSource):
         The inputs tried are the hardest ones of the classes of a smaller number, with more queries.
         """
         with suppress(DiagnosticError, Undecided):
-            source, where = self.question_for(number), f"{self.parameter} = {number}"
             hardest = (row for row in like if row.input)
-            inputs = (longer for row in hardest for longer in witnesses.stretched(source.program.core, row.input))
+            core = self.question_for(number).program.core
+            inputs = (longer for row in hardest for longer in witnesses.stretched(core, row.input))
             gamma = Fraction(like[0].gamma) if self.claim.free_gamma else None
+            return (yield from self._refuted_at(number, inputs, gamma))
+        return None
+
+    def _refuted_at(
+        self, number: int, inputs: Iterable[Mapping[int, Value]], gamma: Fraction | None
+    ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+        """Return the claim for one number refuted at one of the first of `inputs`, or None."""
+        with suppress(DiagnosticError, Undecided):
+            source, where = self.question_for(number), f"{self.parameter} = {number}"
             refuted = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
             if refuted is not None:
                 facts = {name: getattr(refuted.row, name) for name in _OF_A_ROW}
@@ -314,7 +370,7 @@ class AllNumbers(ClassSource):
         if verdict is not Verdict.ACCURATE:
             return [row for row in rows if row.verdict is verdict]
         methods = {row.note.method for row in rows if row.note is not None}
-        method = Method.CORNER if methods == {Method.CORNER} else Method.BOUND
+        method = next(iter(methods)) if methods in ({Method.CORNER}, {Method.INPUTS}) else Method.BOUND
         row = self.row(f"{self.parameter} = {number}", method, verdict)
         claimed = [each.says for each in rows if each.says is not None]
         says = join_scopes(claimed) if claimed else None
@@ -575,6 +631,14 @@ def _together(rows: Sequence[RowResult]) -> Verdict:
     return overall(Counts(len(rows), *(verdicts.count(verdict) for verdict in Verdict)))
 
 
+def _values(program: Program, input: Mapping[str, str]) -> dict[int, Value]:  # noqa: A002 - the name in a row
+    """Return the values of finite inputs by slot, from their texts by name."""
+    return {
+        slot.index: next(value for value in finite_values(slot) if show_value(value) == input[slot.name])
+        for slot in program.core.input_slots
+    }
+
+
 def _prefixed(note: ClassNote | None, where: str) -> ClassNote | None:
     return None if note is None else replace(note, numbered=(where, *note.numbered))
 
@@ -586,7 +650,7 @@ def _require_reals(program: Program) -> None:
         raise DiagnosticError(
             Diagnostic(
                 "E1203",
-                f"`--for-all` is about real inputs, but `{whole[0].name}` is an int",
+                f"`--for-all` covers accuracy at real and finite inputs, but `{whole[0].name}` is an int",
                 core.source.excerpt(whole[0].span),
                 "declared here",
                 ("give the constant a number: `--inputs all` alone is about int inputs, too",),

@@ -43,7 +43,8 @@ from dipc.noise.law import Law
 from dipc.text import ast
 from dipc.text.ast import is_name, mentions, walk
 from dipc.text.core import SampleNoise
-from dipc.text.diagnostic import Span
+from dipc.text.diagnostic import SourceText, Span
+from dipc.text.parser import parse
 from dipc.text.program import CoreProgram
 
 
@@ -89,6 +90,20 @@ class QueryNumber:
         """Raise NotUniform if a part of a program depends on the number of queries."""
         if any(mentions(node, name) for name in (self.parameter, *self.others)):
             raise NotUniform(reason, getattr(node, "span", None))
+
+
+def grows_with(source: SourceText, number: QueryNumber) -> bool:
+    """Return True if some input of a program has a domain that depends on the number of queries."""
+    declared = parse(source).declarations
+    domains = _domains(declared)
+    for each in declared:
+        if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT:
+            known = domains.get(each.type.name) if isinstance(each.type, ast.NamedDomain) else each.type
+            if isinstance(known, ast.NamedDomain | None):
+                return True
+            if any(mentions(known, name) for name in (number.parameter, *number.others)):
+                return True
+    return False
 
 
 def parameter_arrays(program: ast.ProgramTree, number: QueryNumber) -> frozenset[str]:

@@ -17,8 +17,8 @@ from dipc.frozen import frozen
 from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.every_number.in_number import ONE, RationalFunction, common_unit
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
-from dipc.questions.every_number.uniform import NotUniform, SelectionLoop, selected_from_inputs
-from dipc.questions.privacy.adjacency import Distance, Neighborhood, parse_adjacency
+from dipc.questions.every_number.uniform import NotUniform, SelectionLoop, grows_with, selected_from_inputs
+from dipc.questions.privacy.adjacency import Distance, Neighborhood, every_input, parse_adjacency
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import GROWS, Candidate, Constant, exponent_of, of_open_inputs
 from dipc.questions.privacy.loops import (
@@ -35,6 +35,7 @@ from dipc.questions.privacy.onwards import BLOCK, LeastCosts, lower_bound
 from dipc.questions.privacy.outcome import Numbers, PrivacyClaim, PrivacyReport, PrivacyVerdict, read_claim
 from dipc.sign.interval import Interval
 from dipc.text import ast
+from dipc.text.core import IntType
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 #: How many numbers are tried one by one to refute, and how many at most while the refuted constant still grows.
@@ -161,7 +162,7 @@ class EveryNumber:
         return PrivacyReport(
             self.program.name,
             str(self._within),
-            "all real inputs",
+            every_input(self.program.core),
             None,
             claim,
             PrivacyVerdict.PRIVATE if proved else PrivacyVerdict.UNDECIDED,
@@ -292,6 +293,8 @@ class EveryNumber:
         loop = self._loop
         if isinstance(loop, str) or isinstance(loop.paths, str) or not loop.paths.are_independent:
             return None
+        if grows_with(loop.text.program.core.source, loop.text.number):
+            return None  # The inputs of the least number have fewer values than those of others.
         first = self.question(self.least).constant(None)
         if self.least != loop.low or first.refuted_below is None:
             return None
@@ -402,6 +405,12 @@ class EveryNumber:
     def _loop(self) -> _Loop | str:
         """The program as one loop, or the reason why it is not one."""
         own: LoopText | None = None
+        for slot in self.program.core.input_slots:
+            if isinstance(slot.type, IntType):
+                return (
+                    f"`{slot.name}` is an int, and proofs for every {self.parameter} are about real and finite inputs: "
+                    f"give the number, as in -D {self.parameter}=3"
+                )
         try:
             own = LoopText.from_program(self.program, self.parameter, privacy=True)
             tree = of_open_inputs(own.tree, self.program)

@@ -265,7 +265,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
         """Raise NotUniform where the loop is not recognized in the instructions, or an input is not real."""
         core = program.core
         if not core.has_real_inputs:
-            raise NotUniform("an input is not real")
+            raise NotUniform("an input has values that are not numbers")
         super().__init__(program, loop, arrays, count, {})
         self._unmatched: dict[Unmatched, None] = {}
         self._has_choices = any(isinstance(each, SampleChoice | SampleExponential) for each in core.instructions)
