@@ -67,7 +67,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
             if opened is not None:
                 from dipc.questions.every_number.all_numbers import AllNumbers
 
-                return AllNumbers(program, *opened, options)
+                return AllNumbers(program, *opened, options, by_inputs=_about_every_input)
             every_input = question_about_all(program, options)
             betas = () if isinstance(every_input, EveryDistance) else every_input.claim.lesser()
             # Integer distances are decided with beta as it is.
@@ -94,6 +94,12 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     if symmetric_inputs.is_everything(program, inputs):
         source.retell = symmetric_inputs.with_corollary
     return source
+
+
+def _about_every_input(program: Program, claim: ClaimOptions) -> Source:
+    """Return the source of the claim at every input of a program whose inputs are finite."""
+    asked = Options(beta=claim.beta, alpha=claim.alpha, gamma=claim.gamma, eps=claim.eps)
+    return question_of(program, None, asked)
 
 
 def _row_source(program: Program, table: Table, options: ClaimOptions) -> Source:

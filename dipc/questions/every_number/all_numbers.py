@@ -6,12 +6,13 @@ tried exactly.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, fields, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
@@ -24,7 +25,6 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict, claim_scope, decide, join_scopes
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
-from dipc.options import Options
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassSource, EveryInput
 from dipc.questions.every_number.in_number import (
@@ -53,7 +53,7 @@ from dipc.questions.report import (
     RowResult,
     overall,
 )
-from dipc.questions.source import Case, Settling
+from dipc.questions.source import Case, Settling, Source
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.goal import Requirement, fixed_requirement, open_requirement
 from dipc.rules.input_classes import require_product
@@ -84,6 +84,9 @@ MOST_COMPARED = 1_000
 
 #: The most finite inputs that are decided in classes, too. Only classes have certificates.
 MOST_IN_CLASSES = 64
+
+#: The most finite inputs of one number that are decided one by one.
+MOST_ONE_BY_ONE = 1_000
 
 #: The fields of a row about an input.
 _OF_A_ROW = ("input", "output", "alpha", "beta_form", "gamma", "closed_form", "counterexample", "failing")
@@ -138,10 +141,18 @@ class AllNumbers(ClassSource):
     """
 
     def __init__(
-        self, program: Program, parameter: str, least: int | None, options: ClaimOptions, *, singly: int = 0
+        self,
+        program: Program,
+        parameter: str,
+        least: int | None,
+        options: ClaimOptions,
+        *,
+        singly: int = 0,
+        by_inputs: Callable[[Program, ClaimOptions], Source] | None = None,
     ) -> None:
         """Take the claim; at least `singly` numbers are cases of their own, even if the union bound covers them.
 
+        `by_inputs` returns the question about every input of a program whose inputs are finite.
         Raises DiagnosticError for an unknown constant, and for a claim or program without such a question.
         """
         _require_reals(program)
@@ -155,6 +166,7 @@ class AllNumbers(ClassSource):
         self.options = options
         self._asked_least = least
         self._singly = singly
+        self._by_inputs = by_inputs
         self._instances: dict[int, EveryInput] = {}
 
     @property
@@ -312,14 +324,13 @@ class AllNumbers(ClassSource):
         Raises DiagnosticError if the program is refused for this number.
         """
         program = self._instance(number)
-        if not program.core.has_finite_inputs:
+        if self._by_inputs is None or not program.core.has_finite_inputs:
             return None
-        from dipc.questions.question import question_of  # it chooses this source in turn
-
+        if prod(len(finite_values(slot)) for slot in program.core.input_slots) > MOST_ONE_BY_ONE:
+            return None
         rows: list[RowResult] = []
         with suppress(Undecided):
-            asked = Options(**{each.name: getattr(self.options, each.name) for each in fields(ClaimOptions)})
-            for case in question_of(program, None, asked).cases():
+            for case in self._by_inputs(program, self.options).cases():
                 row = yield from case.settle()
                 if row.verdict is Verdict.INACCURATE:
                     gamma = Fraction(row.gamma) if self.claim.free_gamma else None
