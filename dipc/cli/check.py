@@ -10,21 +10,8 @@ from typing import Any
 
 import click
 
-from dipc.cli.options import (
-    Work,
-    answer_options,
-    asked_of,
-    claim_options,
-    claims_tested,
-    digits_option,
-    error_options,
-    for_all_option,
-    opened,
-    parse_definitions,
-    parse_input,
-    positive_option,
-    question_options,
-)
+from dipc.cli.option_table import parameter_of, takes
+from dipc.cli.options import Work, asked_of, claims_tested, opened, parse_definitions, parse_input, positive_option
 from dipc.cli.output import PAGE, Output, check_target, later
 from dipc.cli.terminal import ExitCode, write_diagnostics
 from dipc.decide.engine import Engine
@@ -80,30 +67,11 @@ class _Check(click.Command):
 
 
 @click.command(cls=_Check, epilog=_EPILOG)
-@question_options()
-@for_all_option
-@claim_options(gamma=" free: any.")
-@digits_option("Show the failing eps to N digits, with the worst eps and its shortfall; 15 by default in JSON.")
-@click.option(
-    "--classes/--no-classes",
-    "classes",
-    default=None,
-    help="Decide inputs with equal obligations once; the default for thousands of --inputs.",
+@takes(
+    "PROG TABLE --inputs -D --for-all --beta --alpha --gamma --eps --digits~failing --classes/--no-classes "
+    "--closed-form --strict --format=text|json -o --certificate --html --plot~rows --limit -j,--jobs --cache "
+    "--dask --quiet,-q --time"
 )
-@click.option(
-    "--closed-form",
-    metavar="ROW",
-    type=click.IntRange(min=1),
-    help="Show the probability of row number ROW in closed form; JSON shows all rows.",
-)
-@click.option(
-    "--strict",
-    metavar="[=all|rows]",
-    type=click.Choice(["all", "rows"]),
-    help="Exit with 3 if all rows hold vacuously; with =rows, if any row does.",
-)
-@answer_options("text", "json", plot="Draw Pr and 1 - beta over eps (needs matplotlib).")
-@click.option("--time", "times", is_flag=True, help="Show the time that each stage took.")
 def check(**given: Any) -> ExitCode:
     """Prove or refute that a program is accurate on a table of its intended answers.
 
@@ -180,20 +148,10 @@ Exit codes: 0 known (or accurate), 1 inaccurate, 2 bad input, 3 undecided,
 
 
 @click.command(epilog=_ERROR_EPILOG)
-@question_options(
-    click.option(
-        "--input",
-        "input_texts",
-        metavar="NAME=VALUE,…",
-        multiple=True,
-        help="A value for an input, in place of --inputs.",
-    )
+@takes(
+    "PROG TABLE --input~error --inputs -D --error --moment --output~error --at~error --alpha~error --eps~error "
+    "--format=text|json -o --certificate --html --plot~error --limit -j,--jobs --cache --dask --quiet,-q"
 )
-@error_options
-@click.option("--at", metavar="EPS", help="Show the error as a number at this eps; 1 by default.")
-@click.option("--alpha", metavar="VALUE|dd", help="The alpha that the claim mentions.")
-@click.option("--eps", metavar="INTERVALS", help='The values of eps; "(0, inf)", which is all, by default.')
-@answer_options("text", "json", plot="Draw the expected error over eps (needs matplotlib).")
 def error(**given: Any) -> ExitCode:
     """Find the expected error of a program's answers in closed form, or decide a claim about it."""
     output, asked = opened(given)
@@ -235,18 +193,8 @@ def _is_refused(report: Report, strict: str | None) -> bool:
     return strict is not None and counts.vacuous >= (1 if strict == "rows" else counts.rows)
 
 
-#: The options that are for a single program only, with their names in the code.
-_ALONE = {
-    "TABLE.csv": "table_path",
-    "--certificate": "proof",
-    "--html": "html",
-    "--plot": "plot",
-    "--digits": "digits",
-    "--classes": "classes",
-    "--closed-form": "closed_form",
-    "--strict": "strict",
-    "--dask": "dask",
-}
+#: The options that are for a single program only.
+_ALONE = ["TABLE", "--certificate", "--html", "--plot", "--digits", "--classes", "--closed-form", "--strict", "--dask"]
 
 
 def _check_directory(given: Mapping[str, Any]) -> ExitCode:
@@ -255,9 +203,9 @@ def _check_directory(given: Mapping[str, Any]) -> ExitCode:
     Bad input is worse than an inaccurate program, which is worse than an undecided one.
     """
     directory = given["program_path"]
-    for option, name in _ALONE.items():
-        if given[name] is not None:
-            message = f"`{option}` is about one program, not a directory"
+    for option in _ALONE:
+        if given[parameter_of(option)] is not None:
+            message = f"`{option.replace('TABLE', 'TABLE.csv')}` is about one program, not a directory"
             note = f"leave it out, or give a program of `{directory}`"
             raise DiagnosticError(Diagnostic("E0812", message, notes=(note,)))
     output, asked = Output.from_options(given), asked_of(given)

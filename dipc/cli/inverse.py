@@ -10,22 +10,8 @@ from typing import Any
 
 import click
 
-from dipc.cli.options import (
-    Work,
-    alpha_option,
-    answer_options,
-    claim_options,
-    digits_option,
-    eps_option,
-    error_options,
-    for_all_option,
-    member_text,
-    members,
-    opened,
-    parse_family,
-    question_options,
-    table_path,
-)
+from dipc.cli.option_table import takes
+from dipc.cli.options import Work, member_text, members, opened, parse_family, table_path
 from dipc.cli.output import later
 from dipc.cli.terminal import ExitCode
 from dipc.inverse.question import DIGITS, Wanted
@@ -70,20 +56,11 @@ enclosed), 70 internal error.
 
 
 @click.command(epilog=_TIGHTEN_EPILOG)
-@question_options(
-    define=click.option(
-        "-D",
-        "definitions",
-        metavar="name=values",
-        multiple=True,
-        help="Give a constant another value, or several: m=4, m=1..10 or c={1,2}; may be repeated.",
-    )
+@takes(
+    "PROG TABLE --inputs -D~family --for-all --beta --alpha --gamma --eps --error --moment --output~error "
+    "--digits --format=text|json|csv -o --certificate --html --plot~factor --limit -j,--jobs --cache --dask "
+    "--quiet,-q"
 )
-@for_all_option
-@claim_options(gamma=" free: any.")
-@error_options
-@digits_option(f"Significant digits; {DIGITS} by default.")
-@answer_options("text", "json", "csv", plot="Draw the factor against eps, or over a family (needs matplotlib).")
 def tighten(**given: Any) -> ExitCode:
     """Find the least factor f such that the claim holds with f*beta at every row, and the best 1/κ with integer κ.
 
@@ -169,32 +146,10 @@ Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
 
 
 @click.command(epilog=_TUNE_EPILOG)
-@question_options(
-    click.option(
-        "--vary", "vary", metavar="RANGE", multiple=True, help='A constant to vary, and its range: "s in (0, 1)".'
-    ),
-    click.option(
-        "--for",
-        "wanted",
-        type=click.Choice(["alpha", "gamma", "eps"]),
-        help="The number to minimize; alpha by default.",
-    ),
+@takes(
+    "PROG TABLE --vary --for~tune --inputs -D --beta --alpha --gamma~number --eps --adjacent~tune --digits~tune "
+    "--denominator --tolerance --format=text|json|csv -o --certificate --html --plot~tune --limit --quiet,-q"
 )
-@claim_options()
-@click.option(
-    "--adjacent", metavar="ADJACENCY", help="Compare values at equal privacy for this adjacency, such as linf:1."
-)
-@digits_option("Significant digits of the answer; 7 by default.")
-@click.option(
-    "--denominator",
-    type=click.IntRange(2, 10**5),
-    default=1000,
-    help="The largest denominator of the constants; 1000 by default.",
-)
-@click.option(
-    "--tolerance", metavar="SHARE", default="1%", help="The proved distance from the best objective; 1% by default."
-)
-@answer_options("text", "json", "csv", plot="Draw the objective at the values tried (needs matplotlib).", shared=False)
 def tune(**given: Any) -> ExitCode:
     """Find the constants that make a program best: the split of a budget that gives the greatest accuracy."""
     output, asked = opened(given)
@@ -241,18 +196,10 @@ Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
 
 
 @click.command(epilog=_INTERVAL_EPILOG)
-@question_options(
-    click.option("--confidence", metavar="SHARE", default="95%", help="The probability; 95% by default."),
-    click.option(
-        "--side",
-        type=click.Choice(["both", "lower", "upper"]),
-        help="The ends that the interval has; all three kinds by default.",
-    ),
+@takes(
+    "PROG TABLE --confidence --side --inputs -D --alpha --eps~one --digits~interval --format=text|json -o "
+    "--certificate --html --limit -j,--jobs --cache --dask --quiet,-q"
 )
-@alpha_option
-@eps_option("1/2 or ")
-@digits_option("Significant digits; 10 by default.")
-@answer_options("text", "json")
 def interval(**given: Any) -> ExitCode:
     """Find intervals around a released answer that contain the exact answer with a given probability."""
     output, asked = opened(given)
@@ -305,21 +252,11 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 
 
 @click.command(epilog=_SOLVE_EPILOG)
-@question_options(
-    click.option(
-        "--for", "wanted", metavar="eps|alpha|beta|gamma|error|NAME|RANGE", help="The number to find; see below."
-    )
+@takes(
+    "PROG TABLE --for --inputs -D --for-all --beta --alpha --gamma --eps~one --error --moment --output~error "
+    "--adjacent~solve --budget~solve --delta~solve --digits --format=text|json -o --certificate --html --limit "
+    "-j,--jobs --cache --dask --quiet,-q"
 )
-@for_all_option
-@claim_options(gamma=" free: any.", eps="1/2 or ")
-@error_options
-@click.option(
-    "--adjacent", metavar="ADJACENCY", help="For a constant: claim privacy with this adjacency, such as linf:1."
-)
-@click.option("--budget", metavar="K*eps", help="The budget of the privacy claim; eps by default.")
-@click.option("--delta", metavar="EXPR", help="The delta of the privacy claim; 0 by default.")
-@digits_option(f"Significant digits; {DIGITS} by default.")
-@answer_options("text", "json")
 def solve(**given: Any) -> ExitCode:
     """Find the least eps, alpha, beta or gamma with which a claim holds at every row of a table.
 

@@ -15,7 +15,7 @@ from typing import NoReturn, TextIO
 import click
 
 import dipc
-from dipc.cli.terminal import ExitCode, guarded, leave, open_standard_streams, write
+from dipc.cli.terminal import COMPLETE, ExitCode, guarded, leave, open_standard_streams, write
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, DipcWarning, did_you_mean
 
 #: The commands in the order of the help: the module of each, imported when the command runs, and its line of help.
@@ -144,10 +144,6 @@ def _show_warning(
     write(sys.stderr, f"warning: {message}\n")
 
 
-#: The environment variable with which a shell requests completions.
-COMPLETE = "_DIPC_COMPLETE"
-
-
 def collect_rarely() -> None:
     """Make garbage collection rare: it takes half of the time on chains with millions of objects and no garbage."""
     gc.set_threshold(1_000_000, 50, 50)
@@ -156,7 +152,7 @@ def collect_rarely() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
     if (instruction := os.environ.get(COMPLETE)) is not None:
-        sys.exit(import_module("dipc.cli.tools").complete(instruction))
+        sys.exit(import_module("dipc.cli.tools").complete(cli, instruction))
     # Exact numbers may be long. The numbers of claims are bounded where they are read, all others by the limits.
     sys.set_int_max_str_digits(0)
     collect_rarely()
@@ -164,6 +160,4 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows `?` for it
-    if "_DIPC_COMPLETE" in os.environ:
-        cli.main(prog_name="dipc")
     leave(run(sys.argv[1:] if arguments is None else arguments))

@@ -11,19 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dipc.cli.options import (
-    Work,
-    answer_options,
-    asked_of,
-    define_option,
-    digits_option,
-    for_all_option,
-    inputs_option,
-    members,
-    parse_family,
-    positive_option,
-    program_argument,
-)
+from dipc.cli.option_table import parameter_of, takes
+from dipc.cli.options import Work, asked_of, members, parse_family, positive_option
 from dipc.cli.output import Output, later
 from dipc.cli.terminal import ExitCode
 from dipc.frozen import LazyModule, frozen
@@ -70,55 +59,11 @@ error.
 
 
 @click.command(epilog=_EPILOG)
-@program_argument
-@click.option(
-    "--adjacent",
-    "adjacent",
-    metavar="DISTANCE|PAIRS.csv",
-    required=True,
-    help="Which inputs are adjacent. linf:1: every input moves by at most 1. l1:1: the moves add up to at most 1. "
-    "hamming:1: one input differs. PAIRS.csv: a file with one pair a row, in columns q and q' for each input q.",
+@takes(
+    "PROG --adjacent --inputs --budget --delta --eps~privacy --constant --max-loss --delta-of --budget-of "
+    "--profile --renyi --rho --compose --at --estimate -n --seed~estimate --for-all -D --digits~privacy "
+    "--format=text|json -o --certificate --html --plot~privacy --limit -j,--jobs --cache --dask --quiet,-q"
 )
-@inputs_option
-@click.option("--budget", metavar="K*eps", help="The privacy budget; eps by default.")
-@click.option("--delta", metavar="EXPR", help="The delta, a number or an expression in eps; 0 by default.")
-@click.option("--eps", "eps", metavar="INTERVALS", help='The values of eps, such as "(0, 1/2]"; all by default.')
-@click.option("--constant", is_flag=True, help="Find the least K such that the program is K*eps-private.")
-@click.option("--max-loss", is_flag=True, help="Find the largest privacy loss log(p/p') --at an eps.")
-@click.option("--delta-of", metavar="K*eps", help="Find the least delta for this budget, for every eps.")
-@click.option("--budget-of", metavar="DELTA", help="Find the least budget for this delta --at an eps.")
-@click.option(
-    "--profile",
-    is_flag=True,
-    help="Find the least delta of each budget --at an eps, and the privacy loss distribution.",
-)
-@click.option("--renyi", metavar="A|A..B", help="Find the largest Renyi divergence of these orders --at an eps.")
-@click.option("--rho", is_flag=True, help="Find the least rho of zero-concentrated differential privacy.")
-@click.option(
-    "--compose",
-    "runs_together",
-    metavar="K",
-    type=click.IntRange(1),
-    default=1,
-    help="Judge K independent runs together. Runs that depend on earlier ones must be one program.",
-)
-@click.option(
-    "--at",
-    "at_text",
-    metavar="EPS",
-    help="The eps at which a number is found; with --delta-of, an eps to show in addition.",
-)
-@click.option(
-    "--estimate", is_flag=True, help="With --max-loss: also estimate the loss at the worst pair from random runs."
-)
-@click.option(
-    "-n", "runs", metavar="N", type=click.IntRange(1), help="The number of runs of --estimate; 100000 by default."
-)
-@click.option("--seed", metavar="N", type=click.IntRange(0), help="The seed of these runs; 0 by default.")
-@for_all_option
-@define_option
-@digits_option("Significant digits of numbers that are not exact; 20 by default.")
-@answer_options("text", "json", plot="Draw the probability and the greatest allowed one (needs matplotlib).")
 def privacy(**given: Any) -> ExitCode:
     """Prove or refute that a program is differentially private, for every eps.
 
@@ -173,8 +118,8 @@ class _Mode:
 
         Raises DiagnosticError for two modes, and for options that do not belong to the mode.
         """
-        asked = {name: given[_PARAMETERS[name]] for name in _MODES}
-        others = {name: given[_PARAMETERS[name]] for name in _PARAMETERS if name not in asked}
+        asked = {name: given[parameter_of(name)] for name in _MODES}
+        others = {name: given[parameter_of(name)] for name in _OTHERS}
         option = _only({name: bool(value) for name, value in asked.items()}, others)
         runs, seed, at_text = given["runs"], given["seed"], given["at_text"]
         if given["estimate"] and option != "--max-loss":
@@ -204,6 +149,9 @@ class _Mode:
 #: The options for a number in place of a verdict.
 _MODES = ("--constant", "--max-loss", "--delta-of", "--budget-of", "--profile", "--renyi", "--rho")
 
+#: The options that only some of these take.
+_OTHERS = ("--budget", "--delta", "--at", "--eps", "--plot", "--certificate")
+
 #: The options that need --at, each with an example.
 _AT_AN_EPS = {
     "--max-loss": "--max-loss",
@@ -224,24 +172,6 @@ def _orders(text: str) -> range:
         note = f"write a whole number from {_LEAST_ORDER} to {_GREATEST_ORDER}, or two of them, as 2..16"
         raise DiagnosticError(Diagnostic("E1412", f"`{text}` is not an order of a divergence", notes=(note,)))
     return range(ends[0], ends[1] + 1)
-
-
-#: The names of options in the code.
-_PARAMETERS = {
-    "--constant": "constant",
-    "--max-loss": "max_loss",
-    "--delta-of": "delta_of",
-    "--budget-of": "budget_of",
-    "--profile": "profile",
-    "--renyi": "renyi",
-    "--rho": "rho",
-    "--budget": "budget",
-    "--delta": "delta",
-    "--at": "at_text",
-    "--eps": "eps",
-    "--plot": "plot",
-    "--certificate": "proof",
-}
 
 
 def _answer(

@@ -11,26 +11,8 @@ from typing import Any
 
 import click
 
-from dipc.cli.options import (
-    Work,
-    asked_of,
-    define_option,
-    format_option,
-    gamma_of_outputs,
-    gamma_of_outputs_option,
-    html_option,
-    input_option,
-    inputs_option,
-    limit_option,
-    opened,
-    output_option,
-    parse_input,
-    parse_output,
-    plot_option,
-    positive_option,
-    program_argument,
-    quiet_option,
-)
+from dipc.cli.option_table import takes
+from dipc.cli.options import Work, asked_of, gamma_of_outputs, opened, parse_input, parse_output, positive_option
 from dipc.cli.output import Output, check_target, write_text
 from dipc.cli.terminal import ExitCode, ProgressBar, look_of, write
 from dipc.examples import names, text
@@ -54,17 +36,9 @@ Examples:
 
 
 @click.command(epilog=_PROB_EPILOG)
-@program_argument
-@input_option
-@click.option("--output", "output_texts", metavar="NAME=VALUE,…", multiple=True, help="Only outputs with these values.")
-@gamma_of_outputs_option
-@click.option("--eps", "eps_text", metavar="VALUE", help="Show each probability also as a number at this eps.")
-@define_option
-@format_option("text", "json", "latex")
-@html_option
-@plot_option("Draw the probabilities over eps (needs matplotlib).")
-@output_option
-@quiet_option
+@takes(
+    "PROG --input --output --gamma~output --eps~shown -D --format=text|json|latex --html --plot~outputs -o --quiet,-q"
+)
 def prob(**given: Any) -> ExitCode:
     """Show every output at one input with its exact probability, in closed form, for every eps."""
     output, asked = opened(given)
@@ -93,22 +67,7 @@ Examples:
 
 
 @click.command(epilog=_DTMC_EPILOG)
-@program_argument
-@click.option(
-    "--input",
-    "input_texts",
-    metavar="NAME=VALUE,…",
-    multiple=True,
-    help="The input; by default real inputs stay symbols.",
-)
-@click.option(
-    "--output", "output_texts", metavar="NAME=VALUE,…", multiple=True, help="Only the paths to these outputs."
-)
-@click.option("--eps", "eps_text", metavar="VALUE", help="Show each probability also as a number at this eps.")
-@define_option
-@format_option("text", "dot")
-@output_option
-@quiet_option
+@takes("PROG --input~chain --output~chain --eps~shown -D --format=text|dot -o --quiet,-q")
 def dtmc(**given: Any) -> ExitCode:
     """Show a program's Markov chain.
 
@@ -145,15 +104,7 @@ Examples:
 
 
 @click.command(epilog=_TABLE_EPILOG)
-@program_argument
-@inputs_option
-@define_option
-@click.option(
-    "--eps", "eps_text", metavar="VALUE", help="The eps to read the program at, where it has terms such as 1/eps."
-)
-@output_option
-@limit_option("A limit, such as rows=N for the most rows to write.")
-@quiet_option
+@takes("PROG --inputs -D --eps~table -o --limit~rows --quiet,-q")
 def table(**given: Any) -> ExitCode:
     """Write the table of the exact answers: inputs, outputs and the distance to disagreement dd.
 
@@ -171,9 +122,7 @@ def table(**given: Any) -> ExitCode:
 
 
 @click.command()
-@program_argument
-@click.option("--check", "only_check", is_flag=True, help="Print nothing; exit 1 if the file is not in this form.")
-@output_option
+@takes("PROG --check -o")
 def fmt(program_path: Path, only_check: bool, target: Path | None) -> ExitCode:
     """Print a program in canonical form. Comments stay, and several blank lines become one."""
     check_target(target)
@@ -199,7 +148,7 @@ Examples:
 
 @click.command(epilog=_EXAMPLES_EPILOG)
 @click.argument("name", required=False)
-@output_option
+@takes("-o")
 def examples(name: str | None, target: Path | None) -> ExitCode:
     """Write one of the mechanisms that come with dipc, or list all of them with a description."""
     check_target(target)

@@ -5,26 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import click
 
 from dipc.algebra.numbers import exact_grid
+from dipc.cli.option_table import takes
 from dipc.cli.options import (
     Work,
     gamma_of_outputs,
-    gamma_of_outputs_option,
-    input_option,
     opened,
     parse_definitions,
     parse_input,
     parse_output,
     positive_option,
-    program_argument,
-    quiet_option,
-    run_at_option,
-    run_options,
     share_option,
 )
 from dipc.cli.output import check_distinct, check_target, later, write_result
@@ -54,16 +48,7 @@ Exit codes: 0 done, 2 bad input, 3 a limit was reached, 70 internal error.
 
 
 @click.command(epilog=_RUN_EPILOG)
-@program_argument
-@input_option
-@run_at_option
-@click.option(
-    "-n", "--runs", metavar="RUNS", type=click.IntRange(min=1), default=1, help="How many runs; 1 by default."
-)
-@click.option("--grid", "grid_text", metavar="VALUE", help="Round real outputs down to multiples of it, such as 2^-20.")
-@click.option("--samples", metavar="FILE.csv", type=Path, help="Write the outputs to FILE, for `dipc conform`.")
-@click.option("--seed", metavar="S", type=click.IntRange(min=0), help="For tests: equal seeds give equal outputs.")
-@run_options
+@takes("PROG --input --eps~run -n,--runs --grid --samples --seed -D --limit~run --format=text|json -o")
 def run(**given: Any) -> ExitCode:
     """Run a program with exact noise: its outputs have exactly the law that the proofs describe.
 
@@ -101,43 +86,10 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
 
 
 @click.command(short_help="Run a program many times, and compare.", epilog=_SIMULATE_EPILOG)
-@program_argument
-@input_option
-@run_at_option
-@click.option(
-    "-n",
-    "--runs",
-    metavar="RUNS",
-    type=click.IntRange(min=1),
-    default=100_000,
-    help="How many runs; 100000 by default.",
+@takes(
+    "PROG --input --eps~run -n,--runs~many --seed~counts --output~share --gamma~output --confidence~all "
+    "--loop-limit -D --limit~run --format=text|json -o --quiet,-q"
 )
-@click.option(
-    "--seed", metavar="S", type=click.IntRange(min=0), default=0, help="Equal seeds give equal counts; 0 by default."
-)
-@click.option(
-    "--output",
-    "outputs",
-    metavar="NAME=VALUE,…",
-    multiple=True,
-    help="Compare the share of these outputs, instead of all finite outputs; may be repeated.",
-)
-@gamma_of_outputs_option
-@click.option(
-    "--confidence",
-    "confidence_text",
-    metavar="VALUE",
-    default="0.999999",
-    help="The confidence of all intervals together; 0.999999 by default.",
-)
-@click.option(
-    "--loop-limit",
-    type=click.IntRange(min=1),
-    metavar="ROUNDS",
-    help="Stop when a run repeats a `while` more often; 100000 by default.",
-)
-@run_options
-@quiet_option
 def simulate(**given: Any) -> ExitCode:
     """Run a program many times at one input and eps, and compare the outputs with their exact probabilities.
 
@@ -213,16 +165,9 @@ probability unknown, 70 internal error.
 
 
 @click.command(epilog=_CONFORM_EPILOG)
-@program_argument
-@input_option
-@run_at_option
-@click.option(
-    "--counts", metavar="FILE.csv", type=Path, help="A file with the number of times that each output was observed."
+@takes(
+    "PROG --input --eps~run --counts --samples~observed --grid~observed -D --limit~run --format=text|json -o --quiet,-q"
 )
-@click.option("--samples", metavar="FILE.csv", type=Path, help="A file with the observed outputs, one a line.")
-@click.option("--grid", "grid_text", metavar="VALUE", help="The number of which rounded real outputs are multiples.")
-@run_options
-@quiet_option
 def conform(**given: Any) -> ExitCode:
     """Compare observed outputs of a real implementation with the exact distribution of a program.
 
@@ -262,19 +207,7 @@ exact probability unknown, 70 internal error.
 
 
 @click.command(epilog=_AUDIT_EPILOG)
-@program_argument
-@click.option(
-    "--samples-at",
-    "samples",
-    metavar="INPUT FILE.csv",
-    type=(str, click.Path(path_type=Path)),
-    multiple=True,
-    help="Outputs observed at an input; give it twice, for two inputs.",
-)
-@run_at_option
-@click.option("--confidence", "confidence_text", metavar="P", default="99%", help="The confidence; 99% by default.")
-@run_options
-@quiet_option
+@takes("PROG --samples-at --eps~run --confidence~audit -D --limit~run --format=text|json -o --quiet,-q")
 def audit(**given: Any) -> ExitCode:
     """Bound the privacy loss of a real implementation from below, by observed outputs at two inputs.
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import click
 
-from dipc.cli.options import claims_tested, format_option, output_option, positive_option, quiet_option
+from dipc.cli.option_table import takes
+from dipc.cli.options import claims_tested, positive_option
 from dipc.cli.output import Output, check_distinct, check_target, later, write_text
 from dipc.cli.terminal import ExitCode, look_of, write, write_diagnostics
 from dipc.mechanisms.dipc_input import imported
@@ -52,12 +53,7 @@ input, 3 a claim is unexpectedly undecided, 70 internal error.
 
 @click.command(epilog=_TEST_EPILOG)
 @click.argument("paths", metavar="FILE.toml…", type=Path, nargs=-1, required=True)
-@click.option("--junit", metavar="FILE", type=Path, help="Write the results to FILE as JUnit's XML, too.")
-@format_option("text", "json", "github", text="text by default; github: annotations of the places in the sources.")
-@output_option
-@click.option("-j", "--jobs", metavar="N", default="1", help="Test N claims at a time; auto for all processors.")
-@click.option("--cache", metavar="FILE", type=Path, help="Store decisions in FILE, and reuse those stored there.")
-@quiet_option
+@takes("--junit --format~test=text|json|github -o -j,--jobs~test --cache --quiet,-q")
 def test(**given: Any) -> ExitCode:
     """Test that claims have their expected verdicts: those of the files, and of all *.dipc.toml below directories."""
     output = Output.from_options(given)
@@ -131,12 +127,7 @@ adjacent = "linf:1"
 
 @click.command(epilog=_NEW_EPILOG)
 @click.argument("name", metavar="NAME")
-@click.option(
-    "--language",
-    type=click.Choice(["python", "dip"]),
-    default="python",
-    help="The language of the mechanism; python by default.",
-)
+@takes("--language")
 def new(name: str, language: str) -> ExitCode:
     """Write a first mechanism with its claim, and a test that proves it, into this directory."""
     if not (re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) and not iskeyword(name)) or name in RESERVED | {
@@ -182,11 +173,7 @@ _CLAIMS = "imported.dipc.toml"
 
 @click.command(name="import", epilog=_IMPORT_EPILOG)
 @click.argument("path", metavar="FILE.txt|DIR", type=Path)
-@click.option("--pairs", "pairs", metavar="FILE", type=Path, help="Write the pairs of adjacent inputs to FILE.")
-@click.option("--at", "at_text", metavar="EPS", help="Fix eps: rates that are not multiples of eps need it.")
-@click.option("--budget", metavar="K*eps", help="The privacy budget of the files of a directory; eps by default.")
-@click.option("--delta", metavar="EXPR", help="The delta of the files of a directory; 0 by default.")
-@output_option
+@takes("--pairs --at~import --budget~import --delta~import -o")
 def import_(
     path: Path, pairs: Path | None, at_text: str | None, budget: str | None, delta: str | None, target: Path | None
 ) -> ExitCode:

@@ -26,6 +26,9 @@ from dipc.algebra.limits import Undecided
 from dipc.outcome.outcome import Look, to_ascii
 from dipc.text.diagnostic import DefectError, Diagnostic, DiagnosticError, listing, mistyped, render
 
+#: The environment variable with which a shell requests completions.
+COMPLETE = "_DIPC_COMPLETE"
+
 
 class ClosedOutput(io.TextIOBase):
     """The substitute for a standard output that was closed before the process began: every write fails."""

@@ -19,13 +19,13 @@ from click.shell_completion import get_completion_class, shell_complete
 
 import dipc
 from dipc import __version__
-from dipc.cli.main import COMMANDS, COMPLETE, cli
-from dipc.cli.options import define_option, parse_definitions
+from dipc.cli.option_table import takes
+from dipc.cli.options import parse_definitions
 from dipc.cli.output import check_target, later, write_text
-from dipc.cli.terminal import ExitCode, ProgressBar, write
+from dipc.cli.terminal import COMPLETE, ExitCode, ProgressBar, write
 from dipc.program.program import SEPARATOR, source_at, validate_source
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
-from dipc.verifier.command import EXPECTED_OPTIONS, NOT_TO_THE_END, VERDICTS, read_certificate
+from dipc.verifier.command import EXPECTED_OPTIONS, NOT_TO_THE_END, read_certificate
 from dipc.verifier.command import verify as checked
 from dipc.verifier.document import read_document
 from dipc.verifier.reading import STEPS, Budget, Exhausted, Rejected, Unreadable
@@ -77,19 +77,9 @@ def _expected_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCod
 
 @click.command(epilog=_VERIFY_EPILOG)
 @click.argument("certificate_path", metavar="FILE", type=Path)
-@click.option("--program", "program_path", metavar="PROG.dip", type=Path, help="Compare the program with this one.")
-@click.option("--table", "table_path", metavar="TABLE.csv", type=Path, help="Compare the rows with this table's.")
-@define_option
-@click.option(
-    "--steps", metavar="N", type=click.IntRange(min=1), help="Give up after so many steps; 120 million by default."
-)
-@click.option(
-    "--coq", "coq_path", metavar="OUT.v", type=Path, help="Write its inequalities as theorems, which Coq proves anew."
-)
-@click.option("--expect", type=click.Choice(VERDICTS), help="Exit with 1 unless this verdict on the claim follows.")
-@click.option("--inputs", type=click.Choice(["all"]), help="Expect the claim at all inputs of the program.")
+@takes("--program --table -D --steps --coq --expect --inputs~expected")
 @_expected_options
-@click.option("--quiet", "-q", is_flag=True, help="Print the theorem only, and what is expected unless it is met.")
+@takes("--quiet,-q~theorem")
 def verify(
     certificate_path: Path,
     program_path: Path | None,
@@ -186,9 +176,6 @@ def lsp() -> ExitCode:
 #: The address to which only this machine can connect.
 HOST = "127.0.0.1"
 
-#: The default port; links to the page stay valid, as it does not vary.
-PORT = 8437
-
 _PACKAGE = "dipc_playground"
 
 #: The content security policy: the page loads only its own files.
@@ -206,8 +193,7 @@ Examples:
 
 
 @click.command(epilog=_SERVE_EPILOG)
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, help=f"{PORT} by default; 0 is any free one.")
-@click.option("--open/--no-open", "opens", default=True, help="Open a browser; the default.")
+@takes("--port --open/--no-open")
 def serve(port: int, opens: bool) -> ExitCode:
     """Open the playground: programs and claims in a browser, checked as you type.
 
@@ -316,7 +302,9 @@ Examples:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "man"]))
 def completion(shell: str) -> ExitCode:
     """Print the script with which a shell completes commands, options and files of `dipc`; or the manual page."""
-    write(sys.stdout, page() if shell == "man" else script(shell))
+    commands = click.get_current_context().find_root().command
+    assert isinstance(commands, click.Group)
+    write(sys.stdout, page(commands) if shell == "man" else script(commands, shell))
     return ExitCode.ACCURATE
 
 
@@ -339,42 +327,46 @@ def schema(name: str | None) -> ExitCode:
 # --- Completion in shells, and the manual page ------------------------------------------------------------------------
 
 
-def script(shell: str) -> str:
+def script(commands: click.Group, shell: str) -> str:
     """The completion script of `shell`: bash, zsh or fish."""
     known = get_completion_class(shell)
     assert known is not None
-    completion = known(cli, {}, "dipc", COMPLETE)
+    completion = known(commands, {}, "dipc", COMPLETE)
     return completion.source_template % completion.source_vars()
 
 
-def complete(instruction: str) -> int:
+def complete(commands: click.Group, instruction: str) -> int:
     """Print completions, or the script, for a shell's request, and return the exit code."""
-    for name in COMMANDS:
-        command = cli.get_command(click.Context(cli), name)
-        assert command is not None
+    for _, command in _each(commands):
         for param in command.params:
             if param.type.name == "Path":
                 param.type = click.Path()  # complete the names of files
-    return shell_complete(cli, {}, "dipc", COMPLETE, instruction)
+    return shell_complete(commands, {}, "dipc", COMPLETE, instruction)
+
+
+def _each(commands: click.Group) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(commands)
+    for name in commands.list_commands(context):
+        command = commands.get_command(context, name)
+        assert command is not None
+        yield name, command
 
 
 # --- the manual page -------------------------------------------------------------------------------
 
 
-def page() -> str:
+def page(commands: click.Group) -> str:
     """The manual page, in the macros of man(7)."""
-    return "\n".join(_lines()) + "\n"
+    return "\n".join(_lines(commands)) + "\n"
 
 
-def _lines() -> Iterator[str]:
+def _lines(commands: click.Group) -> Iterator[str]:
     yield f'.TH DIPC 1 "" "dipc {__version__}" "User Commands"'
     yield from (".SH NAME", r"dipc \- decides exactly whether differentially private mechanisms are accurate")
     yield from (".SH SYNOPSIS", ".B dipc", r"\fICOMMAND\fR [\fIOPTIONS\fR] \fIARGUMENTS\fR")
-    yield from (".SH DESCRIPTION", _plain(cli.help or ""))
+    yield from (".SH DESCRIPTION", _plain(commands.help or ""))
     yield ".SH COMMANDS"
-    for name in COMMANDS:
-        command = cli.get_command(click.Context(cli), name)
-        assert command is not None
+    for name, command in _each(commands):
         context = click.Context(command, info_name=f"dipc {name}")
         yield from (f".SS {_plain(' '.join([f'dipc {name}', *command.collect_usage_pieces(context)]))}",)
         yield _plain((command.help or "").replace("\b", ""))

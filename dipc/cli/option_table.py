@@ -1,0 +1,248 @@
+"""The table of all options: their values, and the help for them, from which every command takes its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import click
+
+from dipc.algebra.limits import LIMIT_NAMES
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+#: The settings of an option, as click takes them; `to` is the name of its value in the code, if it is another one.
+_Settings: TypeAlias = dict[str, Any]
+
+
+def _text(about: str, metavar: str, to: str | None = None, **more: Any) -> _Settings:
+    return {"help": about, "metavar": metavar, "to": to, **more}
+
+
+def _texts(about: str, metavar: str, to: str | None = None, **more: Any) -> _Settings:
+    return _text(about, metavar, to, multiple=True, **more)
+
+
+def _path(about: str, metavar: str = "FILE", to: str | None = None) -> _Settings:
+    return _text(about, metavar, to, type=Path)
+
+
+def _count(about: str, metavar: str | None, least: int, most: int | None = None, **more: Any) -> _Settings:
+    return {"help": about, "metavar": metavar, "type": click.IntRange(least, most), **more}
+
+
+def _word(about: str, words: str, **more: Any) -> _Settings:
+    return {"help": about, "type": click.Choice(words.split()), **more}
+
+
+def _flag(about: str, to: str | None = None) -> _Settings:
+    return {"help": about, "to": to, "is_flag": True}
+
+
+_INPUT, _BUDGET, _EPS = "NAME=VALUE,…", "K*eps", '"(0, 1/2]"; "(0, inf)", which is all, by default.'
+_LIMITS = f"{', '.join([*LIMIT_NAMES][:-1])} or {[*LIMIT_NAMES][-1]}"
+
+#: Every option by its name. Where commands differ in it, the names end with ~ and a word.
+OPTIONS: dict[str, _Settings] = {
+    # The program and its inputs
+    "PROG": {"metavar": "PROG.dip|FILE.py::NAME", "to": "program_path", "type": Path},
+    "TABLE": {"metavar": "[TABLE.csv]", "to": "table_path", "type": Path, "required": False},
+    "-D": _texts("Give a constant of the program another value; may be repeated.", "name=value", "definitions"),
+    "-D~family": _texts(
+        "Give a constant another value, or several: m=4, m=1..10 or c={1,2}; may be repeated.",
+        "name=values",
+        "definitions",
+    ),
+    "--inputs": _texts(
+        'The inputs: all, "q = -1..1", "x in {0, 1/2}", or a CSV file of inputs; may be repeated.', "SPEC"
+    ),
+    "--inputs~expected": _word("Expect the claim at all inputs of the program.", "all"),
+    "--for-all": _text(
+        'With --inputs all: prove the claim for every value of the constant NAME, or for "NAME >= 3". -D NAME=all '
+        "does the same.",
+        "NAME",
+    ),
+    "--input": _texts("A value for every input.", _INPUT, "input_texts"),
+    "--input~error": _texts("A value for an input, in place of --inputs.", _INPUT, "input_texts"),
+    "--input~chain": _texts("The input; by default real inputs stay symbols.", _INPUT, "input_texts"),
+    "--output": _texts("Only outputs with these values.", _INPUT, "output_texts"),
+    "--output~chain": _texts("Only the paths to these outputs.", _INPUT, "output_texts"),
+    "--output~share": _texts(
+        "Compare the share of these outputs, instead of all finite outputs; may be repeated.", _INPUT, "outputs"
+    ),
+    "--output~error": _text("The numeric output whose error the claim bounds.", "NAME"),
+    "--program": _path("Compare the program with this one.", "PROG.dip", "program_path"),
+    "--table": _path("Compare the rows with this table's.", "TABLE.csv", "table_path"),
+    # The claim
+    "--beta": _text(
+        "The greatest allowed probability of a wrong answer. EXPR may use eps, alpha, gamma, the constants, "
+        "exp, log, sqrt, erfc, min, max and abs.",
+        "EXPR",
+    ),
+    "--alpha": _text(
+        "Claim accuracy only for inputs with a distance to disagreement above alpha; dd: each input's own distance.",
+        "VALUE|dd",
+    ),
+    "--alpha~error": _text("The alpha that the claim mentions.", "VALUE|dd"),
+    "--gamma": _text("The allowed error of real and int outputs; 0 by default. free: any.", "VALUE"),
+    "--gamma~number": _text("The allowed error of real and int outputs; 0 by default.", "VALUE"),
+    "--gamma~output": _text(
+        "The allowed distance of real and int outputs from --output; 0 by default.", "VALUE", "gamma_text"
+    ),
+    "--eps": _text(f"The values of eps, such as {_EPS}", "INTERVALS"),
+    "--eps~one": _text(f"The values of eps, such as 1/2 or {_EPS}", "VALUE|INTERVALS"),
+    "--eps~error": _text('The values of eps; "(0, inf)", which is all, by default.', "INTERVALS"),
+    "--eps~privacy": _text('The values of eps, such as "(0, 1/2]"; all by default.', "INTERVALS"),
+    "--eps~run": _text("The eps of the run.", "VALUE", "eps_text", required=True),
+    "--eps~shown": _text("Show each probability also as a number at this eps.", "VALUE", "eps_text"),
+    "--eps~table": _text("The eps to read the program at, where it has terms such as 1/eps.", "VALUE", "eps_text"),
+    "--error": _text("Claim that the expected error is at most EXPR, for every eps.", "EXPR"),
+    "--moment": _count(
+        "1 for the mean of the error, 2 for the mean of its square; 1 by default.", None, 1, 2, default=1
+    ),
+    "--adjacent": _text(
+        "Which inputs are adjacent. linf:1: every input moves by at most 1. l1:1: the moves add up to at most 1. "
+        "hamming:1: one input differs. PAIRS.csv: a file with one pair a row, in columns q and q' for each input q.",
+        "DISTANCE|PAIRS.csv",
+        required=True,
+    ),
+    "--adjacent~tune": _text("Compare values at equal privacy for this adjacency, such as linf:1.", "ADJACENCY"),
+    "--adjacent~solve": _text("For a constant: claim privacy with this adjacency, such as linf:1.", "ADJACENCY"),
+    "--budget": _text("The privacy budget; eps by default.", _BUDGET),
+    "--budget~solve": _text("The budget of the privacy claim; eps by default.", _BUDGET),
+    "--budget~import": _text("The privacy budget of the files of a directory; eps by default.", _BUDGET),
+    "--delta": _text("The delta, a number or an expression in eps; 0 by default.", "EXPR"),
+    "--delta~solve": _text("The delta of the privacy claim; 0 by default.", "EXPR"),
+    "--delta~import": _text("The delta of the files of a directory; 0 by default.", "EXPR"),
+    "--expect": _word(
+        "Exit with 1 unless this verdict on the claim follows.", "accurate inaccurate private not-private"
+    ),
+    # The number to find
+    "--constant": _flag("Find the least K such that the program is K*eps-private."),
+    "--max-loss": _flag("Find the largest privacy loss log(p/p') --at an eps."),
+    "--delta-of": _text("Find the least delta for this budget, for every eps.", _BUDGET),
+    "--budget-of": _text("Find the least budget for this delta --at an eps.", "DELTA"),
+    "--profile": _flag("Find the least delta of each budget --at an eps, and the privacy loss distribution."),
+    "--renyi": _text("Find the largest Renyi divergence of these orders --at an eps.", "A|A..B"),
+    "--rho": _flag("Find the least rho of zero-concentrated differential privacy."),
+    "--compose": _count(
+        "Judge K independent runs together. Runs that depend on earlier ones must be one program.",
+        "K",
+        1,
+        to="runs_together",
+        default=1,
+    ),
+    "--at": _text("The eps at which a number is found; with --delta-of, an eps to show in addition.", "EPS", "at_text"),
+    "--at~error": _text("Show the error as a number at this eps; 1 by default.", "EPS"),
+    "--at~import": _text("Fix eps: rates that are not multiples of eps need it.", "EPS", "at_text"),
+    "--estimate": _flag("With --max-loss: also estimate the loss at the worst pair from random runs."),
+    "--for": _text("The number to find; see below.", "eps|alpha|beta|gamma|error|NAME|RANGE", "wanted"),
+    "--for~tune": _word("The number to minimize; alpha by default.", "alpha gamma eps", to="wanted"),
+    "--vary": _texts('A constant to vary, and its range: "s in (0, 1)".', "RANGE"),
+    "--denominator": _count("The largest denominator of the constants; 1000 by default.", None, 2, 10**5, default=1000),
+    "--tolerance": _text("The proved distance from the best objective; 1% by default.", "SHARE", default="1%"),
+    "--side": _word("The ends that the interval has; all three kinds by default.", "both lower upper"),
+    "--confidence": _text("The probability; 95% by default.", "SHARE", default="95%"),
+    "--confidence~all": _text(
+        "The confidence of all intervals together; 0.999999 by default.", "VALUE", "confidence_text", default="0.999999"
+    ),
+    "--confidence~audit": _text("The confidence; 99% by default.", "P", "confidence_text", default="99%"),
+    # Runs
+    "-n": _count("The number of runs of --estimate; 100000 by default.", "N", 1, to="runs"),
+    "-n,--runs": _count("How many runs; 1 by default.", "RUNS", 1, default=1),
+    "-n,--runs~many": _count("How many runs; 100000 by default.", "RUNS", 1, default=100_000),
+    "--seed": _count("For tests: equal seeds give equal outputs.", "S", 0),
+    "--seed~counts": _count("Equal seeds give equal counts; 0 by default.", "S", 0, default=0),
+    "--seed~estimate": _count("The seed of these runs; 0 by default.", "N", 0),
+    "--grid": _text("Round real outputs down to multiples of it, such as 2^-20.", "VALUE", "grid_text"),
+    "--grid~observed": _text("The number of which rounded real outputs are multiples.", "VALUE", "grid_text"),
+    "--samples": _path("Write the outputs to FILE, for `dipc conform`.", "FILE.csv"),
+    "--samples~observed": _path("A file with the observed outputs, one a line.", "FILE.csv"),
+    "--samples-at": _texts(
+        "Outputs observed at an input; give it twice, for two inputs.",
+        "INPUT FILE.csv",
+        "samples",
+        type=(str, click.Path(path_type=Path)),
+    ),
+    "--counts": _path("A file with the number of times that each output was observed.", "FILE.csv"),
+    "--loop-limit": _count("Stop when a run repeats a `while` more often; 100000 by default.", "ROUNDS", 1),
+    # The answer
+    "--format": _word("The form of the answer; text by default.", "", to="form"),
+    "--format~test": _word("text by default; github: annotations of the places in the sources.", "", to="form"),
+    "-o": _path("Write the result to FILE instead of stdout. A failure leaves FILE unchanged.", to="target"),
+    "--certificate": _path("Write the proofs to FILE, for `dipc verify`.", to="proof"),
+    "--html": _path("Also write the report to FILE as a self-contained web page."),
+    "--plot~rows": _path("Draw Pr and 1 - beta over eps (needs matplotlib).", "FILE.svg|png"),
+    "--plot~error": _path("Draw the expected error over eps (needs matplotlib).", "FILE.svg|png"),
+    "--plot~factor": _path("Draw the factor against eps, or over a family (needs matplotlib).", "FILE.svg|png"),
+    "--plot~tune": _path("Draw the objective at the values tried (needs matplotlib).", "FILE.svg|png"),
+    "--plot~privacy": _path("Draw the probability and the greatest allowed one (needs matplotlib).", "FILE.svg|png"),
+    "--plot~outputs": _path("Draw the probabilities over eps (needs matplotlib).", "FILE.svg|png"),
+    "--quiet,-q": _flag("Print the first line only, and no progress."),
+    "--quiet,-q~theorem": _flag("Print the theorem only, and what is expected unless it is met."),
+    "--digits": _count("Significant digits; 30 by default.", "N", 1, 1000),
+    "--digits~interval": _count("Significant digits; 10 by default.", "N", 1, 1000),
+    "--digits~failing": _count(
+        "Show the failing eps to N digits, with the worst eps and its shortfall; 15 by default in JSON.", "N", 1, 1000
+    ),
+    "--digits~tune": _count("Significant digits of the answer; 7 by default.", "N", 1, 1000),
+    "--digits~privacy": _count("Significant digits of numbers that are not exact; 20 by default.", "N", 1, 1000),
+    "--classes/--no-classes": {
+        "help": "Decide inputs with equal obligations once; the default for thousands of --inputs.",
+        "to": "classes",
+        "default": None,
+    },
+    "--closed-form": _count("Show the probability of row number ROW in closed form; JSON shows all rows.", "ROW", 1),
+    "--strict": _word(
+        "Exit with 3 if all rows hold vacuously; with =rows, if any row does.", "all rows", metavar="[=all|rows]"
+    ),
+    "--time": _flag("Show the time that each stage took.", "times"),
+    "--junit": _path("Write the results to FILE as JUnit's XML, too."),
+    "--pairs": _path("Write the pairs of adjacent inputs to FILE."),
+    "--coq": _path("Write its inequalities as theorems, which Coq proves anew.", "OUT.v", "coq_path"),
+    # The work
+    "--limit": _texts(f"Raise or lower a limit; NAME is {_LIMITS}.", "NAME=N", "limits"),
+    "--limit~rows": _texts("A limit, such as rows=N for the most rows to write.", "NAME=N", "limits"),
+    "--limit~run": _texts(
+        "Raise or lower a limit of the exact engine, as for `dipc check`; may be repeated.", "NAME=N", "limits"
+    ),
+    "-j,--jobs": _text("Use N processes; auto for one on each processor.", "N", default="1"),
+    "-j,--jobs~test": _text("Test N claims at a time; auto for all processors.", "N", default="1"),
+    "--cache": _path("Store decisions in FILE, and reuse those stored there."),
+    "--dask": _text("Use the Dask cluster whose scheduler has this address.", "ADDRESS"),
+    "--steps": _count("Give up after so many steps; 120 million by default.", "N", 1),
+    # Other commands
+    "--check": _flag("Print nothing; exit 1 if the file is not in this form.", "only_check"),
+    "--language": _word("The language of the mechanism; python by default.", "python dip", default="python"),
+    "--port": _count("8437 by default; 0 is any free one.", None, 0, 65535, default=8437),
+    "--open/--no-open": {"help": "Open a browser; the default.", "to": "opens", "default": True},
+}
+
+
+def takes(names: str) -> Callable[[_F], _F]:
+    """Give a command these arguments and options of the table, in the order of its help.
+
+    `--format=text|json` states the forms of the answer, the default first.
+    """
+
+    def decorate(command: _F) -> _F:
+        for name in reversed(names.split()):
+            key, _, words = name.partition("=")
+            settings = dict(OPTIONS[key])
+            parameter = settings.pop("to", None)
+            if words:
+                settings |= {"type": click.Choice(words.split("|")), "default": words.partition("|")[0]}
+            if key[0] == "-":
+                flags = key.partition("~")[0].split(",")
+                command = click.option(*flags, *([parameter] if parameter else []), **settings)(command)
+            else:
+                command = click.argument(parameter, **settings)(command)
+        return command
+
+    return decorate
+
+
+def parameter_of(name: str) -> str:
+    """Return the name of an option's value in the code."""
+    return str(OPTIONS.get(name, {}).get("to") or name.lstrip("-").replace("-", "_"))
