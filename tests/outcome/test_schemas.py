@@ -13,7 +13,19 @@ from typing import Any
 import jsonschema
 import pytest
 
+from dipc.algebra.record import Record
+from dipc.auditing import Audit
 from dipc.cli.main import COMMANDS, run
+from dipc.inverse.question import AlphaSolution, BetaSolution, EpsSolution, GammaSolution
+from dipc.inverse.solve import Intervals
+from dipc.inverse.solve_constant import ConstantSolution
+from dipc.inverse.tune import Tuned
+from dipc.outcome.program import Outcomes
+from dipc.questions.expected_error import ErrorReport
+from dipc.questions.privacy.outcome import PrivacyReport
+from dipc.questions.report import Report
+from dipc.simulation.compare import ComparedTally
+from dipc.simulation.conform import Conformance
 from dipc.verifier import document
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +67,7 @@ MADE = {
     "tune": 'tune tests/golden/files/split.dip -D m=1 --vary "s in [1/3, 1/2]" --adjacent linf:1 --tolerance 2',
     "solve eps": "solve docs/programs/busy.dip --inputs all --for eps --beta 1/10 --alpha 1",
     "solve beta": "solve docs/programs/busy.dip --inputs all --for beta",
+    "solve constant": 'solve docs/programs/busy.dip --inputs all --for "T in {100, 103}"',
 }
 
 
@@ -166,3 +179,34 @@ def test_schemas_are_schemas_and_are_printed(capsys: pytest.CaptureFixture[str])
         assert run(["schema", name]) == 0
         assert json.loads(capsys.readouterr().out) == schema
     assert run(["schema", "nothing"]) == 2
+
+
+SOLUTIONS = (EpsSolution, GammaSolution, AlphaSolution, BetaSolution, ConstantSolution)
+
+
+def keys(fields: str) -> set[str]:
+    """The keys of an object with these fields, without those of objects inside."""
+    return {word.partition("=")[0].rstrip("?+-").partition(":")[0] for word in outermost(fields) if word[0] != "*"}
+
+
+def outermost(fields: str) -> list[str]:
+    """The words of the fields outside of brackets; those of `?(…)` belong to the object itself."""
+    flat = re.sub(r"(?<![^\s(])\?\(([^()]*)\)", r"\1", fields)
+    while "(" in flat:
+        flat = re.sub(r"[?+-]?\([^()]*\)", "", flat)
+    return flat.split()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [Report, ErrorReport, PrivacyReport, Tuned, Intervals, ComparedTally, Conformance, Audit, Outcomes, *SOLUTIONS],
+    ids=lambda each: each.__name__,
+)
+def test_the_schema_has_the_fields_of_the_record(record: type[Record]) -> None:
+    """A field without a line in the schema, and a required key that no field gives, are mistakes of one of them."""
+    stated = vars(record).get("schema") or getattr(record, "schema", None)
+    name = stated.removeprefix("dipc.").partition("/")[0] if isinstance(stated, str) else "check"
+    given = keys(record.FIELDS + " " + getattr(record, "DETAILS", ""))
+    schema = SCHEMAS[name]
+    assert given <= schema["properties"].keys()
+    assert set(schema["required"]) <= given
