@@ -49,6 +49,8 @@ if TYPE_CHECKING:
         exponential_noise,
         gaussian,
         laplace,
+        truncated_laplace,
+        uniform,
     )
     from dipc.program.program import OutputProbability, Program, load
     from dipc.questions.privacy.check import check_privacy
@@ -142,7 +144,9 @@ __all__ = [
     "solve",
     "table",
     "tighten",
+    "truncated_laplace",
     "tune",
+    "uniform",
     "verify",
 ]
 
@@ -172,7 +176,7 @@ _NAMES = {
     "dipc.verifier.document": "Accepted",
     "dipc.verifier.reading": "Exhausted Rejected Unreadable",
     "dipc.mechanisms.words": "Const Eps Finite Int Ints Real Reals choice discrete_gaussian discrete_laplace exp "
-    "exponential_mechanism exponential_noise gaussian laplace",
+    "exponential_mechanism exponential_noise gaussian laplace truncated_laplace uniform",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 #: Old public names, kept for one release, with the names that replace them.

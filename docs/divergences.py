@@ -44,6 +44,7 @@ ELSEWHERE = frozenset(
             "implication",
             "command",
         ),
+        *("bounded", "uniform", "truncated"),
         *("__init__", "__main__"),
     )
 )

@@ -900,15 +900,16 @@ Edge = Deterministic | Comparison | Choice
 DETERMINISTIC = Deterministic()
 
 
-# --- What is known of noises before anything is compared: one-sided noise is never negative ---------------------------
+# --- What is known of noises before anything is compared: one-sided noise is never negative, other noise is bounded ---
 
 
 def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:
-    """The supports of the noises: each that has a least value is at least that above its mean."""
+    """The supports of the noises, each from its least value above its mean on, and up to its greatest one."""
     known = [
-        constraint(combination([(_ONE, Affine.noise(noise.id)), (-_ONE, noise.mean)], -noise.law.least), CompareOp.GE)
+        constraint(combination([(_ONE, Affine.noise(noise.id)), (-_ONE, noise.mean)], -end), operator)
         for noise in noises
-        if noise.law.least is not None
+        for end, operator in ((noise.law.least, CompareOp.GE), (noise.law.greatest, CompareOp.LE))
+        if end is not None
     ]
     return constraint_set(known) if known else NOTHING_KNOWN
 

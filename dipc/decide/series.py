@@ -599,7 +599,7 @@ def _slack(event: Event, item: Halfspace) -> Fraction:
 
 def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
     """A key of the law of c·N, for the centered noise N."""
-    return noise.law.keyword, abs(c) if noise.law.symmetric else c, noise.rate
+    return noise.law.identity, abs(c) if noise.law.symmetric else c, noise.rate
 
 
 def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:

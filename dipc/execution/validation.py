@@ -29,6 +29,7 @@ from dipc.mechanisms.alone import Accepted, AloneFunction
 from dipc.mechanisms.decorator import python_answer
 from dipc.mechanisms.module import READ_WRONGLY
 from dipc.mechanisms.numbers import Gradient, Inconclusive, RealBall, Trace, Traced, Variable
+from dipc.noise.law import Law
 from dipc.noise.laws import law_of
 from dipc.program.program import Program
 from dipc.program.weights import Weights
@@ -155,9 +156,9 @@ class Script:
 
 @frozen
 class NoiseDrawn:
-    """A noise that Python drew: its law, and its rate, or the deviation of normal noise."""
+    """A noise that Python drew: its law, and its rate, or the deviation of normal noise; None for uniform noise."""
 
-    law: str
+    law: Law
     width: Any
     value: Fraction
 
@@ -193,16 +194,22 @@ class _PythonDraws:
         self._trace = trace
         self.drawn: list[DrawEvent] = []
 
-    def noise(self, law: str, width: object) -> Fraction:
+    def noise(self, law: str, width: object, ends: tuple[object, object] | None = None) -> Fraction:
         number = len(self.drawn)
         given = self._script.draw(number)
         known = law_of(law)
+        if ends is not None:
+            low, high = (_constant_end(end) for end in ends)
+            known = known.with_ends(low, high) if low < high else known
         value = self._script.default_noise(number) if given is None else Fraction(given)
         if known.whole:
             value = Fraction(round(value))
-        if known.least is not None and value < known.least:
+        if known.least is not None and known.greatest is not None:
+            if not known.least <= value <= known.greatest:
+                value = known.least + (value - known.least) % (known.greatest - known.least)
+        elif known.least is not None and value < known.least:
             value = known.least - value
-        self.drawn.append(NoiseDrawn(law, width, value))
+        self.drawn.append(NoiseDrawn(known, width, value))
         return Traced(value, {("draw", number): Fraction(1)}, self._trace, whole=known.whole)
 
     def choice(self, weights: Sequence[object]) -> int:
@@ -255,14 +262,15 @@ class _ProgramDraws:
         event = self._event()
         if event is None:
             return Fraction(0)
-        own = f"{draw.law.name} noise of the {'deviation' if draw.law.by_deviation else 'rate'}"
         width = self._width(draw)
-        if not isinstance(event, NoiseDrawn) or event.law != draw.law.keyword or not _same(width, event.width):
-            raise Mismatch(f"Python draws {_described(event)}, the program {own} {_shown(width)}")
-        return Traced(event.value, {("draw", self._next - 1): Fraction(1)}, self._trace, whole=law_of(event.law).whole)
+        if not isinstance(event, NoiseDrawn) or not _same_law(event.law, draw.law) or not _same(width, event.width):
+            raise Mismatch(f"Python draws {_described(event)}, the program {_noise_text(draw.law, width)}")
+        return Traced(event.value, {("draw", self._next - 1): Fraction(1)}, self._trace, whole=event.law.whole)
 
     def _width(self, draw: SampleNoise) -> Any:
         law, rate = draw.law, draw.rate
+        if not law.takes_rate:
+            return None
         if not law.by_deviation:
             return law.rate_at(rate, self._eps)
         low, high = law.deviation(rate)
@@ -306,18 +314,37 @@ class _ProgramDraws:
 
 
 def _same(one: Any, two: Any) -> bool:
-    """False only if two numbers certainly differ."""
+    """False only if two numbers certainly differ, or one is None."""
+    if one is None or two is None:
+        return one is two
     for here, there in ((one, two), (two, one)):
         if isinstance(here, RealBall):
             return isinstance(there, int | Fraction | RealBall) and here.may_equal(there)
     return isinstance(two, int | Fraction) and bool(one == two)
 
 
+def _same_law(one: Law, other: Law) -> bool:
+    """Whether two laws are one but for their width."""
+    return one.keyword == other.keyword and (one.least, one.greatest) == (other.least, other.greatest)
+
+
+def _constant_end(end: object) -> Fraction:
+    """The end of a support; what is not an exact number is refused by the reading of the function."""
+    if not isinstance(end, int | Fraction):
+        raise Inconclusive("an end of a noise is not an exact number")
+    return Fraction(end)
+
+
+def _noise_text(law: Law, width: object) -> str:
+    support = "" if law.greatest is None else f" from {law.least} to {law.greatest}"
+    scale = "" if width is None else f" of the {law.scale_word} {_shown(width)}"
+    return f"{law.name} noise{scale}{support}"
+
+
 def _described(event: DrawEvent) -> str:
     match event:
-        case NoiseDrawn(law=keyword, width=width):
-            law = law_of(keyword)
-            return f"{law.name} noise of the {'deviation' if law.by_deviation else 'rate'} {_shown(width)}"
+        case NoiseDrawn(law=law, width=width):
+            return _noise_text(law, width)
         case ChoiceMade(weights=weights):
             return f"a choice with the weights {', '.join(map(_shown, weights))}"
         case CandidateDrawn(exponents=exponents):
@@ -564,11 +591,11 @@ class Validation:
         if kind == "draw":
             event = run.drawn[place]
             assert isinstance(event, NoiseDrawn)
-            law = law_of(event.law)
+            law = event.law
             value = event.value + by
             if law.whole and value.denominator != 1:
                 value = Fraction(value.__floor__() if by < 0 else value.__ceil__())
-            if law.least is not None and value < law.least:
+            if (law.least is not None and value < law.least) or (law.greatest is not None and value > law.greatest):
                 return None
             draws[place] = value
             return Script(tuple(inputs), tuple(draws), run.script.later)

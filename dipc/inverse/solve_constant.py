@@ -303,7 +303,8 @@ def _is_monotone(program: Program, name: str, options: Options) -> bool:
     if options.adjacent is None or options.mention(name):
         return False
     tree = parse(program.core.source)
-    rates = [node.rate for node in walk(tree) if isinstance(node, NoiseExpr) and node.law.by_deviation]
+    noises = [node for node in walk(tree) if isinstance(node, NoiseExpr) and node.law.by_deviation]
+    rates = [noise.rate for noise in noises if noise.rate is not None]
     within = sum(occurrences(rate, name) for rate in rates)
     return within == occurrences(tree, name) and all(_grows(rate, name) for rate in rates if mentions(rate, name))
 

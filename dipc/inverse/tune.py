@@ -480,7 +480,8 @@ class _Search:
         """Raise OutsideFragment where the constants occur outside of rates, or rates are not affine in them."""
         core, names = self.program.core, {each.name for each in self.varied}
         tree = parse(core.source)
-        rates = [node.rate for node in walk((tree.declarations, tree.body)) if isinstance(node, NoiseExpr)]
+        drawn = [node for node in walk((tree.declarations, tree.body)) if isinstance(node, NoiseExpr)]
+        rates = [node.rate for node in drawn if node.rate is not None]
         for name in sorted(names):
             if computed_from(tree.declarations, core.given, name):
                 raise OutsideFragment(f"other constants are computed from `{name}`")
@@ -491,7 +492,7 @@ class _Search:
         if not all(_degree(rate, names) in (0, 1) for rate in rates):
             raise OutsideFragment(f"a rate is not an affine function of {' and '.join(f'`{name}`' for name in names)}")
         noises = [each for each in core.instructions if isinstance(each, SampleNoise)]
-        if not all(each.law.has_form for each in noises):
+        if not all(each.law.has_form and each.law.is_positive for each in noises):
             raise OutsideFragment("a bound is known only for noise with exponential tails")
 
     def _is_in_table(self, name: str) -> bool:

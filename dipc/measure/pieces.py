@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
+from fractions import Fraction
 from itertools import pairwise
 from math import comb, lcm, prod
 from typing import Any, NamedTuple, TypeVar
@@ -21,6 +22,7 @@ import flint
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Meter, weight
+from dipc.algebra.numbers import to_fmpq
 from dipc.frozen import frozen
 
 # --- One-variable piecewise exponential polynomials, on the scale X = eps·x -------------------------------------------
@@ -176,6 +178,11 @@ class Slopes:
     def times(self, factor: flint.fmpq) -> Slopes:
         """Return this function times a number."""
         return Slopes({l: (low, {n: p * factor for n, p in powers.items()}) for l, (low, powers) in self.parts.items()})
+
+    def times_term(self, factor: flint.fmpq, exponent: int) -> Slopes:
+        """Return this function times factor·e^{exponent·eps}."""
+        scaled = self if factor == 1 else self.times(factor)
+        return Slopes({l: (low + exponent, powers) for l, (low, powers) in scaled.parts.items()}, scaled.bits)
 
 
 def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmpq_mpoly:
@@ -648,7 +655,7 @@ def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: 
     """Return, piece by piece, a tail integral of the product of a function and an exponential.
 
     For RIGHT it is e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X; for LEFT, e^{rate·X} times
-    the integral of function(C)·e^{-rate·C} from +∞ to X.
+    the integral of function(C)·e^{-rate·C} from +∞ to X. Where that diverges it is another continuous antiderivative.
     """
     tilt = side * rate
     last = len(breaks)
@@ -664,6 +671,67 @@ def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: 
         if 0 <= far < last:
             constant = constant.plus(grown.value(breaks[far], tilt), 1)
     return [result[i] for i in range(last + 1)]
+
+
+class Window(NamedTuple):
+    """The kernel factor·e^{slope·X} on eps·low <= X <= eps·high, and 0 elsewhere, for integers low < high and slope."""
+
+    low: int
+    high: int
+    factor: Fraction
+    slope: int
+
+    def reflected(self) -> Window:
+        """Return the kernel with -X in place of X."""
+        return Window(-self.high, -self.low, self.factor, -self.slope)
+
+    def density(self) -> Piecewise:
+        """Return the kernel itself."""
+        inside = Piece.of_terms({(0, 0, 0, self.slope): to_fmpq(self.factor)})
+        return Piecewise((self.low, self.high), (Piece.zero(), inside, Piece.zero()))
+
+    def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
+        """Return X -> the integral over C of function(C)·kernel(X - C), for any `function`.
+
+        With F' = function·e^{-slope·C}, continuous, it is factor·e^{slope·X}·(F(X - eps·low) - F(X - eps·high)). Raises
+        LimitReached before a long computation.
+        """
+        pieces = [piece.slopes for piece in function.pieces]
+        tails = _tail(pieces, function.breaks, Support.RIGHT, -self.slope, meter)
+        near, far = (
+            Piecewise(
+                function.breaks,
+                tuple([Piece.of_slopes(tail.times_term(to_fmpq(self.factor), self.slope * end)) for tail in tails]),
+            ).shifted(-end)
+            for end in (self.low, self.high)
+        )
+        return near.minus(far)
+
+
+@frozen
+class Windows:
+    """A sum of kernels, such as the density of a bounded noise."""
+
+    windows: tuple[Window, ...]
+
+    def reflected(self) -> Windows:
+        """Return the sum with -X in place of X."""
+        return Windows(tuple([window.reflected() for window in self.windows]))
+
+    def density(self, meter: Meter) -> Piecewise:
+        """Return the sum itself."""
+        return _sum_of([window.density() for window in self.windows], meter)
+
+    def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
+        """Return X -> the integral over C of function(C)·sum(X - C); raise LimitReached as `Window.smoothed` does."""
+        return _sum_of([window.smoothed(function, meter) for window in self.windows], meter)
+
+
+def _sum_of(functions: Sequence[Piecewise], meter: Meter) -> Piecewise:
+    total, *others = functions
+    for other in others:
+        total = total.plus(other, meter)
+    return total
 
 
 class Size(NamedTuple):

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, factorial, floor, gcd, lcm
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import flint
 
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment
 from dipc.frozen import LazyModule
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import components
-from dipc.measure.pieces import Piece, Piecewise, Support, density, integral_of_product, smoothed
+from dipc.measure.pieces import Piece, Piecewise, Support, Window, Windows, density, integral_of_product, smoothed
+from dipc.noise.law import ONE_TERM
 
 if TYPE_CHECKING:
     from dipc.measure import lattice, summed, vertex_sum
@@ -40,8 +41,34 @@ else:
 # called a kernel. The result is a graph whose edges are ranges of differences and kernels. If it is a forest, messages
 # measure it (`value_tree_measure`).
 
-#: A sum of independent noises around 0, each given by its side and its rate in multiples of eps.
-Law = tuple[tuple[Support, Fraction], ...]
+
+class Kernel(NamedTuple):
+    """The density of a noise around 0, times its normalizer.
+
+    It is an exponential with this rate, in multiples of eps, on one side or on both sides. If there are `windows`, it
+    is their sum instead: (low, high, c, slope) is c·e^{slope·X} on eps·low <= X <= eps·high.
+    """
+
+    side: Support
+    rate: Fraction
+    windows: tuple[tuple[Fraction, Fraction, Fraction, Fraction], ...] = ()
+
+    def times(self, factor: Fraction) -> Kernel:
+        """Return the kernel of the noise times a `factor` other than 0."""
+        return Kernel(
+            self.side if factor > 0 else self.side.reflected(),
+            self.rate / abs(factor),
+            tuple(
+                [
+                    (*sorted((low * factor, high * factor)), c / abs(factor), slope / factor)  # type: ignore[misc]
+                    for low, high, c, slope in self.windows
+                ]
+            ),
+        )
+
+
+#: A sum of independent noises around 0.
+Law = tuple[Kernel, ...]
 
 
 @dataclass(slots=True)
@@ -97,7 +124,9 @@ def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict
     return {i: c for i, c in total.items() if c}
 
 
-def _law(noise: Noise, factor: Fraction) -> tuple[Support, Fraction]:
+def _kernel(noise: Noise, factor: Fraction) -> Kernel:
+    if not noise.law.whole and None not in (noise.law.least, noise.law.greatest):
+        return _windows(noise).times(factor)
     sides = noise.law.sides(noise.rate)
     left, right = (sides.left, sides.right) if factor > 0 else (sides.right, sides.left)
     if noise.law.whole and (abs(factor) != 1 or left != right):
@@ -105,12 +134,22 @@ def _law(noise: Noise, factor: Fraction) -> tuple[Support, Fraction]:
             "a multiple of an integer noise, or one with two different rates, is compared, which is not covered"
         )
     if left is None and right is not None:
-        return Support.RIGHT, right / abs(factor)
+        return Kernel(Support.RIGHT, right / abs(factor))
     if right is None and left is not None:
-        return Support.LEFT, left / abs(factor)
+        return Kernel(Support.LEFT, left / abs(factor))
     if left is None or left != right:
         raise OutsideFragment("the density of a noise falls at different rates on its two sides")
-    return Support.BOTH, left / abs(factor)
+    return Kernel(Support.BOTH, left / abs(factor))
+
+
+def _windows(noise: Noise) -> Kernel:
+    """Return the kernel of a noise whose support is bounded."""
+    windows = []
+    for piece in noise.law.pieces(noise.rate):
+        if piece.lower is None or piece.upper is None or any(power for _, power, _ in piece.terms):
+            raise OutsideFragment("the density of a bounded noise is not made of exponentials")
+        windows += [(piece.lower, piece.upper, c, slope) for c, _, slope in piece.terms]
+    return Kernel(Support.BOTH, Fraction(0), tuple(windows))
 
 
 def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fraction]]) -> ValueSystem:
@@ -125,7 +164,7 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
         classes.setdefault(tuple((index, c / first) for index, c in column), []).append((i, first))
     system = ValueSystem(rows=[({}, constant) for _, constant in rows])
     for direction, members in classes.items():
-        law = tuple(sorted(_law(noises[i], factor) for i, factor in members))
+        law = tuple(sorted(_kernel(noises[i], factor) for i, factor in members))
         mean = sum((noises[i].mean * factor for i, factor in members), Fraction(0))
         for position, c in direction:
             system.rows[position][0][len(system.values)] = c
@@ -172,14 +211,23 @@ def _descends(system: ValueSystem, value: int, ancestor: int) -> bool:
 # added noise, which smooths the message, instead of a range, which takes the difference of two shifted integrals.
 # Integers have masses and sums instead, if all values are sums and differences of the noises.
 
+#: Degrees in e^{eps/unit} beyond which a common divisor of measure and normalizers is not looked for.
+_MOST_DEGREE = 10_000
+
 _ONE = Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)})
 _ZERO = Piece.zero()
 
 #: Functions on the reals, or on the integers.
 _Function = TypeVar("_Function", Piecewise, "lattice.LatticePiecewise")
 
-#: A sum of independent noises around 0, each given by its side and its integer rate.
-_Law = tuple[tuple[Support, int], ...]
+#: A sum of independent noises around 0: the density of each is an exponential on one or both sides, given by its side
+#: and its integer rate, or a sum of windows.
+_Part = tuple[Support, int] | Windows
+_Law = tuple[_Part, ...]
+
+
+def _reflected(part: _Part) -> _Part:
+    return part.reflected() if isinstance(part, Windows) else (part[0].reflected(), part[1])
 
 
 @dataclass(slots=True)
@@ -198,7 +246,28 @@ class _Range:
             self.high = end if self.high is None else min(self.high, end)
 
 
-def value_tree_measure(event: Event, limit: Limits) -> ExpPoly:
+def normalizer(noise: Noise) -> ExpPoly:
+    """Return the integral of the pieces of the noise's density, which is positive for every eps > 0."""
+    return ExpPoly.from_terms(noise.law.normalizer(noise.rate))
+
+
+def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
+    """Return `measure` over the normalizers of the densities that it was computed from.
+
+    Where the exponents have a large common denominator, the quotient is not in lowest terms.
+    """
+    below = ExpPoly.ONE
+    for noise in noises:
+        below = below * normalizer(noise)
+    if below == ExpPoly.ONE or measure.is_zero():
+        return measure
+    unit = lcm(measure.unit, below.unit)
+    if max(measure.span, below.span) * unit > _MOST_DEGREE:
+        return Quotient.coprime(measure, below)
+    return simplest(Quotient(measure, below))
+
+
+def value_tree_measure(event: Event, limit: Limits) -> Closed:
     """Return the exact probability, for every eps > 0, that all constraints over continuous noises hold.
 
     Raises OutsideFragment if `event` does not reduce to a forest of values, and LimitReached past the limit.
@@ -210,7 +279,8 @@ def value_tree_measure(event: Event, limit: Limits) -> ExpPoly:
     total = ExpPoly.ONE
     for factors in tree.weights():
         total = total * integral_of_product([(factor, 1) for factor in factors], tree.meter)
-    return total.scaled(tree.stretch)
+    used = {i for c in rows for i, _ in c.coefficients}
+    return _normalized(total.scaled(tree.stretch), [event.noises[i] for i in used])
 
 
 def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
@@ -271,9 +341,14 @@ class _Forest(ABC, Generic[_Function]):
                 self._edges.setdefault((i, j), _Range()).meet(slope, constant)
             else:
                 self._bounds[i].meet(slope, constant)
-        rates = [rate / abs(s) for v, s in zip(system.values, self._scales, strict=True) for _, rate in v.law]
+        self._kernels = [
+            [kernel.times(s) for kernel in v.law] for v, s in zip(system.values, self._scales, strict=True)
+        ]
+        windows = [window for kernels in self._kernels for kernel in kernels for window in kernel.windows]
+        rates = [kernel.rate for kernels in self._kernels for kernel in kernels] + [slope for *_, slope in windows]
         self._rate_unit = Fraction(1, lcm(*(r.denominator for r in rates)))
         lengths = [v.mean * s for v, s in zip(system.values, self._scales, strict=True)]
+        lengths += [end for low, high, *_ in windows for end in (low, high)]
         spans = (*self._bounds, *self._edges.values())
         lengths += [x for span in spans for x in (span.low, span.high) if x is not None]
         self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
@@ -339,10 +414,19 @@ class _Forest(ABC, Generic[_Function]):
         return None if low is None else low - center, None if high is None else high - center
 
     def _law(self, i: int) -> _Law:
-        scale = self._scales[i]
-        return tuple(
-            (side if scale > 0 else side.reflected(), int(rate / abs(scale) / self._rate_unit))
-            for side, rate in self._system.values[i].law
+        return tuple([self._part(kernel) for kernel in self._kernels[i]])
+
+    def _part(self, kernel: Kernel) -> _Part:
+        if not kernel.windows:
+            return kernel.side, int(kernel.rate / self._rate_unit)
+        lengths, rates = self._length_unit, self._rate_unit
+        return Windows(
+            tuple(
+                [
+                    Window(int(low / lengths), int(high / lengths), c / rates, int(slope / rates))
+                    for low, high, c, slope in kernel.windows
+                ]
+            )
         )
 
     def weights(self) -> Iterator[list[_Function]]:
@@ -396,12 +480,12 @@ class _Forest(ABC, Generic[_Function]):
         """Return P -> the measure of everything below the edge, given that the value `parent` is P."""
         values = self._system.values
         if values[i].parent == parent:
-            for side, rate in self._law(i):
-                weight = self.smoothed(weight, side.reflected(), rate)
+            for part in self._law(i):
+                weight = self.smoothed(weight, _reflected(part))
             return weight.shifted(self._mean(i))
         if values[parent].parent == i:
-            for side, rate in self._law(parent):
-                weight = self.smoothed(weight, side, rate)
+            for part in self._law(parent):
+                weight = self.smoothed(weight, part)
             return weight.shifted(-self._mean(parent))
         span = self._edges[min(i, parent), max(i, parent)]
         low, high = self._length(span.low), self._length(span.high)
@@ -428,7 +512,7 @@ class _Forest(ABC, Generic[_Function]):
         """Return the number of terms of `function`."""
 
     @abstractmethod
-    def smoothed(self, function: _Function, side: Support, rate: int) -> _Function:
+    def smoothed(self, function: _Function, part: _Part) -> _Function:
         """Return the convolution of `function` with the density or mass of one noise around 0."""
 
 
@@ -441,17 +525,19 @@ class _Densities(_Forest[Piecewise]):
         return Piecewise((), (value,))
 
     def density(self, law: _Law) -> Piecewise:
-        (side, rate), *more = law
-        piecewise = density(side, rate, 0)
-        for side, rate in more:
-            piecewise = self.smoothed(piecewise, side, rate)
+        first, *more = law
+        piecewise = first.density(self.meter) if isinstance(first, Windows) else density(*first, 0)
+        for part in more:
+            piecewise = self.smoothed(piecewise, part)
         return piecewise
 
     def size(self, function: Piecewise) -> int:
         return function.size()
 
-    def smoothed(self, function: Piecewise, side: Support, rate: int) -> Piecewise:
-        return smoothed(function, side, rate, self.meter)
+    def smoothed(self, function: Piecewise, part: _Part) -> Piecewise:
+        if isinstance(part, Windows):
+            return part.smoothed(function, self.meter)
+        return smoothed(function, *part, self.meter)
 
 
 class _Masses(_Forest["lattice.LatticePiecewise"]):
@@ -464,19 +550,26 @@ class _Masses(_Forest["lattice.LatticePiecewise"]):
 
     def density(self, law: _Law) -> lattice.LatticePiecewise:
         # Add up the noises of the most frequent rate at once.
-        ((most, count), *others) = Counter(rate for _, rate in law).most_common()
+        ((most, count), *others) = Counter(_rate(part) for part in law).most_common()
         piecewise = lattice.LatticePiecewise.sum_of_laplace(most, count, self.meter)
         for rate, count in others:
             for _ in range(count):
-                piecewise = self.smoothed(piecewise, Support.BOTH, rate)
+                piecewise = self.smoothed(piecewise, (Support.BOTH, rate))
         return piecewise
 
     def size(self, function: lattice.LatticePiecewise) -> int:
         return function.numerator.size()
 
-    def smoothed(self, function: lattice.LatticePiecewise, side: Support, rate: int) -> lattice.LatticePiecewise:
-        assert side is Support.BOTH
-        return function.smoothed(rate, self.meter)
+    def smoothed(self, function: lattice.LatticePiecewise, part: _Part) -> lattice.LatticePiecewise:
+        return function.smoothed(_rate(part), self.meter)
+
+
+def _rate(part: _Part) -> int:
+    """Return the rate of discrete Laplace noise."""
+    assert not isinstance(part, Windows)
+    side, rate = part
+    assert side is Support.BOTH
+    return rate
 
 
 # --- The measure of any set of linear constraints over independent continuous noises, one noise at a time -------------
@@ -498,7 +591,7 @@ Monomial = tuple[int, Fraction, tuple[int, ...], tuple[Fraction, ...]]
 Integrand = dict[Monomial, Fraction]
 
 
-def polyhedral_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
+def polyhedral_measure(event: Event, limits: Limits | None = None) -> Closed:
     """Return the exact probability, for every eps > 0, that all constraints of `event` hold.
 
     Raises LimitReached past a limit, and OutsideFragment if a density is not given in pieces.
@@ -512,7 +605,8 @@ def polyhedral_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
     width = len(event.noises)
     one: Integrand = {(0, Fraction(0), (0,) * width, (Fraction(0),) * width): Fraction(1)}
     terms = elimination.integral(one, system, frozenset(used), frozenset(used))
-    return ExpPoly.from_terms((k, q, c) for (k, q, _, _), c in terms.items())
+    measure = ExpPoly.from_terms((k, q, c) for (k, q, _, _), c in terms.items())
+    return _normalized(measure, [event.noises[i] for i in used])
 
 
 class _Elimination:
@@ -536,7 +630,7 @@ class _Elimination:
         if not self._feasibility.has_interior(system):
             return {}
         free = left & whole - {v for h in system for v, _ in h.coefficients}
-        free = frozenset([v for v in free if self._noises[v].law.is_probability])
+        free = frozenset([v for v in free if self._has_mass_one(self._noises[v])])
         left = left - {v for v in free if all(not m[2][v] and not m[3][v] for m in integrand)}
         if not left:
             return integrand
@@ -548,6 +642,11 @@ class _Elimination:
         for piece, ends in self._pieces(v, integrand):
             lattice.add_to(total, self.integral(piece, [*system, *ends], left, whole - {v}))
         return total
+
+    @staticmethod
+    def _has_mass_one(noise: Noise) -> bool:
+        """Whether the pieces of the density integrate to 1."""
+        return noise.law.is_probability and noise.law.normalizer(noise.rate) == ONE_TERM
 
     def _pieces(self, v: int, integrand: Integrand) -> Iterator[tuple[Integrand, list[Halfspace]]]:
         """Yield the integrand times each piece of the density of noise `v`, with the half-spaces around the piece."""

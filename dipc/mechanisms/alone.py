@@ -28,8 +28,11 @@ MOST_STEPS, MOST_BITS, MOST_ELEMENTS = 5_000, 10_000, 10_000
 class DrawSource(Protocol):
     """The source of all draws of a run."""
 
-    def noise(self, law: str, width: object) -> Fraction:
-        """Return a draw around 0 of the noise `law`; `width` is its rate, or the deviation of normal noise."""
+    def noise(self, law: str, width: object, ends: tuple[object, object] | None = None) -> Fraction:
+        """Return a draw around 0 of the noise `law`; `width` is its rate, or the deviation of normal noise.
+
+        The width is None for a law without one, and `ends` are the ends of the support, for a law with them.
+        """
 
     def choice(self, weights: Sequence[object]) -> int:
         """Return the index of the value chosen."""
@@ -463,6 +466,12 @@ def _noises(draws: DrawSource) -> dict[str, Any]:
     def by_deviation(law: str) -> Callable[..., Any]:
         return lambda mean=0, *, sigma: mean + draws.noise(law, sigma)
 
+    def uniform(mean: Any = 0, *, low: Any, high: Any) -> Any:
+        return mean + draws.noise("Unif", None, (low, high))
+
+    def truncated_laplace(mean: Any = 0, *, low: Any, high: Any, scale: Any = None, rate: Any = None) -> Any:
+        return mean + draws.noise("TLap", rate if scale is None else _inverse(scale), (low, high))
+
     def exponential_noise(*, scale: Any = None, rate: Any = None) -> Any:
         return draws.noise("Expo", rate if scale is None else _inverse(scale))
 
@@ -481,6 +490,8 @@ def _noises(draws: DrawSource) -> dict[str, Any]:
         "dipc.exponential_noise": exponential_noise,
         "dipc.gaussian": by_deviation("Gauss"),
         "dipc.discrete_gaussian": by_deviation("DGauss"),
+        "dipc.uniform": uniform,
+        "dipc.truncated_laplace": truncated_laplace,
         "dipc.choice": choice,
         "dipc.exponential_mechanism": exponential_mechanism,
     }

@@ -40,7 +40,11 @@ NOISES: Mapping[str, tuple[str, bool, tuple[str, ...]]] = {
     "dipc.exponential_noise": ("Expo", False, ("scale", "rate")),
     "dipc.gaussian": ("Gauss", True, ("sigma",)),
     "dipc.discrete_gaussian": ("DGauss", True, ("sigma",)),
+    "dipc.uniform": ("Unif", True, ()),
+    "dipc.truncated_laplace": ("TLap", True, ("scale", "rate")),
 }
+#: The keywords for the ends of the support.
+ENDS = ("low", "high")
 CHOICE, MECHANISM = "dipc.choice", "dipc.exponential_mechanism"
 
 #: What others draw noise with, and what to write in its place.
@@ -1135,30 +1139,41 @@ class Expressions:
     def _noise(self, node: python.Call, called: str, span: Span) -> ast.NoiseExpr:
         keyword, has_mean, widths = NOISES[called]
         name = self.module.text(node.func)
-        example = f"`{name}({'mean, ' if has_mean else ''}{widths[0]}=2/eps)`"
-        given = self._keywords(node, (*widths, *(["mean"] if has_mean else [])), example)
+        law = law_of(keyword)
+        words = [*(["mean"] if has_mean else []), *(f"{width}=2/eps" for width in widths[:1])]
+        words += ["low=-3", "high=3"] if law.takes_ends else []
+        example = f"`{name}({', '.join(words)})`"
+        ends = ENDS if law.takes_ends else ()
+        given = self._keywords(node, (*widths, *ends, *(["mean"] if has_mean else [])), example)
         known = [width for width in widths if width in given]
         if len(node.args) > int(has_mean):
             raise self.module.wrong(
                 node.args[int(has_mean)],
-                "name the width of the noise",
+                "name the width of the noise" if widths else "name the two ends of the noise",
                 f"write {example}: `scale` grows with the noise, `rate` is its inverse"
                 if len(widths) > 1
                 else f"write {example}",
                 code=BAD_NOISE,
             )
-        if len(known) != 1:
+        if any(end not in given for end in ends):
+            raise self.module.wrong(
+                node, f"`{name}` is not given both `low` and `high`", f"write {example}", code=BAD_NOISE
+            )
+        if len(known) != min(1, len(widths)):
             what = "both `scale` and `rate`" if len(known) > 1 else f"no {' or '.join(f'`{each}`' for each in widths)}"
             raise self.module.wrong(node, f"`{name}` is given {what}", f"write {example}", code=BAD_NOISE)
         mean: ast.Expr | None = None
         if has_mean:
             written = node.args[0] if node.args else given.get("mean")
             mean = number(0, span) if written is None else self.expr(written)
-        self._width = known[0], given[known[0]]
-        width = self.expr(given[known[0]])
-        self._width = None
-        rate = inverse(width) if known[0] == "scale" else width
-        return ast.NoiseExpr(law_of(keyword), rate, mean, span)
+        rate: ast.Expr | None = None
+        if known:
+            self._width = known[0], given[known[0]]
+            width = self.expr(given[known[0]])
+            self._width = None
+            rate = inverse(width) if known[0] == "scale" else width
+        support = (self.expr(given["low"]), self.expr(given["high"])) if ends else None
+        return ast.NoiseExpr(law, rate, mean, span, support)
 
     def _keywords(self, node: python.Call, known: tuple[str, ...], example: str) -> dict[str, python.expr]:
         given: dict[str, python.expr] = {}

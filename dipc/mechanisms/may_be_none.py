@@ -93,8 +93,9 @@ def _is_plain(fact: ast.Expr, name: str) -> bool:
 
 def _expressions(distribution: ast.Distribution) -> Iterator[ast.Expr]:
     match distribution:
-        case ast.NoiseExpr(rate=rate, mean=mean):
-            yield rate
+        case ast.NoiseExpr(rate=rate, mean=mean, ends=ends):
+            yield from () if rate is None else (rate,)
+            yield from ends or ()
             if mean is not None:
                 yield mean
         case ast.Choose(arms=arms):

@@ -51,7 +51,7 @@ from dipc.text.ast import BinaryOp, UnaryOp, number
 from dipc.text.diagnostic import DiagnosticError, SourceText, Span, did_you_mean
 from dipc.text.parser import parse_at
 from dipc.text.printer import print_program
-from dipc.text.rewriting import with_noiseless_ideal
+from dipc.text.rewriting import has_no_mean, with_noiseless_ideal
 
 #: The privacy parameter among the names of a function.
 _Eps = Alias(ast.Eps())
@@ -424,13 +424,13 @@ class _Header:
         known: Mapping[str, Kind],
         frozen: dict[str, tuple[ast.Expr, python.expr]],
     ) -> Iterator[ast.IdealDecl]:
-        """Yield the ideal that is given, or the program without noise if it makes no finite choice.
+        """Yield the ideal that is given, or the program without noise if each draw has a mean.
 
         The constants of the file that only the ideal uses are added to `frozen`.
         """
         module, span = self.module, self.module.head(self.node)
         if self.ideal is None:
-            if not any(isinstance(tree, ast.Choose) for tree in ast.walk(final.statements)):
+            if not any(has_no_mean(tree) for tree in ast.walk(final.statements)):
                 yield ast.IdealDecl((), (), span, noiseless=True)
             return
         assert self.ideal_written is not None

@@ -28,6 +28,8 @@ __all__ = (
     "exponential_noise",
     "gaussian",
     "laplace",
+    "truncated_laplace",
+    "uniform",
 )
 
 if TYPE_CHECKING:
@@ -81,6 +83,16 @@ def gaussian(mean: Any = 0, *, sigma: Any) -> float:
 def discrete_gaussian(mean: Any = 0, *, sigma: Any) -> int:
     """Discrete normal noise around an integer mean: the mass at distance k is proportional to e^{-k²/(2·sigma²)}."""
     _outside("discrete_gaussian", mean, sigma)
+
+
+def uniform(mean: Any = 0, *, low: Any, high: Any) -> float:
+    """Uniform noise around a mean, with density 1/(high - low) from mean + low to mean + high."""
+    _outside("uniform", mean, low, high)
+
+
+def truncated_laplace(mean: Any = 0, *, low: Any, high: Any, scale: Any = None, rate: Any = None) -> float:
+    """Laplace noise around a mean, conditioned to lie between mean + low and mean + high; `rate` is 1/scale."""
+    _outside("truncated_laplace", mean, low, high, scale, rate)
 
 
 def choice(weights: Mapping[T, Any]) -> T:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, TypeAlias
 
 from dipc.algebra.limits import NoClosedForm, OutsideFragment
 from dipc.algebra.reals import Real
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
 
 __all__ = ["DensityPiece", "Draws", "Law", "Measure", "Missing", "NoClosedForm", "SideRates"]
+
+
+#: The terms (k, q, c) of a function Σ c·eps^k·e^{q·eps}.
+Normalizer: TypeAlias = tuple[tuple[int, Fraction, Fraction], ...]
+
+#: The function 1.
+ONE_TERM: Normalizer = ((0, Fraction(0), Fraction(1)),)
 
 
 class Missing(OutsideFragment):
@@ -78,6 +85,9 @@ class Draws(Protocol):
     def laplace(self, size: int) -> Any:
         """Draws with density e^{-|x|}/2."""
 
+    def truncated_laplace(self, low: float, high: float, size: int) -> Any:
+        """Draws with density proportional to e^{-|x|} on [low, high]."""
+
     def normal(self, size: int) -> Any:
         """Draws with density e^{-x²/2}/√(2π)."""
 
@@ -104,8 +114,17 @@ class Law(ABC):
     #: Whether it is written with its standard deviation, `Gauss(1/(a*eps), mean)`, in place of the rate a·eps.
     by_deviation: ClassVar[bool] = False
 
+    #: Whether it is written with the two ends of its support, as `TLap(rate, mean, low, high)`.
+    takes_ends: ClassVar[bool] = False
+
+    #: Whether it is written with a rate or a deviation; otherwise the rate is 1, and nothing depends on it.
+    takes_rate: ClassVar[bool] = True
+
     #: A lower bound of N; None where N is unbounded below or no bound is stated.
-    least: ClassVar[Fraction | None] = None
+    least: Fraction | None = None
+
+    #: An upper bound of N; None where N is unbounded above or no bound is stated.
+    greatest: Fraction | None = None
 
     #: Whether the total mass is 1.
     is_probability: ClassVar[bool] = True
@@ -114,7 +133,7 @@ class Law(ABC):
     is_positive: ClassVar[bool] = False
 
     #: Whether -N has the law of N.
-    symmetric: ClassVar[bool] = False
+    symmetric: bool = False
 
     #: Whether the density never increases with the distance from 0, on its support.
     unimodal: ClassVar[bool] = False
@@ -171,11 +190,25 @@ class Law(ABC):
         """The law with the standard deviation `factor`, in multiples of 1/eps unless it is `fixed`, and its rate."""
         self._lacks("a standard deviation as its parameter")
 
+    def with_ends(self, low: Fraction, high: Fraction) -> Law:
+        """The law with the support [low, high], where low < high."""
+        self._lacks("ends as its parameters")
+
+    def times(self, factor: Fraction) -> Law:
+        """The law that factor·N has with the rate of N over the factor, for factor > 0."""
+        if factor != 1 and not self.scales and not self.by_deviation:
+            self._lacks("a known law of its multiples")
+        return self
+
     # --- measures -------------------------------------------------------------------------------------
 
     def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
-        """The pieces of the density of X; outside of them the density is 0."""
+        """The pieces of the density of X times `normalizer`; outside of them the density is 0."""
         self._lacks("a density made of powers and exponentials")
+
+    def normalizer(self, rate: Fraction) -> Normalizer:
+        """The integral of `pieces` over the line, as a function of eps that is positive for every eps > 0."""
+        return ONE_TERM
 
     def sides(self, rate: Fraction) -> SideRates:
         """The rates of the exponential density on each side."""
@@ -251,9 +284,13 @@ class Law(ABC):
         """Draw once, exactly, for a rate that includes eps: N where the law is `whole`, else rate·N."""
         self._lacks("an exact sampler")
 
-    def draw_text(self, scale: str, mean: str) -> str:
-        """The text of a draw, with the texts of its rate (or standard deviation) and its mean."""
+    def draw_text(self, scale: str, mean: str, low: str = "", high: str = "") -> str:
+        """The text of a draw, with the texts of its rate (or standard deviation), its mean and its ends."""
         return f"{self.keyword}({scale}, {mean})" if self.takes_mean else f"{self.keyword}({scale})"
+
+    def shown(self, rate: Fraction, mean: str) -> str:
+        """The text of a draw of this law with the rate rate·eps, and with the text of its mean."""
+        return self.draw_text(self.scale_text(rate), mean)
 
     @property
     def scale_word(self) -> str:
@@ -294,6 +331,9 @@ class Weighted(Law):
         self.keyword = f"{law.keyword}^{power}"  # type: ignore[misc]
         self.name = f"weighted {law.name}"  # type: ignore[misc]
         self.whole = law.whole  # type: ignore[misc]
+
+    def normalizer(self, rate: Fraction) -> Normalizer:
+        return self.law.normalizer(rate)
 
     def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
         return tuple(

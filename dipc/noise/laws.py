@@ -7,8 +7,10 @@ from dipc.noise.gaussian import DISCRETE_GAUSSIAN, GAUSSIAN
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.law import Law
 from dipc.noise.one_sided import ONE_SIDED
+from dipc.noise.truncated_laplace import TRUNCATED_LAPLACE
+from dipc.noise.uniform import UNIFORM
 
-LAWS: tuple[Law, ...] = (LAPLACE, DISCRETE_LAPLACE, ONE_SIDED, GAUSSIAN, DISCRETE_GAUSSIAN)
+LAWS: tuple[Law, ...] = (LAPLACE, DISCRETE_LAPLACE, ONE_SIDED, GAUSSIAN, DISCRETE_GAUSSIAN, UNIFORM, TRUNCATED_LAPLACE)
 
 
 def law_of(keyword: str) -> Law:

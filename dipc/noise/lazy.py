@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cache
 from hashlib import shake_256
 from itertools import count as counted
-from math import isqrt
+from math import ceil, floor, isqrt, lcm
 
 import flint
 
@@ -127,6 +127,50 @@ class RandomBits:
         """Draw a real number with density e^{-x²/2}/√(2π)."""
         return _normal(self)
 
+    def uniform(self, low: Fraction, high: Fraction) -> LazyReal:
+        """Draw a real number with a uniform density on [low, high], for low < high."""
+        sides = _sides(low, high)
+        sign, near, length = sides[self._place([length for _, _, length in sides])]
+        return LazyLine(sign, near, length, LazyUniform(1))
+
+    def truncated_laplace(self, low: Fraction, high: Fraction) -> LazyReal:
+        """Draw a real number with density proportional to e^{-|x|} on [low, high], for low < high.
+
+        The sides of 0 are [0, c] for one or two c. Where no c is above 1, a uniform number is accepted with the
+        probability e^{-x}, else an exponential number on a fair side is accepted if it is below c. Each proposal is
+        accepted with a probability above 3/10.
+        """
+        sides = _sides(low, high)
+        is_short = all(length <= 1 for _, _, length in sides)
+        while True:
+            lengths = [length if is_short else Fraction(1) for _, _, length in sides]
+            sign, near, length = sides[self._place(lengths)]
+            if is_short:
+                share = LazyUniform(1)
+                if _bernoulli_exp_of_multiple(share, length, self):
+                    return LazyLine(sign, near, length, share)
+            else:
+                beyond = LazyExponential(1)
+                if beyond.is_below_number(length, self):
+                    return LazyLine(sign, near, Fraction(1), beyond)
+
+    def _place(self, weights: Sequence[Fraction]) -> int:
+        """Draw a place with a probability proportional to its weight."""
+        if len(weights) == 1:
+            return 0
+        unit = lcm(*(weight.denominator for weight in weights))
+        whole = [int(weight * unit) for weight in weights]
+        drawn, place = self.uniform_below(sum(whole)), 0
+        while drawn >= whole[place]:
+            drawn, place = drawn - whole[place], place + 1
+        return place
+
+
+def _sides(low: Fraction, high: Fraction) -> list[tuple[int, Fraction, Fraction]]:
+    """The parts of [low, high] on each side of 0 that are more than a point, as (sign, distance from 0, length)."""
+    parts = ((1, max(Fraction(0), low), high), (-1, max(Fraction(0), -high), -low))
+    return [(sign, near, far - near) for sign, near, far in parts if near < far]
+
 
 # --- A choice among finitely many values, by a uniform number with as many bits as necessary --------------------------
 
@@ -195,6 +239,16 @@ class LazyReal(ABC):
     def refine(self, bits: RandomBits) -> None:
         """Draw more digits."""
 
+    def is_below_number(self, number: Fraction, bits: RandomBits) -> bool:
+        """Whether |x| is below `number`, which it almost surely does not equal."""
+        while True:
+            if self.length >= 0:
+                if Fraction(self.whole, 1 << self.length) >= number:
+                    return False
+                if Fraction(self.whole + 1, 1 << self.length) <= number:
+                    return True
+            self.refine(bits)
+
     def __float__(self) -> float:
         raise TypeError(
             "a lazy real cannot be rounded: compare it, or give the run a grid to round its outputs down to"
@@ -252,6 +306,29 @@ class LazyUniform(LazyReal):
             (self if self.length < other.length else other).refine(bits)
 
 
+class LazyLine(LazyReal):
+    """The number sign·(offset + scale·x) for a number x >= 0, where offset >= 0 and scale > 0."""
+
+    __slots__ = ("_inner", "_offset", "_scale")
+
+    def __init__(self, sign: int, offset: Fraction, scale: Fraction, inner: LazyReal) -> None:
+        super().__init__(sign)
+        self._offset, self._scale, self._inner = offset, scale, inner
+
+    def refine(self, bits: RandomBits) -> None:
+        length = _FIRST_DIGITS if self.length < 0 else self.length + _NEXT_DIGITS
+        while True:
+            inner = self._inner
+            if inner.length >= 0:
+                low = self._offset + self._scale * Fraction(inner.whole, 1 << inner.length)
+                high = low + self._scale / (1 << inner.length)
+                # The number is almost surely not `high`.
+                if floor(low * (1 << length)) == ceil(high * (1 << length)) - 1:
+                    self.whole, self.length = floor(low * (1 << length)), length
+                    return
+            inner.refine(bits)
+
+
 def _normal(bits: RandomBits) -> LazyReal:
     """Draw a normal number by Algorithm N of Karney (2016)."""
     while True:
@@ -275,6 +352,14 @@ def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
     while (following := LazyUniform(1)).is_below(last, bits):
         length, last = length + 1, following
     return length % 2 == 0
+
+
+def _bernoulli_exp_of_multiple(x: LazyUniform, factor: Fraction, bits: RandomBits) -> bool:
+    """Return True with probability e^{-p} for p = factor·x, where 0 < factor <= 1, by coins of probability p/k."""
+    trials = 1
+    while bits.uniform_below(factor.denominator * trials) < factor.numerator and LazyUniform(1).is_below(x, bits):
+        trials += 1
+    return trials % 2 == 1
 
 
 def _bernoulli_exp_half_square(x: LazyUniform, bits: RandomBits) -> bool:

@@ -161,7 +161,7 @@ def _reachable(initial: int, leaving: dict[int, list[Transition]]) -> set[int]:
 
 def noise_text(noise: NoiseView) -> str:
     """Return the text of a noise: `rT ~ Lap(eps/2, 0)`."""
-    return f"{noise.name} ~ {noise.law.draw_text(noise.law.scale_text(noise.rate), noise.mean)}"
+    return f"{noise.name} ~ {noise.law.shown(noise.rate, noise.mean)}"
 
 
 def lines_of(state: StateView) -> list[list[str]]:

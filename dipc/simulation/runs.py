@@ -122,6 +122,17 @@ class NoiseSource:
         """Return reals with density e^{-|x|}/2."""
         return self._generator.laplace(size=size)
 
+    def truncated_laplace(self, low: float, high: float, size: int) -> NDArray[np.float64]:
+        """Return reals with density proportional to e^{-|x|} on [low, high], drawn by inversion."""
+        # On each side, |x| is `near` plus a truncated exponential number; where there are two sides, `near` is 0.
+        parts = ((1, max(0.0, low), high), (-1, max(0.0, -high), -low))
+        sides = [(sign, near, np.expm1(near - far)) for sign, near, far in parts if near < far]
+        is_first = self.uniform(size) * sum(fall for *_, fall in sides) >= sides[0][2]
+        shares = self.uniform(size)
+        drawn = [sign * (near - np.log1p(shares * fall)) for sign, near, fall in sides]
+        chosen: NDArray[np.float64] = np.where(is_first, drawn[0], drawn[-1])
+        return chosen
+
     def normal(self, size: int) -> NDArray[np.float64]:
         """Return reals with density e^{-x²/2}/√(2π)."""
         return self._generator.standard_normal(size)
@@ -292,9 +303,12 @@ class BatchStatements:
         size, drawn = len(runs), None
         self._noise.attend(runs)
         match distribution:
-            case ast.NoiseExpr(law, rate, mean):
+            case ast.NoiseExpr(law, rate, mean, ends=ends):
                 least = _LEAST_WHOLE_RATE if law.whole else _LEAST_RATE
-                values = law.draw_floats(self._noise, self._rate(rate, least, runs, deviation=law.by_deviation), size)
+                if ends is not None:
+                    law = law.with_ends(*[self._expressions.number(end, runs) for end in ends])
+                size_of = 1.0 if rate is None else self._rate(rate, least, runs, deviation=law.by_deviation)
+                values = law.draw_floats(self._noise, size_of, size)
                 drawn = self._around(mean, values, runs)
             case ast.ExponentialMechanism():
                 drawn = self._exponential(distribution, runs)

@@ -180,13 +180,15 @@ Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call |
 class NoiseExpr:
     """A law of noise, such as `Lap(rate, mean)`.
 
-    `rate` is an expression in `eps`; `mean` is None for a law without one.
+    `rate` is an expression in `eps`; it and `mean` are None for a law without one. `ends` are those of the support, for
+    a law that is written with them.
     """
 
     law: Law
-    rate: Expr
+    rate: Expr | None
     mean: Expr | None
     span: Span = _span()
+    ends: tuple[Expr, Expr] | None = None
 
 
 @frozen
@@ -622,6 +624,8 @@ def weighing(distribution: Distribution) -> tuple[Expr, ...]:
     match distribution:
         case Choose(arms):
             return tuple(weight for _, weight in arms)
-        case NoiseExpr(rate=rate) | ExponentialMechanism(rate):
+        case NoiseExpr(rate=rate):
+            return () if rate is None else (rate,)
+        case ExponentialMechanism(rate):
             return (rate,)
     assert_never(distribution)

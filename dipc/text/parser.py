@@ -114,11 +114,16 @@ KNOWN_DISTRIBUTIONS = (
 )
 _NORMAL = "normal noise is `Gauss(2/eps, 0)`, with its standard deviation and its mean; `DGauss` is that on integers"
 _FINITE = "weights of finitely many values are given by `choose`, for example `choose { 0 : 1/4, 1 : 3/4 }`"
+_UNIFORM = "uniform noise is `Unif(-1, 1, 0)`, with its ends and its mean"
 #: Names of distributions in other languages, in small letters, and the advice for each.
 FOREIGN_DISTRIBUTIONS = {
     **dict.fromkeys(("gauss", "gaussian", "normal", "norm", "n"), _NORMAL),
     **dict.fromkeys(("bernoulli", "ber", "flip", "bern", "binomial", "bin", "categorical", "discrete"), _FINITE),
-    **dict.fromkeys(("uniform", "unif"), _FINITE),
+    **dict.fromkeys(("uniform", "unif", "runif", "u"), f"{_UNIFORM}; {_FINITE}"),
+    **dict.fromkeys(
+        ("tlap", "trunclap", "truncatedlaplace", "boundedlaplace"),
+        "Laplace noise between two ends is `TLap(eps/2, 0, -10, 10)`, with its rate, its mean and its ends",
+    ),
     **dict.fromkeys(CHOICES, BY_WEIGHT_OR_SCORE),
     **dict.fromkeys(
         ("geom", "geometric", "twosidedgeometric", "discretelaplace"),
@@ -401,10 +406,18 @@ class Builder:
     # --- distributions ---
 
     def noise(self, children: Children) -> Subtree:
-        keyword, _, rate, *mean, close = children
-        law = law_of(str(keyword))
-        zero = ast.Number(Fraction(0), "0", _span([close])) if law.takes_mean else None
-        return _parent(ast.NoiseExpr(law, rate.node, mean[1].node if mean else zero, _span(children)), children)
+        law, arguments = law_of(str(children[0])), list(_nodes(children))
+        close = _span(children[-1:])
+        rate = arguments.pop(0) if law.takes_rate else None
+        if law.takes_rate and law.takes_ends:
+            mean, *ends = arguments
+        else:
+            ends = arguments[:2] if law.takes_ends else []
+            zero = ast.Number(Fraction(0), "0", close) if law.takes_mean else None
+            mean = next(iter(arguments[len(ends) :]), zero)
+        low, high = ends or (None, None)
+        support = None if low is None or high is None else (low, high)
+        return _parent(ast.NoiseExpr(law, rate, mean, _span(children), support), children)
 
     exponential_mechanism = _made_of(ast.ExponentialMechanism, 2, 4, 6, 8)
 

@@ -250,8 +250,9 @@ def _statement(statement: ast.Statement, indent: str) -> Iterator[str]:
 
 def _distribution(distribution: ast.Distribution) -> str:
     match distribution:
-        case ast.NoiseExpr(law, rate, mean):
-            return law.draw_text(print_expression(rate), "" if mean is None else print_expression(mean))
+        case ast.NoiseExpr(law, rate, mean, ends=ends):
+            scale, around = ("" if each is None else print_expression(each) for each in (rate, mean))
+            return law.draw_text(scale, around, *map(print_expression, ends or ()))
         case ast.ExponentialMechanism(rate, variable, domain, score):
             return f"Exp({print_expression(rate)}, {variable} in {_type(domain)} : {print_expression(score)})"
         case ast.Choose(arms):

@@ -255,11 +255,15 @@ def with_noiseless_ideal(program: ast.ProgramTree, source: SourceText) -> ast.Pr
 
     They are the program's own, with each noise replaced by its mean (one-sided noise by 0, its least value), and each
     exponential mechanism by the first of its best candidates. Raises DiagnosticError for a program with a `choose`,
-    which has no meaning without noise.
+    which has no meaning without noise, or with noise whose mean depends on eps.
     """
     if not any(isinstance(each, ast.IdealDecl) and each.noiseless for each in program.declarations):
         return program
-    mistakes = [_undetermined(node.span, source) for node in ast.walk(program.body) if isinstance(node, ast.Choose)]
+    undetermined = [node for node in ast.walk(program.body) if has_no_mean(node)]
+    mistakes = [
+        _off_center(node, source) if isinstance(node, ast.NoiseExpr) else _undetermined(node.span, source)
+        for node in undetermined
+    ]
     if mistakes:
         raise DiagnosticError(*mistakes)
     removal = _Removal(program)
@@ -286,6 +290,59 @@ def _undetermined(span: Span, source: SourceText) -> Diagnostic:
     )
 
 
+def has_no_mean(node: object) -> bool:
+    """Whether a node is a `choose`, or noise between ends whose expected value is a function of eps.
+
+    That of uniform noise is the middle of the ends, and that of other noise is 0 if the ends are seen to be opposite.
+    """
+    if not isinstance(node, ast.NoiseExpr) or node.ends is None or not node.law.takes_rate:
+        return isinstance(node, ast.Choose)
+    low, high = (_number(end) for end in node.ends)
+    if low is not None and high is not None:
+        return low != -high
+    one, other = node.ends
+    return one != ast.Unary(ast.UnaryOp.NEGATE, other) and other != ast.Unary(ast.UnaryOp.NEGATE, one)
+
+
+def _number(expr: ast.Expr) -> Fraction | None:
+    """The number that is written out here, None for other expressions."""
+    match expr:
+        case ast.Number(value):
+            return value
+        case ast.Unary(ast.UnaryOp.NEGATE, operand):
+            inner = _number(operand)
+            return None if inner is None else -inner
+        case ast.Binary(ast.BinaryOp.DIVIDE, left, right):
+            above, below = _number(left), _number(right)
+            return above / below if above is not None and below else None
+        case _:
+            return None
+
+
+def _off_center(noise: ast.NoiseExpr, source: SourceText) -> Diagnostic:
+    return Diagnostic(
+        "E0309",
+        f"the mean of `{noise.law.keyword}` is known only if the two ends of its support are opposite",
+        source.excerpt(noise.span),
+        "a random value whose mean depends on eps",
+        (
+            "write the ends as `-b` and `b`",
+            "write the exact answer as a program of its own, `ideal { out <- x }`, in place of `ideal { noiseless }`",
+        ),
+    )
+
+
+def _expected(noise: ast.NoiseExpr) -> ast.Expr:
+    """The expected value that replaces the noise: that of one-sided noise is 0 here, its least value."""
+    span = noise.span
+    mean = ast.Number(Fraction(0), "0", span) if noise.mean is None else noise.mean
+    if noise.ends is None or noise.law.takes_rate or any(isinstance(node, ast.Eps) for node in ast.walk(noise.ends)):
+        return mean
+    both = ast.Binary(ast.BinaryOp.ADD, *noise.ends, span)
+    middle = ast.Binary(ast.BinaryOp.DIVIDE, both, ast.Number(Fraction(2), "2", span), span)
+    return ast.Binary(ast.BinaryOp.ADD, mean, middle, span)
+
+
 class _Removal:
     """The removal of noise from the statements of one program; `declared` has the variables that it needs."""
 
@@ -302,8 +359,8 @@ class _Removal:
 
     def _statement(self, statement: ast.Statement) -> Iterator[ast.Statement]:
         match statement:
-            case ast.Sample(target, ast.NoiseExpr(mean=mean), span):
-                yield ast.Assign(target, ast.Number(Fraction(0), "0", span) if mean is None else mean, span)
+            case ast.Sample(target, ast.NoiseExpr() as noise, span):
+                yield ast.Assign(target, _expected(noise), span)
             case ast.Sample(target, ast.ExponentialMechanism() as mechanism, span):
                 yield from self._best(target, mechanism, span)
             case ast.If():

@@ -160,6 +160,40 @@ def _bad_deviation(span: Span, reason: str, elaborator: Elaborator) -> None:
     elaborator.report_value(ProgramCode.BAD_RATE, span, message, notes=notes)
 
 
+def ends(written: tuple[ast.Expr, ast.Expr], law: Law, elaborator: Elaborator) -> tuple[Fraction, Fraction] | None:
+    """Return the ends low < high of the support of a law, or None after reporting that they are not such constants."""
+    low, high = (_support_end(expr, law, elaborator) for expr in written)
+    if low is None or high is None:
+        return None
+    if low >= high:
+        elaborator.report_value(
+            ProgramCode.BAD_RATE,
+            Span(written[0].span.start, written[1].span.end),
+            f"the support of {law.name} noise must be an interval, but it goes from {low} to {high}",
+            notes=("the lower end must be less than the upper end", *_usage(law, elaborator)),
+        )
+        return None
+    return low, high
+
+
+def _support_end(expr: ast.Expr, law: Law, elaborator: Elaborator) -> Fraction | None:
+    eps = next((node for node in walk(expr) if isinstance(node, ast.Eps)), None)
+    if eps is None:
+        return elaborator.constant(expr, f"an end of the support of {law.name} noise")
+    elaborator.findings.report(
+        ProgramCode.BAD_RATE,
+        eps.span,
+        f"an end of the support of {law.name} noise must be a constant number, and cannot depend on eps",
+        notes=_usage(law, elaborator),
+    )
+    return None
+
+
+def _usage(law: Law, elaborator: Elaborator) -> tuple[str, ...]:
+    """Return the usage of a law as a note; a mechanism in Python writes the law otherwise."""
+    return (law.usage,) if elaborator.findings.source.tree is None else ()
+
+
 def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
     """Return the a > 0 such that a*eps is the rate at the single eps of the program."""
     slope = _over_fixed(expr, elaborator)
@@ -356,6 +390,8 @@ class Sampling:
         findings = self._findings
         if noise.mean is None or self._elaborator.scope.eps.value is not None or findings.source.tree is not None:
             return False
+        if noise.rate is None:
+            return False
         if _mentions_eps(noise.rate) or not _mentions_eps(noise.mean):
             return False
         written = findings.snippet(noise.mean.span)
@@ -377,14 +413,20 @@ class Sampling:
     def _noise(
         self, place: Place | None, statement: ast.Sample, noise: ast.NoiseExpr, mean: Typed
     ) -> SampleNoise | None:
-        law, slope = noise.law, None
+        law: Law = noise.law
+        slope: Fraction | None = None
         type_ = IntType() if law.whole else RealType()
         suits = self._suits(place, type(type_), statement, law.keyword)
-        if law.by_deviation:
+        if noise.rate is None:
+            slope = Fraction(1)
+        elif law.by_deviation:
             scaled = deviation(noise.rate, law, self._elaborator)
             law, slope = (law, None) if scaled is None else scaled
         else:
             slope = rate(noise.rate, self._elaborator, noise)
+        if noise.ends is not None:
+            support = ends(noise.ends, law, self._elaborator)
+            law, slope = (law, None) if support is None else (law.with_ends(*support), slope)
         center: AffineExpr | None = AffineExpr((), Const(Fraction(0)), statement.span)
         if noise.mean is not None:
             name = place.target.name if place is not None else f"the mean of {law.keyword}"

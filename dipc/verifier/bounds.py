@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 
+from dipc.verifier.bounded import Bounded
 from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
 from dipc.verifier.execution import Affine, Constraints, End, Execution, Held, NoiseHalfspace, Wanted, plus, scaled
 from dipc.verifier.functions import (
@@ -114,7 +115,8 @@ class Part:
     @property
     def scales(self) -> bool:
         """Whether the probability depends on distance·eps alone if all slacks are multiples of the distance."""
-        return self.continuous and not any(isinstance(family, Normal) and family.fixed for family, _ in self.laws)
+        fixed = any(isinstance(family, Normal) and family.fixed for family, _ in self.laws)
+        return self.continuous and not fixed and not any(isinstance(family, Bounded) for family, _ in self.laws)
 
 
 @dataclass(frozen=True, slots=True)

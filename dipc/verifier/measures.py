@@ -19,7 +19,8 @@ treated alike.
 
 Continuous Y are in units of eps, integers are not. Sums over integers have the poles 1 - e^{-d·eps}. If a bound divides
 by more than 1, the other variables are split by their remainders, so that every bound is an integer. Cells of reals
-meet in sets of measure 0. For integers, ties belong to the bound listed first, so that cells are disjoint.
+meet in sets of measure 0. The density of a bounded noise is integrated times its normalizer, by which the result is
+divided. For integers, ties belong to the bound listed first, so that cells are disjoint.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from functools import cache
 from itertools import pairwise, product
 from math import comb, lcm
 
+from dipc.verifier.bounded import Bounded
 from dipc.verifier.execution import Form, NoiseHalfspace, Number, plain
-from dipc.verifier.functions import ONE, Closed, Ring, add, by_direction
+from dipc.verifier.functions import ONE, Closed, Ring, add, by_direction, multiply
 from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, NotDerived
 
@@ -100,6 +102,8 @@ def measure_anew(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: B
 
 def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budget) -> Closed:
     numbers = [rate for _, rate in laws]
+    bounded = [(family, rate) for family, rate in laws if isinstance(family, Bounded)]
+    numbers += [end for family, _ in bounded for end in (family.low, family.high)]
     for form, constant in halfspaces:
         numbers += [Fraction(constant), *(Fraction(c) for _, c in form)]
     if any(max(abs(x.numerator), x.denominator) >> MOST_BITS for x in numbers):
@@ -119,17 +123,22 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
     ]
     used = {i: laws[i] for i in sorted({i for row in halves for i, _ in row.form})}
     # On these scales lengths and rates are integers, and eps stands for the last times eps.
-    lengths = _common(row.constant.denominator for row in halves)
+    ends = [end for family, _ in used.values() if isinstance(family, Bounded) for end in (family.low, family.high)]
+    lengths = _common((*(row.constant.denominator for row in halves), *(end.denominator for end in ends)))
     rates = _common(rate.denominator for _, rate in used.values())
     unit = Fraction(1, lengths * rates)
     rows = [(row.form, plain(row.constant * lengths)) for row in halves]
-    scaled = {i: (family, rate * rates) for i, (family, rate) in used.items()}
+    elimination = _Elimination(whole, budget, Fraction(lengths), Fraction(rates))
     terms: _Terms = {}
-    for (k, q, left, poles), c in _Elimination(whole, budget).integral(scaled, rows).items():
+    for (k, q, left, poles), c in elimination.integral(used, rows).items():
         assert not left, "all variables are integrated out"
         key = k, q * unit, left, tuple([(d * unit, m) for d, m in poles])
         _increase(terms, key, c * unit**k)
-    return _closed(terms, [rate for _, rate in used.values()] if whole else [], budget)
+    above, below = _closed(terms, [rate for _, rate in used.values()] if whole else [], budget)
+    for family, rate in used.values():
+        if isinstance(family, Bounded):
+            below = multiply(below, family.normalizer(rate), budget)
+    return above, below
 
 
 def _common(denominators: Iterable[int]) -> int:
@@ -146,10 +155,15 @@ def _common(denominators: Iterable[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Elimination:
-    """The integration over variables that are all continuous, or all integers."""
+    """The integration over variables that are all continuous, or all integers.
+
+    Lengths and rates of laws are multiplied by `lengths` and `rates`, and are then integers.
+    """
 
     whole: bool
     budget: Budget
+    lengths: Fraction
+    rates: Fraction
 
     def integral(self, laws: Mapping[int, Law], rows: Sequence[_Row]) -> _Terms:
         """The integral of the densities of `laws` where all rows hold."""
@@ -162,12 +176,25 @@ class _Elimination:
         return self._product_integral(factors, frozenset(densities))
 
     def _density(self, i: int, family: NoiseFamily, rate_: Fraction) -> _Pieces:
-        rate = rate_.numerator
+        if isinstance(family, Bounded):
+            return self._windows(i, family, rate_)
+        rate = (rate_ * self.rates).numerator
         factor = Fraction(1) if self.whole else Fraction(rate, 1 if family is Family.ONE_SIDED else 2)
         pieces: _Pieces = {frozenset([(((i, 1),), 0)]): {(0, 0, ((i, 0, -rate),), ()): factor}}
         if family is not Family.ONE_SIDED:
             # 0 is on the one side: where there are integers the other begins at -1.
             pieces[frozenset([(((i, -1),), -int(self.whole))])] = {(0, 0, ((i, 0, rate),), ()): factor}
+        return pieces
+
+    def _windows(self, i: int, family: Bounded, rate: Fraction) -> _Pieces:
+        """The density of a bounded noise times its normalizer."""
+        pieces: _Pieces = {}
+        for low, high, c, slope in family.windows(rate):
+            start, end = plain(low * self.lengths), plain(high * self.lengths)
+            tilt = plain(slope * self.rates)
+            monomial: _Monomial = ((i, 0, tilt),) if tilt else ()
+            cell = frozenset([(((i, 1),), -start), (((i, -1),), end)])
+            pieces[cell] = {(0, 0, monomial, ()): c * self.rates}
         return pieces
 
     def _with_sums(self, densities: dict[int, _Pieces], rows: Sequence[_Row]) -> list[_Row]:

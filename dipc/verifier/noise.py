@@ -4,7 +4,8 @@
 - `one-sided`: density rate·eps·e^{-rate·eps·x} for x >= 0;
 - `discrete-laplace`: mass (1-r)/(1+r)·r^|i| at every integer i, with r = e^{-rate·eps}.
 
-Normal and discrete normal noise have their variance in place of the rate (`normal.py`, `summed.py`).
+Normal and discrete normal noise have their variance in place of the rate (`normal.py`, `summed.py`). Uniform and
+truncated Laplace noise have two ends (`uniform.py`, `truncated.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from dipc.verifier.bounded import Bounded
 from dipc.verifier.reals import UNIT, Number
 
 
@@ -38,7 +40,7 @@ class Normal:
 
 
 #: A law, which has one number more.
-NoiseFamily = Family | Normal
+NoiseFamily = Family | Normal | Bounded
 
 #: A law with its rate.
 Law = tuple[NoiseFamily, Fraction]

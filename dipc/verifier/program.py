@@ -17,6 +17,8 @@ from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, Exhausted, NotDerived
 from dipc.verifier.reals import Number, monomial
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Listed, Literal, Name, Range
+from dipc.verifier.truncated import Truncated
+from dipc.verifier.uniform import Uniform
 
 MOST_INSTRUCTIONS = 100_000
 MOST_VALUES = 100_000
@@ -407,9 +409,9 @@ class _Compiler:
                 self.emit(Store(self._target(target), self.resolved(value)))
             case syntax.Noise() | syntax.Mechanism() | syntax.Choose() if read := self._parameter(statement):
                 self._for_each_value(read, statement)
-            case syntax.Noise(target, law, rate, mean):
+            case syntax.Noise(target, law, rate, mean, ends):
                 center = self.resolved(mean)
-                family, parameter = self.law(law, rate)
+                family, parameter = self.law(law, rate) if ends is None else self.bounded_law(law, rate, *ends)
                 self.emit(Sample(self._target(target), family, parameter, center))
             case syntax.Choose(target, arms):
                 chosen = tuple((self.resolved(value), self.probability(weight)) for value, weight in arms)
@@ -602,6 +604,15 @@ class _Compiler:
             raise NotDerived("a standard deviation must be a positive multiple of 1 or of 1/eps")
         variance = deviation * deviation
         return Normal(not power, Number(Fraction(1), variance.powers), name == "DGauss"), variance.factor
+
+    def bounded_law(self, name: str, parameter: Expr, low: Expr, high: Expr) -> tuple[NoiseFamily, Fraction]:
+        """The family of noise with constant ends, and its rate in multiples of eps; that of uniform noise is 1."""
+        ends = self.number(low), self.number(high)
+        if ends[0] >= ends[1]:
+            raise NotDerived("the ends of a noise are not in their order")
+        if name == "Unif":
+            return Uniform(*ends), Fraction(1)
+        return Truncated(*ends), self.rate(parameter)
 
     def _monomial(self, expr: Expr) -> tuple[Fraction, tuple[int]]:
         """The c and the n for which `expr` is c·eps^n."""

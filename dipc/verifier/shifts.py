@@ -18,6 +18,7 @@ from operator import mul
 from typing import Any
 
 from dipc.verifier import reading as read
+from dipc.verifier.bounded import Bounded
 from dipc.verifier.bounds import OpenRun, open_input
 from dipc.verifier.execution import Affine, Wanted
 from dipc.verifier.ideal import open_inputs
@@ -119,6 +120,8 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[Align
         noises = sorted({i for change in (*slacks, *outputs) for i in change.noises})
         if any(isinstance(run.laws[i][0], Normal) for i in noises):
             raise NotDerived("shifts of Gaussian noise have no finite cost")
+        if any(isinstance(run.laws[i][0], Bounded) for i in noises):
+            raise NotDerived("shifts of noise between two ends have no finite cost")
         rates = {i: run.laws[i][1] for i in noises if not is_whole(run.laws[i][0])}
         growing = frozenset(i for i in rates if run.laws[i][0] is Family.ONE_SIDED)
         exits.append(AlignedExit(slacks, outputs, rates, growing))

@@ -131,15 +131,17 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """A draw of noise, `target <- Lap(rate, mean)`; `law` is Lap, DLap, Expo, Gauss or DGauss.
+    """A draw of noise, `target <- Lap(rate, mean)`; `law` is Lap, DLap, Expo, Gauss, DGauss, Unif or TLap.
 
-    For Gauss and DGauss, `rate` is the standard deviation. The mean is 0 if the program does not write one.
+    For Gauss and DGauss, `rate` is the standard deviation. The mean is 0 if the program does not write one. Unif, whose
+    rate is 1, and TLap have the `ends` of their support.
     """
 
     target: Name | Element
     law: str
     rate: Expr
     mean: Expr
+    ends: tuple[Expr, Expr] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +270,7 @@ _SPELLINGS = {
     "ε": "eps",
 }
 _TYPES = ("bool", "int", "real")
-_DRAWN = ("Lap", "DLap", "Expo", "Gauss", "DGauss", "Exp", "choose")
+_DRAWN = ("Lap", "DLap", "Expo", "Gauss", "DGauss", "Unif", "TLap", "Exp", "choose")
 _DECLARED = ("program", "const", "domain", "input", "output", "var", "claim", "ideal")
 _CONTROL = ("if", "then", "else", "end", "while", "for", "in", "do", "exit")
 _KEYWORDS = frozenset((*_TYPES, *_DRAWN, *_DECLARED, *_CONTROL, "eps", "true", "false", "and", "or", "not"))
@@ -666,6 +668,20 @@ class _Reader:
                 # A condition counts, as 1 where it holds.
                 score = Apply("+", (self._undrawn(), Literal(Fraction(0))))
                 statement = Mechanism(target, rate, variable, type_, score)
+            elif law == "Unif":
+                self._expect(",")
+                ends = rate, self._undrawn()
+                mean = self.expression() if self._take(",") else Literal(Fraction(0))
+                type_ = "real"
+                statement = Noise(target, law, Literal(Fraction(1)), mean, ends)
+            elif law == "TLap":
+                self._expect(",")
+                mean = self.expression()
+                self._expect(",")
+                low = self._undrawn()
+                self._expect(",")
+                type_ = "real"
+                statement = Noise(target, law, rate, mean, (low, self._undrawn()))
             else:
                 mean = self.expression() if law != "Expo" and self._take(",") else Literal(Fraction(0))
                 type_ = "int" if law in ("DLap", "DGauss") else "real"
@@ -867,8 +883,35 @@ def _noiseless(body: Block) -> Block:
     return tuple(map(_without_noise, body))
 
 
+def _are_opposite(one: Expr, other: Expr) -> bool:
+    """Whether these are two opposite numbers, or one is written as -1 times the other."""
+    first, second = _written_number(one), _written_number(other)
+    if first is not None and second is not None:
+        return first == -second
+    return one == Apply("neg", (other,)) or other == Apply("neg", (one,))
+
+
+def _written_number(expr: Expr) -> Fraction | None:
+    """The number that is written out here, None for other expressions."""
+    match expr:
+        case Literal(Fraction() as value):
+            return value
+        case Apply("neg", (operand,)):
+            inner = _written_number(operand)
+            return None if inner is None else -inner
+        case Apply("/", (left, right)):
+            above, below = _written_number(left), _written_number(right)
+            return above / below if above is not None and below else None
+        case _:
+            return None
+
+
 def _without_noise(statement: Statement) -> Statement:
     match statement:
+        case Noise(target=target, law="Unif", mean=mean, ends=(low, high)):
+            return Assign(target, Apply("+", (mean, Apply("/", (Apply("+", (low, high)), Literal(Fraction(2)))))))
+        case Noise(law="TLap", ends=(low, high)) if not _are_opposite(low, high):
+            raise NotDerived("the mean of noise with these ends depends on eps")
         case Noise(target=target, mean=mean):
             return Assign(target, mean)
         case Choose():

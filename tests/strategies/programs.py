@@ -88,7 +88,16 @@ def types() -> st.SearchStrategy[ast.TypeExpr]:
 
 def distributions() -> st.SearchStrategy[ast.Distribution]:
     return st.one_of(
-        *(st.builds(ast.NoiseExpr, st.just(law), _small, _small if law.takes_mean else st.none()) for law in LAWS),
+        *(
+            st.builds(
+                ast.NoiseExpr,
+                st.just(law),
+                _small if law.takes_rate else st.none(),
+                _small if law.takes_mean else st.none(),
+                ends=st.tuples(_small, _small) if law.takes_ends else st.none(),
+            )
+            for law in LAWS
+        ),
         st.builds(ast.ExponentialMechanism, _small, names(), domains(), _small),
         st.builds(ast.Choose, tuples_of(st.tuples(_small, _small), 1, 3)),
     )

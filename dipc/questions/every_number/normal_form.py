@@ -582,7 +582,7 @@ def marked(tree: ast.ProgramTree, number: QueryNumber, constants: Constants) -> 
     ratios: list[RationalFunction] = []
 
     def mark(node: Any) -> Any:
-        if not isinstance(node, ast.NoiseExpr) or not node.law.scales:
+        if not isinstance(node, ast.NoiseExpr) or not node.law.scales or node.rate is None:
             return node
         if any(mentions(node.rate, variable) for variable in loops):
             raise NotUniform("a rate depends on the index", node.rate.span)

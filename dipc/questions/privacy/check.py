@@ -337,6 +337,12 @@ class PrivacyQuestion:
         if self.real_outputs and not claim.is_pure:
             with suppress(Undecided) if self._tried is not None else ExitStack():
                 yield self._dense.decide(claim)
+        elif self.real_outputs:
+            # Outputs that are impossible at the adjacent input have no shift onto each other.
+            with suppress(Undecided):
+                answer = self._dense.decide(claim)
+                if isinstance(answer, PrivacyCounterexample):
+                    yield answer
         elif self._is_listed or (not claim.is_pure and isinstance(self._worst, Pairs)):
             # The values of an int output far from its center are one answer, so that all answers can be listed.
             with suppress(Undecided):
@@ -410,6 +416,9 @@ class PrivacyQuestion:
             with suppress(Undecided):
                 ends = self.laws().constant(intervals, digits)
                 yield replace(ends, reason=None if ends.exact else known.reason)
+        elif self.real_outputs and not known.exact and known.proved is None:
+            with suppress(Undecided):
+                yield self._dense.constant(intervals, digits)
 
     def largest_loss(self, eps: Fraction, digits: int = DIGITS) -> Loss:
         """The largest privacy loss at `eps`, over all pairs and outputs.

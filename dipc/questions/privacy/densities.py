@@ -1,8 +1,8 @@
 """Real outputs at pairs of inputs: their densities, and the losses, divergences and deltas that follow from them.
 
 **Programs covered.** Wherever the program ends, every real output is a number (an atom), or k·N + c for a noise N of
-its own. The density of N is an exponential on each side of its mean. N may be compared with numbers only. A *cell* is a
-box of intervals between neighboring centers and ends of supports; there are finitely many. In a cell, with the finite
+its own. The density of N is made of pieces, an exponential on each. N may be compared with numbers only. A *cell* is a
+box of intervals between neighboring ends of pieces and of supports; there are finitely many. In a cell, with the finite
 outputs and atoms given, the joint density of the others is A(eps)·eps^k·e^{eps·(s·y)}, for a function A of eps and
 slopes s. All other programs are refused with a reason.
 
@@ -54,7 +54,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import pairwise
 from itertools import product as combinations
-from math import ceil, floor, lcm
+from math import ceil, floor, lcm, prod
 from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, product, total
@@ -71,6 +71,7 @@ from dipc.noise.law import Law
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, Pairs, every_input
 from dipc.questions.privacy.alignment import convex_moves
+from dipc.questions.privacy.constant import ConstantEnds
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import (
     LawTable,
@@ -135,34 +136,36 @@ _Key = tuple[Value | None, ...]
 class _Axis:
     """A real output y = `factor`·N + `constant` that lies in `span`, for the noise N.
 
-    Its density is eps·`height`·e^{eps·left·(y - center)} below the center and eps·`height`·e^{-eps·right·(y - center)}
-    above. On a side whose rate is None the density is 0.
+    Its density is eps·`height`·c·e^{eps·slope·(y - center)} on each piece (span, c, slope) of `pieces`, and 0 outside
+    of them.
     """
 
     noise: Noise
     factor: Fraction
     constant: Fraction
     center: Fraction
-    left: Fraction | None
-    right: Fraction | None
+    pieces: tuple[tuple[_Span, Fraction, Fraction], ...]
     span: _Span
-
-    @property
-    def height(self) -> Fraction:
-        return 1 / sum((1 / rate for rate in (self.left, self.right) if rate is not None), _ZERO)
 
     @property
     def is_whole(self) -> bool:
         return self.span == (None, None)
 
-    def slope(self, cell: _Span) -> Fraction | None:
-        """The slope of the exponent in a cell, which is on one side of the center; None where the density is 0."""
+    @property
+    def height(self) -> Closed:
+        """One over the normalizer."""
+        below = ExpPoly.from_terms(self.noise.law.normalizer(self.noise.rate))
+        return ExpPoly.ONE if below == ExpPoly.ONE else Quotient(ExpPoly.ONE, below)
+
+    def piece(self, cell: _Span) -> tuple[Fraction, Fraction] | None:
+        """The factor and the slope of the piece that contains a cell; None where the density is 0."""
         low, high = cell
         if not (_at_least(low, self.span[0]) and _at_most(high, self.span[1])):
             return None
-        if high is not None and high <= self.center:
-            return self.left
-        return None if self.right is None else -self.right
+        for (start, end), c, slope in self.pieces:
+            if _at_least(low, start) and _at_most(high, end):
+                return c, slope
+        return None
 
 
 def _at_least(low: Fraction | None, bound: Fraction | None) -> bool:
@@ -289,6 +292,10 @@ class RealOutputs(Laws):
 
     def loss(self, eps: Fraction, digits: int) -> Loss:
         return closed.ClosedLaws(self.subject, *self._table(self._losses)).loss(eps, digits)
+
+    def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:
+        """The supremum of the greatest losses over eps."""
+        return closed.ClosedLaws(self.subject, *self._table(self._losses)).constant(intervals, digits)
 
     def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
         points = self._pairs.inputs
@@ -774,15 +781,20 @@ def _own_noise(slot: Slot, form: Affine, axes: Mapping[int, _Axis]) -> int:
 
 
 def _axis(drawn: NoiseVar, form: Affine, given: Mapping[int, Fraction]) -> _Axis:
-    """Raise OutsideFragment for a law whose density is not an exponential on each side."""
+    """Raise OutsideFragment for a law whose density is not an exponential on each of its pieces."""
     ((_, factor),) = form.noises
     mean = drawn.mean.evaluate(given)
-    sides = drawn.law.sides(drawn.rate)
-    left, right = (None if rate is None else rate / abs(factor) for rate in (sides.left, sides.right))
-    if factor < 0:
-        left, right = right, left
+    center = factor * mean + form.constant
+    pieces = []
+    for piece in drawn.law.pieces(drawn.rate):
+        if len(piece.terms) != 1 or piece.terms[0][1]:
+            raise OutsideFragment(f"the density of {drawn.law.name} noise is not an exponential on each of its pieces")
+        ((c, _, slope),) = piece.terms
+        ends = [None if end is None else factor * end + center for end in (piece.lower, piece.upper)]
+        low, high = ends if factor > 0 else ends[::-1]
+        pieces.append(((low, high), c / abs(factor), slope / factor))
     noise = Noise(drawn.law, drawn.rate, mean)
-    return _Axis(noise, factor, form.constant, factor * mean + form.constant, left, right, (None, None))
+    return _Axis(noise, factor, form.constant, center, tuple(pieces), (None, None))
 
 
 def _cut(axis: _Axis, form: Affine) -> _Axis:
@@ -807,7 +819,8 @@ def _intersection(span: _Span, other: _Span) -> _Span | None:
 
 def _spans(axes: Iterable[_Axis]) -> list[_Span]:
     """Return the intervals between neighboring ends of one output."""
-    ends = {end for axis in axes for end in (axis.center, *axis.span) if end is not None}
+    spans = [span for axis in axes for span in (axis.span, *(span for span, _, _ in axis.pieces))]
+    ends = {end for span in spans for end in span if end is not None}
     return list(pairwise([None, *sorted(ends), None]))
 
 
@@ -818,11 +831,12 @@ def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple
     """
     by_slopes: dict[tuple[Fraction, ...], list[Closed]] = {}
     for density in every:
-        own = [axis.slope(span) for axis, span in zip(density.axes, box, strict=True)]
-        known = tuple([slope for slope in own if slope is not None])
-        if len(known) < len(own) or not density.weight:
+        own = [axis.piece(span) for axis, span in zip(density.axes, box, strict=True)]
+        pieces = [piece for piece in own if piece is not None]
+        if len(pieces) < len(own) or not density.weight:
             continue
-        height = product([ExpPoly.constant(axis.height) for axis in density.axes]) if density.axes else ExpPoly.ONE
+        known = tuple([slope for _, slope in pieces])
+        height = product([ExpPoly.constant(prod(c for c, _ in pieces)), *(axis.height for axis in density.axes)])
         centered = -sum((s * axis.center for s, axis in zip(known, density.axes, strict=True)), _ZERO)
         by_slopes.setdefault(known, []).append(density.weight * height * ExpPoly.term(1, 0, centered))
     if len(by_slopes) > 1:
@@ -936,7 +950,7 @@ def worst_pairs(program: Program, within: Neighborhood) -> Pairs:
         if not law.log_concave or (law.whole and abs(factor) != 1):
             raise refused
         centers.append(replace(value, noises=()) + drawn[noise].mean.scaled(factor))
-        laws.append((law, drawn[noise].rate / abs(factor)))
+        laws.append((law.times(abs(factor)), drawn[noise].rate / abs(factor)))
     moving = [law for center, (law, _) in zip(centers, laws, strict=True) if center.inputs]
     if len(moving) > 1 and not all(law.symmetric for law in moving):
         raise refused

@@ -1,0 +1,52 @@
+"""Laws whose support is an interval [low, high] of offsets from the mean."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dipc.noise.law import Law
+
+_ONE = Fraction(1)
+
+
+class Bounded(Law):
+    """A law with the support [low, high].
+
+    Its densities at x and at x + t have no finite ratio where x + t leaves the support, so that a shift of the noise
+    has no finite cost: `shift_cost` is refused. The law of factor·N has other ends, so that it does not scale.
+    """
+
+    takes_ends = True
+
+    def __init__(self, low: Fraction = -_ONE, high: Fraction = _ONE) -> None:
+        assert low < high
+        self.low = self.least = low
+        self.high = self.greatest = high
+        self.symmetric = low == -high
+
+    def with_ends(self, low: Fraction, high: Fraction) -> Law:
+        return type(self)(low, high)
+
+    def times(self, factor: Fraction) -> Law:
+        return self.with_ends(self.low * factor, self.high * factor)
+
+    @property
+    def identity(self) -> str:
+        return f"{self.keyword}[{self.low}, {self.high}]"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return type(self), (self.low, self.high)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Bounded)
+            and type(self) is type(other)
+            and (self.low, self.high) == (other.low, other.high)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.keyword, self.low, self.high))
+
+    def shown(self, rate: Fraction, mean: str) -> str:
+        return self.draw_text(self.scale_text(rate), mean, str(self.low), str(self.high))

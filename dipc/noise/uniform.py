@@ -1,0 +1,59 @@
+"""Uniform noise: density 1/(high - low) for low <= x <= high."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dipc.noise.bounded import Bounded
+from dipc.noise.law import DensityPiece, Draws, Normalizer
+
+if TYPE_CHECKING:
+    from dipc.noise.lazy import LazyReal, RandomBits
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class Uniform(Bounded):
+    """The law of `Unif(low, high, mean)`."""
+
+    keyword = "Unif"
+    name = "uniform"
+    checker_name = "uniform"
+    takes_rate = False
+    fixed = unimodal = log_concave = True
+
+    def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
+        return (DensityPiece(self.low, self.high, ((_ONE, 0, _ZERO),)),)
+
+    def normalizer(self, rate: Fraction) -> Normalizer:
+        """(high - low)·eps, the length of the support of X = eps·N."""
+        return ((1, _ZERO, self.high - self.low),)
+
+    def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
+        """The exact probability, which is the same for every eps."""
+        low, high = (self.low, self.high) if upward else (-self.high, -self.low)
+        return _ZERO, max(_ZERO, high - max(reach, low)) / (high - low)
+
+    def variation_bound(self, disk: Fraction) -> Fraction:
+        """1, as the law does not depend on eps."""
+        return _ONE
+
+    def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
+        return rate
+
+    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
+        return float(self.low) + float(self.high - self.low) * draws.uniform(size)
+
+    def draw_exactly(self, bits: RandomBits, rate: Fraction) -> LazyReal:
+        return bits.uniform(self.low * rate, self.high * rate)
+
+    def draw_text(self, scale: str, mean: str, low: str = "low", high: str = "high") -> str:
+        return f"{self.keyword}({low}, {high}, {mean})"
+
+    @property
+    def usage(self) -> str:
+        return "`Unif` takes the two ends of its support and a mean, for example `Unif(-1, 1, 0)`"
+
+
+UNIFORM = Uniform()
