@@ -57,9 +57,10 @@ from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
-    from dipc.questions.privacy import closed, gaussian
+    from dipc.questions.privacy import closed, discrete_normal, gaussian
 else:
     closed = LazyModule("dipc.questions.privacy.closed")
+    discrete_normal = LazyModule("dipc.questions.privacy.discrete_normal")
     gaussian = LazyModule("dipc.questions.privacy.gaussian")
 
 
@@ -184,9 +185,10 @@ class PrivacyQuestion:
     @cached_property
     def _normal(self) -> Laws | None:
         """The laws of a Gaussian mechanism; None for other programs. Raises Undecided."""
-        return (
-            None if self.finite_outputs or self.runs > 1 else gaussian.GaussianLaws.at_pairs(self.subject, self.pairs)
-        )
+        if self.finite_outputs or self.runs > 1:
+            return None
+        laws = gaussian.GaussianLaws.at_pairs(self.subject, self.pairs)
+        return laws or discrete_normal.SeveralDiscreteLaws.at_greatest_moves(self.subject, self.pairs)
 
     @cached_property
     def _dense(self) -> Laws:

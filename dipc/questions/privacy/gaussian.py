@@ -88,6 +88,8 @@ class NormalOutput:
     weights: tuple[tuple[int, Fraction], ...]
     constant: Fraction
     variance: Fraction
+    #: The rate of the noise, if it is one discrete Gaussian noise.
+    noise_rate: Fraction = _ONE
 
     def center(self, inputs: Mapping[int, Fraction]) -> Fraction:
         """The mean of the output."""
@@ -109,8 +111,11 @@ class GaussianMechanism:
     whole: bool = False
 
     @staticmethod
-    def from_program(program: Program) -> GaussianMechanism | None:
-        """The program as a Gaussian mechanism; None where it is not one. Raises Undecided past a limit."""
+    def from_program(program: Program, *, several: bool = False) -> GaussianMechanism | None:
+        """The program as a Gaussian mechanism; None where it is not one. Raises Undecided past a limit.
+
+        With `several`, discrete Gaussian noise may be in several outputs, a different noise in each.
+        """
         core = program.core
         if not core.has_open_inputs:
             return None
@@ -128,7 +133,7 @@ class GaussianMechanism:
                 if isinstance(form, Affine) and form.inputs:
                     return None
                 continue
-            weights, constant, variance = dict(form.inputs), form.constant, _ZERO
+            weights, constant, variance, rate = dict(form.inputs), form.constant, _ZERO, _ONE
             for noise, c in form.noises:
                 law = drawn[noise].law
                 if law.has_form or (law.measure is Measure.SUMS and abs(c) != 1):
@@ -136,14 +141,17 @@ class GaussianMechanism:
                 kinds.add((law.normal_unit, law.fixed, law.whole))
                 variance += 1 / drawn[noise].rate ** 2 if law.whole else c**2 * law.normal_variance(drawn[noise].rate)
                 used.append(noise)
+                rate = drawn[noise].rate
                 constant += c * drawn[noise].mean.constant
                 for source, factor in drawn[noise].mean.inputs:
                     weights[source] = weights.get(source, _ZERO) + c * factor
-            outputs.append(NormalOutput(core.slots[slot].name, tuple(sorted(weights.items())), constant, variance))
+            outputs.append(
+                NormalOutput(core.slots[slot].name, tuple(sorted(weights.items())), constant, variance, rate)
+            )
         if len(kinds) != 1 or len(set(used)) < len(used):
             return None
         ((unit, fixed, whole),) = kinds
-        if whole and len(used) > 1:
+        if whole and (len(used) > 1 and (not several or len(used) != len(outputs))):
             return None
         return GaussianMechanism(tuple(outputs), unit, fixed, whole)
 
