@@ -5,13 +5,17 @@ The claims of the gallery are decided and drawn anew. A claim that comes out oth
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
+import json
 import os
+import re
 import shlex
 import shutil
 import tempfile
 import tomllib
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import takewhile
@@ -29,7 +33,9 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 MADE = DOCS / "generated"
-THUMBNAILS = DOCS / "static" / "gallery"
+
+#: What `make playground` builds.
+PLAYGROUND = DOCS / "playground" / "dipc_playground" / "site"
 
 #: Pages that stand elsewhere in the repository, and their copies in the site.
 ELSEWHERE = {"dipc/certificate/FORMAT.md": "certificate_format.md", "benchmarks/README.md": "benchmarks.md"}
@@ -46,6 +52,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.connect("builder-inited", lambda _: write_all())
     app.connect("source-read", _to_copies)
+    app.connect("build-finished", lambda app, error: error or _copy_playground(Path(app.outdir)))
     app.add_lexer("dipwhile", DipwhileLexer)
     return {"parallel_read_safe": True}
 
@@ -54,8 +61,6 @@ def write_all() -> None:
     """Write every page anew."""
     shutil.rmtree(MADE, ignore_errors=True)
     MADE.mkdir()
-    shutil.rmtree(THUMBNAILS, ignore_errors=True)
-    THUMBNAILS.mkdir()
     for page, copy in ELSEWHERE.items():
         shutil.copy(ROOT / page, MADE / copy)
     write_gallery()
@@ -82,7 +87,8 @@ def write_gallery() -> None:
     lines = [
         "# The gallery\n",
         f"{len(mechanisms)} mechanisms, each with a claim that holds and one that does not, decided for this page.",
-        "The pictures are of the claims that do not hold: what is shaded is where they fail.\n",
+        "The drawings are of the claims that fail, without numbers: the solid line is the probability, the dashed line",
+        "is what the claim requires, and where it fails is shaded.\n",
         f'```{{raw}} html\n<div class="gallery">\n{"".join(cards)}</div>\n```\n',
         "```{toctree}\n:maxdepth: 1\n:hidden:\n",
         *mechanisms,
@@ -110,13 +116,56 @@ def _workplace() -> Iterator[None]:
 
 
 def _card(name: str, mechanism: Mapping[str, Any], verdicts: Mapping[str, str]) -> str:
-    """A link to a mechanism: its picture, its name, what it does in a sentence, and both verdicts."""
+    """A link to a mechanism: a drawing, its name, what it does in a sentence, and both claims."""
     said = _plain_sentence((ROOT / mechanism["program"]).read_text(encoding="utf-8"))
-    lines = "".join(f'<em class="{kind}">{escape(line)}</em>' for kind, line in verdicts.items())
+    lines = "".join(f'<em class="{kind}">{kind}: {escape(claim)}</em>' for kind, claim in verdicts.items())
     return (
-        f'<a href="{name}.html"><img src="../_static/gallery/{name}_fails.svg" alt="" loading="lazy">'
+        f'<a href="{name}.html">{_drawing(name)}'
         f"<strong>{escape(mechanism['title'])}</strong><span>{escape(said)}</span>{lines}</a>\n"
     )
+
+
+#: The width and the height of a drawing.
+WIDTH, HEIGHT = 240, 84
+
+
+def _drawing(name: str) -> str:
+    """The two sides of the claim that fails, without letters: where it fails most, and shaded where it fails."""
+    curves = json.loads((MADE / f"{name}_fails.json").read_text(encoding="utf-8"))
+    curve = min(curves, key=lambda each: min(one - other for one, other in zip(each["pr"], each["req"], strict=True)))
+    steps = len(curve["x"]) - 1
+    ends = sorted((min(*curve["pr"], *curve["req"]), max(*curve["pr"], *curve["req"])))
+    tall = (ends[1] - ends[0]) or 1
+
+    def place(at: int, value: float) -> str:
+        return f"{WIDTH * at / steps:.1f},{4 + (HEIGHT - 8) * (ends[1] - value) / tall:.1f}"
+
+    lines = "".join(
+        f'<polyline class="{side}" points="{" ".join(place(at, value) for at, value in enumerate(curve[side]))}"/>'
+        for side in ("req", "pr")
+    )
+    wide = WIDTH / steps
+    shades = "".join(
+        f'<rect class="fail" x="{wide * (at - 0.5):.1f}" y="0" width="{wide + 0.1:.1f}" height="{HEIGHT}"/>'
+        for at, (one, other) in enumerate(zip(curve["pr"], curve["req"], strict=True))
+        if one < other
+    )
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{shades}{lines}</svg>'
+
+
+def _claim(answer: Mapping[str, Any]) -> str:
+    """The claim of an answer in a few signs: beta, or the budget with delta."""
+    if "budget" in answer:
+        delta = "" if answer["delta"] == "0" else f", δ = {_formula(answer['delta'])}"
+        return f"budget {_formula(answer['budget'])}{delta}"
+    beta = answer["claim"]["beta"]
+    return "β of the table" if beta is None else f"β = {_formula(beta)}"
+
+
+def _formula(text: str) -> str:
+    for written, meant in (("exp(", "e^("), ("*", "·"), ("alpha", "α"), ("gamma", "γ")):
+        text = text.replace(written, meant)
+    return text
 
 
 def _plain_sentence(program: str) -> str:
@@ -126,7 +175,7 @@ def _plain_sentence(program: str) -> str:
 
 
 def _mechanism(name: str, mechanism: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-    """The page of a mechanism, and what is said first of the claim that holds and of the one that does not."""
+    """The page of a mechanism, with the claim that holds and the one that does not."""
     program = (ROOT / mechanism["program"]).read_text(encoding="utf-8")
     comment = []
     for line in program.splitlines():
@@ -150,14 +199,49 @@ def _answer(name: str, kind: str, mechanism: Mapping[str, Any], code: int) -> tu
     words = [named.get(word, word) for word in words]
     picture = f"{name}_{kind}.svg"
     printed = _run([*words, "--plot", str(MADE / picture), "--quiet"], code)
+    answer = json.loads(_run([*words, "--format", "json", "--html", "page.html"], code))
+    curves = _CURVES.search(Path("page.html").read_text(encoding="utf-8"))
+    assert curves is not None
+    (MADE / f"{name}_{kind}.json").write_text(curves[1], encoding="utf-8")
     command = "dipc " + " ".join(word if word.replace("*", "").isalnum() else shlex.quote(word) for word in words)
     shown = command.replace("'", '"')
-    shutil.copy(MADE / picture, THUMBNAILS)
     told = "Where the solid line is below the dashed one, the claim fails."
     if kind == "holds":
         told = "The claim holds: no solid line is below its dashed one."
-    text = f"```console\n$ {shown} --quiet\n{printed}```\n\n![Both sides over eps]({picture})\n\n{told}\n"
-    return text, printed.partition("\n")[0]
+    link = ""
+    if PLAYGROUND.is_dir():
+        link = f'```{{raw}} html\n<p><a href="{_playground_link(words)}">Open it in the playground</a></p>\n```\n'
+    text = f"```console\n$ {shown} --quiet\n{printed}```\n\n![Both sides over eps]({picture})\n\n{told}\n\n{link}"
+    return text, _claim(answer)
+
+
+#: What a report draws, in its page.
+_CURVES = re.compile(r'<script[^>]*id="curves"[^>]*>(.*?)</script>', re.DOTALL)
+
+
+def _playground_link(words: Sequence[str]) -> str:
+    """The address of a question in the playground: the page reads it from the fragment, as src/link.js writes it."""
+    command, program, *options = words
+    table = options.pop(0) if options and options[0].endswith(".csv") else None
+
+    def file(path: str) -> dict[str, str]:
+        return {"name": path, "text": Path(path).read_text(encoding="utf-8")}
+
+    question = {
+        "command": command,
+        "program": file(program),
+        "table": None if table is None else file(table),
+        "options": options,
+    }
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    data = deflate.compress(json.dumps(question).encode()) + deflate.flush()
+    return f"../playground/index.html#1{base64.urlsafe_b64encode(data).decode().rstrip('=')}"
+
+
+def _copy_playground(site: Path) -> None:
+    """Put the playground beside the pages, where `make playground` has built it."""
+    if PLAYGROUND.is_dir():
+        shutil.copytree(PLAYGROUND, site / "playground", dirs_exist_ok=True)
 
 
 def _run(words: Sequence[str], code: int) -> str:

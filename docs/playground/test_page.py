@@ -9,6 +9,8 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -282,6 +284,16 @@ def test_a_memory_that_is_spoilt_is_made_anew(visitor: BrowserContext, address: 
     page.close()
     page, _ = visit(visitor, address, "files")
     page.close()
+
+
+def test_any_web_server_will_do(visitor: BrowserContext) -> None:
+    """The folder works below any address, from a server that knows nothing of it."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(SITE.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page, _ = visit(visitor, f"http://127.0.0.1:{server.server_address[1]}/{SITE.name}/", "files")
+        page.close()
+        server.shutdown()
 
 
 def test_no_package_that_nobody_asked_for() -> None:
