@@ -28,7 +28,16 @@ from dipc.outcome.html import typeset
 from dipc.outcome.outcome import GAP, Fields, Line, render_parts
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
 from dipc.outcome.rows import findings, verdict_line
-from dipc.outcome.words import agreement, assignment_text, count, enclosed_text, everywhere_text, rational, vacuous_text
+from dipc.outcome.words import (
+    agreement,
+    assignment_text,
+    count,
+    enclosed_text,
+    everywhere_text,
+    product_letter,
+    rational,
+    vacuous_text,
+)
 from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import ClassResult, Report, RowResult
@@ -311,7 +320,7 @@ def report_text(report: Report) -> str:
     constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
     fields = [("program", report.program + (f" with {constants}" if constants else ""))]
     fields += [(name, "each row's own" if text is None else text) for name, text in report.claim.items()]
-    result = class_findings(classes) if classes else findings(report)
+    result = class_findings(classes, product_letter(report.constants)) if classes else findings(report)
     return render_parts([Line(line), GAP, Fields(fields), *result]).rstrip("\n")
 
 

@@ -57,10 +57,11 @@ def _words(axes: Axes) -> None:
     axes.annotate("the count u = 103,\nand its noisy copy", (105.2, 0.105), color=INK, fontsize=9)
     axes.annotate("wrong answer:\nat most beta", (95.2, 0.1), color=RED, fontsize=9)
     axes.annotate("", (99.3, 0.022), (97.4, 0.09), arrowprops={"arrowstyle": "->", "color": RED})
+    axes.set_xlabel("noisy count")
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_ylim(0, 0.29)
-    axes.set_title("At one input, at one eps", fontsize=10, loc="left", color=INK)
+    axes.set_title("At one input, at eps = 1/2", fontsize=10, loc="left", color=INK)
 
 
 def _verdicts(axes: Axes) -> None:
@@ -87,7 +88,7 @@ def _verdicts(axes: Axes) -> None:
     axes.fill_between(xs, exact, third, color=RED, alpha=0.15, linewidth=0)
     axes.set_xscale("log")
     axes.set_xlim(xs[0], xs[-1])
-    axes.set_ylim(0.3, 1.02)
+    axes.set_ylim(0, 1.02)
     axes.xaxis.set_major_formatter(lambda eps, _: f"{eps:g}")
     axes.set_xlabel("eps")
     axes.grid(color=INK, linewidth=0.6, alpha=0.2)

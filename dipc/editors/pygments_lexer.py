@@ -9,7 +9,7 @@ from typing import ClassVar
 from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, Text, Whitespace, _TokenType
 
-from dipc.editors.words import words
+from dipc.text.words import words
 
 _BRACKETS = "()[]{},;:"
 

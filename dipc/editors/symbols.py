@@ -15,7 +15,6 @@ from multiprocessing.context import SpawnProcess
 from typing import TypeVar
 
 from dipc.algebra.limits import Limits, Undecided
-from dipc.editors.words import words
 from dipc.frozen import frozen
 from dipc.program.inputs import FiniteInputs, parse_inputs
 from dipc.program.program import load_source
@@ -37,6 +36,7 @@ from dipc.text.ast import (
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.parser import parse
+from dipc.text.words import words
 
 
 @frozen

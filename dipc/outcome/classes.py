@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from dipc.claims.claim import FREE, intervals_text
@@ -23,6 +24,7 @@ from dipc.outcome.words import (
     kinds,
     limit_hint,
     near_outputs,
+    product_letter,
     required_text,
     s,
     side_text,
@@ -110,7 +112,7 @@ def outcome(
         yield from _report_parts(report, statement)
         if forms is not None:
             yield GAP
-            yield from _written_out(*forms)
+            yield from _written_out(_letter(report), *forms)
         if times:
             effort = report.effort
             yield GAP
@@ -157,7 +159,7 @@ def _report_parts(report: Report, statement: Statement) -> Iterator[Part]:
     if statement.numbers is not None:
         yield from _cases([row for row in rows if row.verdict is Verdict.ACCURATE])
         rows = [row for row in rows if row.verdict is not Verdict.ACCURATE]
-    yield from findings(rows)
+    yield from findings(rows, _letter(report))
     reasons = [row.reason for row in rows if row.verdict is Verdict.UNDECIDED]
     shaped = any(reason is not None and reason.startswith(NO_UNION_BOUND) for reason in reasons)
     for hint in (_SHAPES if shaped and statement.numbers is not None else None, limit_hint(reasons)):
@@ -174,11 +176,19 @@ _SHAPES = (
 )
 
 
-def findings(rows: Sequence[ClassResult]) -> Iterator[Part]:
-    """Yield the results for some classes: failing ones first, and those that hold last."""
+def _letter(report: Report) -> str:
+    """Return the letter for alpha*eps or gamma*eps, which is no name of the program."""
+    return product_letter({*report.constants, *(name for row in report.rows[:1] for name in row.input)})
+
+
+def findings(rows: Sequence[ClassResult], letter: str = "t") -> Iterator[Part]:
+    """Yield the results for some classes: failing ones first, and those that hold last.
+
+    `letter` stands for a product of eps.
+    """
     yield from _section([row for row in rows if row.verdict is Verdict.INACCURATE], _refuted)
     yield from _section([row for row in rows if row.verdict is Verdict.UNDECIDED], _undecided)
-    yield from _section([row for row in rows if row.verdict is Verdict.ACCURATE], _proved)
+    yield from _section([row for row in rows if row.verdict is Verdict.ACCURATE], partial(_proved, letter))
 
 
 def _quantified(report: Report, statement: Statement) -> str:
@@ -258,7 +268,7 @@ def _undecided(row: ClassResult) -> Iterator[Part]:
     yield Fields([*class_fields(row), ("reason", row.reason or "no reason was given")], label_width=len("probability"))
 
 
-def _proved(row: ClassResult) -> Iterator[Part]:
+def _proved(letter: str, row: ClassResult) -> Iterator[Part]:
     note = row.note
     assert note is not None
     why = "" if not row.vacuous else " vacuously, as " + ("dd ≤ alpha" if row.says is None else "beta ≥ 1")
@@ -269,29 +279,32 @@ def _proved(row: ClassResult) -> Iterator[Part]:
     if note.probability is not None and note.beta is not None:
         relation = "=" if note.exact else "≥"
         product = note.variable != "eps"
-        pairs.append(("probability", f"{relation} {_form(note.probability, product)}"))
+        variable = letter if product else "eps"
+        pairs.append(("probability", f"{relation} {_form(note.probability, variable)}"))
         pairs.append(
-            ("beta", _form(note.beta, product) + (", and the claim allows at least as much" if note.lesser else ""))
+            ("beta", _form(note.beta, variable) + (", and the claim allows at least as much" if note.lesser else ""))
         )
         if product:
-            pairs.append(("for every", f"t = {note.variable} in {interval_text(intervals_text(note.intervals))}"))
+            pairs.append(
+                ("for every", f"{letter} = {note.variable} in {interval_text(intervals_text(note.intervals))}")
+            )
     yield Fields(pairs, label_width=len("probability"))
 
 
-def _written_out(row: RowResult, forms: Sequence[WrittenForm]) -> Iterator[Part]:
+def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> Iterator[Part]:
     """Yield probabilities in closed form, each lower bound marked as such."""
     yield Line(f"class {row.row} in closed form: {row.verdict}", Tone.HEAD)
     pairs = list(class_fields(row))
     for form in forms:
-        text = form.text if form.variable == "eps" else re.sub(r"\beps\b", "t", form.text)
-        variable = "" if form.variable == "eps" else f", t = {form.variable}"
+        text = form.text if form.variable == "eps" else re.sub(r"\beps\b", letter, form.text)
+        variable = "" if form.variable == "eps" else f", {letter} = {form.variable}"
         pairs.append(("probability", f"{'' if form.exact else 'at least '}{text}{variable}"))
     if not forms:
         pairs.append(("probability", without_closed_form(row)))
     yield Fields(pairs, label_width=len("probability"))
 
 
-def _form(text: str, product: bool) -> str:
-    """Return the text of a closed form, in t if it is a function of a product of eps."""
-    shown_text = text.replace("eps", "t") if product else text
+def _form(text: str, variable: str) -> str:
+    """Return the text of a closed form, in `variable`."""
+    shown_text = re.sub(r"\beps\b", variable, text)
     return shown_text if len(text) <= _LONGEST else f"a form of {len(text)} characters; --format json has it"

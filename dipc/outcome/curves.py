@@ -7,6 +7,8 @@ in files are drawn from the same points.
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,7 +30,7 @@ from dipc.measure.measure import EnclosedForm, Probability
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.program import Outcomes
 from dipc.outcome.tighten import Member
-from dipc.outcome.words import assignment_text, exact, numbered, plural
+from dipc.outcome.words import assignment_text, exact, numbered, plural, product_letter
 from dipc.questions.expected_error import ErrorReport
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import PrivacyReport
@@ -88,6 +90,18 @@ class Curve:
     xs: tuple[float, ...] = ()
     bounds: tuple[float | None, ...] = ()
     required: tuple[float | None, ...] = ()
+    #: What stands for `variable` if it is a product.
+    letter: str = "t"
+
+    @property
+    def symbol(self) -> str:
+        """The name of the variable within a formula: `eps`, or the letter for a product."""
+        return self.letter if self.variable.product else str(self.variable)
+
+    @property
+    def axis(self) -> str:
+        """The name of the variable with its meaning: `eps`, or `t = alpha*eps`."""
+        return f"{self.letter} = {self.variable}" if self.variable.product else str(self.variable)
 
     @staticmethod
     def from_inequality(word: str, claimed: Inequality, required: str = "1 − β") -> Curve:
@@ -159,6 +173,15 @@ def _bends(low: float | None, middle: float | None, high: float | None) -> bool:
 
 def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
     """Return at most `most` inequalities behind an answer, the most important ones first."""
+    curves = _curves(outcome, most)
+    if not any(curve.variable.product for curve in curves):
+        return curves
+    program = outcome.question.program
+    letter = product_letter({*program.constants, *(slot.name for slot in program.core.input_slots)})
+    return tuple(replace(curve, letter=letter) for curve in curves)
+
+
+def _curves(outcome: Outcome, most: int) -> tuple[Curve, ...]:
     match outcome.result:
         case Report() as report:
             assert outcome.engine is not None
@@ -567,28 +590,58 @@ def draw(path: Path, outcome: Outcome) -> None:
             title = f"{outcome.program} at {assignment_text(outcomes.input)}"
             _draw_curves(axes, curves_of(outcome, MOST), title)
         case _:
-            _draw_curves(axes, curves_of(outcome, MOST), f"{outcome.program}: {outcome.result.verdict}")
+            curves = curves_of(outcome, MOST)
+            _draw_curves(axes, curves, f"{outcome.program}: {outcome.result.verdict}{_not_drawn(outcome, curves)}")
     save(figure, path)
 
 
+def _not_drawn(outcome: Outcome, curves: Sequence[Curve]) -> str:
+    """Return which rows are in no curve, as the end of a title."""
+    if not isinstance(outcome.result, Report) or outcome.question.table is None:
+        return ""
+    drawn = {(curve.bound, curve.beta) for curve in curves}
+    rest = tuple(
+        row.row
+        for row in outcome.result.rows
+        if all((one.closed_form, one.beta_form) not in drawn for one in row.obligations or (row,))
+    )
+    return f"; not drawn: {numbered('row', rest, _LISTED)}" if curves and rest else ""
+
+
+def _colors(curves: Sequence[Curve]) -> list[str]:
+    """Return a color for each curve. It depends on the first number in the name, so that a row keeps its color."""
+    taken: list[int] = []
+    for position, curve in enumerate(curves):
+        number = re.search(r"[0-9]+", curve.name)
+        wanted = position if number is None else int(number[0]) - 1
+        free = (wanted + step for step in range(len(COLORS)))
+        taken.append(next((at % len(COLORS) for at in free if at % len(COLORS) not in taken), wanted % len(COLORS)))
+    return [COLORS[at] for at in taken]
+
+
+def _limit(curve: Curve) -> object:
+    """Return what two curves with the same dashed line have in common."""
+    return curve.bound if curve.is_limit else (curve.beta, curve.factor)
+
+
 def _draw_curves(axes: Axes, curves: Sequence[Curve], title: str) -> None:
-    """Draw the curves as `sentence` describes."""
-    shared = len({curve.limit for curve in curves}) == 1
-    for number, (color, curve) in enumerate(zip(COLORS, curves, strict=False)):
+    """Draw the curves as `sentence` describes. A limit of several curves is drawn once, in the color of the text."""
+    limits = Counter(map(_limit, curves))
+    for color, curve in zip(_colors(curves), curves, strict=True):
         # The limit is drawn over the probability, so that both are visible where they agree.
         points = zip(curve.xs, curve.probable[1], strict=True)
         _line(axes, points, color=color, linewidth=3.4, alpha=0.6, label=curve.name)
-        if number == 0 or not shared:
-            style: dict[str, Any] = {"color": _INK if shared else color, "linestyle": (number * 3, (4, 3))}
-            _line(axes, zip(curve.xs, curve.limit[1], strict=True), linewidth=1.5, **style)
         if curve.failing:
             _shade(axes, curve, color)
         if curve.counterexample is not None:
             counterexample = curve.counterexample
             height = counterexample.required if curve.is_limit else counterexample.probability
             axes.plot([float(counterexample.eps)], [float(height[0])], marker="o", color=color, zorder=4)
+        if (number := limits.pop(_limit(curve), 0)) > 0:
+            style: dict[str, Any] = {"color": _INK if number > 1 else color, "linestyle": (0, (4, 3))}
+            _line(axes, zip(curve.xs, curve.limit[1], strict=True), linewidth=1.5, **style)
     subtitle = sentence(curves)
-    variable = str(curves[0].variable) if curves else ""
+    variable = curves[0].axis if curves else ""
     _titled(axes, title if subtitle is None else f"{title}\n{subtitle}", variable, "probability" if curves else "")
     if curves:
         _over_logarithm(axes, min(curve.xs[0] for curve in curves), max(curve.xs[-1] for curve in curves))
@@ -686,7 +739,7 @@ def sentence(curves: Sequence[Curve]) -> str | None:
         return "Each line is the exact probability of one output."
     drawn = f"Solid: {curves[0].probable[0]}; dashed: {curves[0].limit[0]}"
     if any(curve.failing for curve in curves):
-        return f"{drawn}; shaded: the {curves[0].variable} where the claim fails."
+        return f"{drawn}; shaded: the {curves[0].symbol} where the claim fails."
     if any(curve.counterexample for curve in curves):
         return f"{drawn}; dot: where the claim fails."
     side = "above" if curves[0].is_limit else "below"
@@ -744,7 +797,8 @@ def _draw_needs(axes: Axes, tightest: Tightest, title: str) -> None:
         axes.set_ylim(bottom=max(axes.get_ylim()[0], 1e-9))
     else:
         axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
-    variables = sorted({str(one.variable) for one in tightest.claims.distinct})
+    distinct = {one.variable for one in tightest.claims.distinct}
+    variables = sorted(f"t = {variable}" if variable.product else str(variable) for variable in distinct)
     _titled(axes, title, " and ".join(variables) or "eps", "(1 − Pr) / beta")
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from html import escape
@@ -25,14 +27,16 @@ from dipc.claims.table import input_cells, output_cells
 from dipc.decide.obligation import Verdict
 from dipc.measure.measure import EnclosedForm
 from dipc.outcome.certificates import certificate
+from dipc.outcome.classes import class_fields
 from dipc.outcome.curves import Curve, curves_of, sentence
-from dipc.outcome.outcome import BlankLine, Fields, Grid, Line, Outcome, Part, Tone, Verbatim
+from dipc.outcome.outcome import BlankLine, Fields, Grid, Line, Outcome, Part, ShownTable, Tone, Verbatim
 from dipc.outcome.program import Outcomes
 from dipc.outcome.rows import worst_first
 from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
-from dipc.questions.report import Report, RowResult
+from dipc.questions.report import ClassResult, Report, RowResult
 from dipc.text.core import Value
+from dipc.text.words import tokens
 
 #: The most rows of a table, and the most inequalities that are drawn and written out.
 _ROWS = 500
@@ -87,9 +91,11 @@ def _rendered(parts: Iterable[Part]) -> str:
 
 def _part(part: Part) -> str:
     match part:
+        case Line(text) if text.startswith("--"):
+            return ""  # an option that a terminal can be given
         case Line(text, tone, indent):
             tag = "h3" if tone is Tone.HEAD and not indent else "p"
-            return f"<{tag}>{escape(text)}</{tag}>\n"
+            return f"<{tag}>{_words(text)}</{tag}>\n"
         case BlankLine():
             return ""
         case Fields(pairs):
@@ -114,9 +120,31 @@ def _table(outcome: Outcome) -> str:
     table = None if outcome.table is None else outcome.table()
     if table is None or not table.title:
         return ""
+    if isinstance(outcome.result, Report) and table.columns[0] == "class":
+        table = _of_classes(table, outcome.result)
     rest = table.count - _ROWS
     more = f"<p>and {rest} more; --format json has them all</p>\n" if rest > 0 else ""
-    return section(table.title, _rows(table.columns, islice(table.rows, _ROWS)) + more)
+    return section(table.title, _rows(*_narrowed(table.columns, list(islice(table.rows, _ROWS)))) + more)
+
+
+def _of_classes(table: ShownTable, report: Report) -> ShownTable:
+    """Return the table of classes with the conditions of each before its hardest input."""
+    described = [dict(class_fields(row))["inputs"] if isinstance(row, ClassResult) else "" for row in report.rows]
+    at = table.columns.index("input")
+    columns = (*table.columns[:at], "inputs", "hardest input, for example", *table.columns[at + 1 :])
+    rows = ((tone, (*cells[:at], text, *cells[at:])) for (tone, cells), text in zip(table.rows, described, strict=True))
+    return replace(table, columns=columns, rows=rows)
+
+
+def _narrowed(
+    columns: Sequence[str], rows: Sequence[tuple[Tone | None, Sequence[str]]]
+) -> tuple[Sequence[str], Iterable[tuple[Tone | None, Sequence[str]]]]:
+    """Return a table for narrow screens: the verdict comes second, and empty columns are left out."""
+    kept = [at for at in range(len(columns)) if not rows or any(cells[at] for _, cells in rows)]
+    if "verdict" in columns:
+        kept.remove(verdict := columns.index("verdict"))
+        kept.insert(1, verdict)
+    return [columns[at] for at in kept], ((tone, [cells[at] for at in kept]) for tone, cells in rows)
 
 
 def _listing(outcome: Outcome) -> str:
@@ -132,10 +160,17 @@ def _listing(outcome: Outcome) -> str:
                 marked = passed_lines(program, failing)
                 title += f", with the lines on the way to row {failing.row}'s output" if marked else ""
     lines = [
-        f"<mark>{escape(line)}</mark>" if number in marked else escape(line)
+        f"<mark>{_colored(line)}</mark>" if number in marked else _colored(line)
         for number, line in enumerate(program.core.source.text.rstrip().splitlines(), 1)
     ]
     return section(title, "<pre>" + "\n".join(lines) + "</pre>\n")
+
+
+def _colored(line: str) -> str:
+    """Return a line of a program with its words in colors; no token of the language goes over the end of a line."""
+    return "".join(
+        f'<span class="{kind}">{escape(piece)}</span>' if kind else escape(piece) for kind, piece in tokens(line)
+    )
 
 
 def _proofs(outcome: Outcome, tool: str) -> str | None:
@@ -183,8 +218,16 @@ def _asset(name: str) -> str:
 
 def fields(pairs: Iterable[tuple[str, str]]) -> str:
     """Return labels with their texts; a text without a label continues the one before."""
-    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>\n" for label, text in pairs)
+    rows = "".join(f"<dt>{escape(label)}</dt><dd>{_words(text.removeprefix('= '))}</dd>\n" for label, text in pairs)
     return f"<dl>\n{rows}</dl>\n"
+
+
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def _words(text: str) -> str:
+    """Return a text of the terminal as HTML: what stands in backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
 def section(title: str, body: str) -> str:
@@ -230,14 +273,14 @@ def _plot(curves: Sequence[Curve]) -> str:
         f'<p class="caption">{escape(sentence(curves) or "")}</p>\n'
         f'<script type="application/json" id="curves">{data}</script>\n'
     )
-    return section(f"Probability over {curves[0].variable}", body)
+    return section(f"Probability over {curves[0].axis}", body)
 
 
 def _record(curve: Curve) -> dict[str, Any]:
     counterexample = curve.counterexample
     return {
         "name": curve.name,
-        "variable": str(curve.variable),
+        "variable": curve.axis,
         "bound": curve.probable[0],
         "required": curve.limit[0],
         "x": [_short(x) for x in curve.xs],
@@ -297,51 +340,51 @@ def _picture(curve: Curve) -> str:
     return (
         f'<svg viewBox="0 -4 {width:.0f} {height + 24:.0f}" role="img" aria-label="Pr and 1 - beta">{shades}'
         f"{best}{path(curve.probable[1], 'pr')}{path(curve.limit[1], 'req')}"
-        f'<text x="0" y="{height + 16:.0f}">{escape(str(curve.variable))} {title}</text></svg>'
+        f'<text x="0" y="{height + 16:.0f}">{escape(curve.axis)} {title}</text></svg>'
     )
 
 
 # --- closed forms in MathML ------------------------------------------------------------------------
 
 
-_EPS = "<mi>ε</mi>"
-
 _Term = tuple[int, Fraction, Fraction]
 
 
-def mathml(form: ClosedForm) -> str:
-    """Return the function as a `math` element, in ε."""
+def mathml(form: ClosedForm, variable: str = "eps") -> str:
+    """Return the function of `variable` as a `math` element; eps is shown as ε."""
     numerator, denominator = form.numerator_and_denominator()
-    body = _sum(numerator.terms())
+    symbol = f"<mi>{'ε' if variable == 'eps' else variable}</mi>"
+    body = _sum(numerator.terms(), symbol)
     if denominator is not None:
-        body = _fraction(body, _sum(denominator.terms()))
-    return f'<math display="block" alttext="{escape(str(form))}"><mrow>{body}</mrow></math>'
+        body = _fraction(body, _sum(denominator.terms(), symbol))
+    text = re.sub(r"\beps\b", variable, str(form))
+    return f'<math display="block" alttext="{escape(text)}"><mrow>{body}</mrow></math>'
 
 
-def _sum(terms: Iterable[_Term]) -> str:
+def _sum(terms: Iterable[_Term], symbol: str) -> str:
     texts: list[str] = []
     for k, q, c in ordered_terms(terms):
         if texts or c < 0:
             texts.append(f"<mo>{'−' if c < 0 else '+'}</mo>")
-        texts.append(_monomial(k, q, abs(c)))
+        texts.append(_monomial(k, q, abs(c), symbol))
     return "".join(texts) or "<mn>0</mn>"
 
 
-def _monomial(k: int, q: Fraction, c: Fraction) -> str:
+def _monomial(k: int, q: Fraction, c: Fraction, symbol: str) -> str:
     factors = []
     if c != 1 or (k == 0 and q == 0):
         factors.append(_number(c))
     if k:
-        factors.append(_EPS if k == 1 else f"<msup>{_EPS}<mn>{k}</mn></msup>")
+        factors.append(symbol if k == 1 else f"<msup>{symbol}<mn>{k}</mn></msup>")
     if q:
-        factors.append(f"<msup><mi>e</mi><mrow>{_exponent(q)}</mrow></msup>")
+        factors.append(f"<msup><mi>e</mi><mrow>{_exponent(q, symbol)}</mrow></msup>")
     return "<mo>&#8290;</mo>".join(factors)
 
 
-def _exponent(q: Fraction) -> str:
+def _exponent(q: Fraction, symbol: str) -> str:
     times = "" if abs(q.numerator) == 1 else f"<mn>{abs(q.numerator)}</mn>"
     over = "" if q.denominator == 1 else f"<mo>/</mo><mn>{q.denominator}</mn>"
-    return f"{'<mo>−</mo>' if q < 0 else ''}{times}{_EPS}{over}"
+    return f"{'<mo>−</mo>' if q < 0 else ''}{times}{symbol}{over}"
 
 
 def _number(value: Fraction) -> str:
@@ -366,12 +409,10 @@ def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
     """Return a section with the first side of each curve, and with `other`: 1 less the second side."""
     sections = []
     for curve in curves:
-        body = f"<p>{escape(curve.labels[0])}, a function of {escape(str(curve.variable))}"
-        body += "" if str(curve.variable) == "eps" else ", written ε"
-        body += f"</p>{_form(curve)}"
-        body += (
-            f'<p>{escape(other)}</p><code class="form">{escape(str(curve.beta))}</code>' if curve.is_compared else ""
-        )
+        body = f"<p>{escape(curve.labels[0])}, a function of {escape(curve.axis)}</p>{_form(curve)}"
+        if curve.is_compared:
+            required = re.sub(r"\beps\b", curve.symbol, str(curve.beta))
+            body += f'<p>{escape(other)}</p><code class="form">{escape(required)}</code>'
         sections.append(f"<details><summary>{escape(curve.name)}</summary>{body}</details>\n")
     return section("Closed forms", "".join(sections)) if sections else ""
 
@@ -379,15 +420,15 @@ def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
 def _form(curve: Curve) -> str:
     if isinstance(curve.bound, EnclosedForm):
         return f"<p>{escape(curve.bound.reason)}: it is enclosed</p>"
-    return typeset(curve.bound)
+    return typeset(curve.bound, curve.symbol)
 
 
-def typeset(form: ClosedForm) -> str:
-    """Return the function as mathematics, or as text if that would be long."""
+def typeset(form: ClosedForm, variable: str = "eps") -> str:
+    """Return the function of `variable` as mathematics, or as text if that would be long."""
     numerator, denominator = form.numerator_and_denominator()
     if form.only_at is None and len(numerator) + (0 if denominator is None else len(denominator)) <= _TYPESET_TERMS:
-        return mathml(form)
-    text = str(form)
+        return mathml(form, variable)
+    text = re.sub(r"\beps\b", variable, str(form))
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters; JSON has them all)"
     return f'<code class="form">{escape(cut)}</code>'
 

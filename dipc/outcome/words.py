@@ -6,7 +6,7 @@ A question is described in the words of the options, the table and the claim blo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import compress
 from pathlib import Path
@@ -214,6 +214,11 @@ def count(number: int, what: str) -> str:
 def s(number: int) -> str:
     """Return the ending of a verb with this many subjects."""
     return "s" if number == 1 else ""
+
+
+def product_letter(names: Container[str]) -> str:
+    """Return the letter for a product of eps such as alpha*eps: `t`, or another one if `names` has it already."""
+    return next(letter for letter in ("t", "s", "u", "v", "w", "z", "tau") if letter not in names)
 
 
 def numbered(word: str, numbers: Sequence[int], most: int = LISTED) -> str:

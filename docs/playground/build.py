@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.literature.entries import ENTRIES  # noqa: E402 - of this checkout
 from benchmarks.privacy.atlas import ATLAS  # noqa: E402
-from dipc.editors.words import words  # noqa: E402
+from dipc.text.words import words  # noqa: E402
 
 #: The Python of the npm package `pyodide`, and the platform of the wheels that are made for it.
 PYTHON = "3.14"

@@ -8,8 +8,8 @@ import pytest
 from pygments.token import Comment, Error, Keyword, Name, Number, Token
 
 from dipc.editors.pygments_lexer import DipwhileLexer
-from dipc.editors.words import words
 from dipc.text.parser import grammar_text
+from dipc.text.words import words
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VSCODE = ROOT / "editors" / "vscode"

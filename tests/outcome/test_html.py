@@ -93,8 +93,8 @@ def test_it_can_be_read_without_a_script(page: tuple[str, dict[str, Any]]) -> No
     bare = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     for said in ("INACCURATE: 2 of 27 rows fail", "0.1238029181…", "eps in (0, 0.9537124", "<noscript><svg"):
         assert said in bare
-    assert "<mark>rT &lt;- Lap(eps/(2*c), T);</mark>" in bare
-    assert "\n  var count : {0..m} = 0;" in bare, "the ideal is not on the way to an output"
+    assert '<mark>rT &lt;- <span class="noise">Lap</span>(<span class="number">eps</span>/' in bare
+    assert '\n  <span class="keyword">var</span> count : ' in bare, "the ideal is not on the way to an output"
 
 
 def saved(text: str, directory: Path) -> Path:
@@ -147,7 +147,7 @@ def test_the_page_of_a_tightened_claim_marks_where_it_is_tight(tmp_path: Path) -
     assert not any(curve["optima"] or curve["shaded"] for curve in others)
     gaps = [abs(p - r) for p, r in zip(first["pr"], first["req"], strict=True)]
     assert first["x"][gaps.index(min(gaps))] == pytest.approx(1.7557, rel=0.05)
-    assert "program sparse;" in html.read_text(encoding="utf-8")
+    assert '<span class="keyword">program</span> sparse;' in html.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -245,3 +245,29 @@ def test_a_number_has_a_page_and_no_plot(mode: list[str], tmp_path: Path, capsys
     assert f"<h1>{line}</h1>" in html.read_text(encoding="utf-8")
     assert run([*asked, "--plot", str(tmp_path / "plot.svg")]) == 2
     assert "E1412" in capsys.readouterr().err
+
+
+def test_a_page_about_classes_shows_their_conditions_and_one_letter(tmp_path: Path) -> None:
+    """The classes have their conditions, the verdict stands near the edge, and alpha*eps is t everywhere."""
+    html = tmp_path / "page.html"
+    assert run(["check", "docs/programs/busy.dip", "--inputs", "all", "--html", str(html), "-q"]) == 0
+    text = html.read_text(encoding="utf-8")
+    for shown in (
+        "<th>class</th><th>verdict</th><th>inputs</th><th>hardest input, for example</th>",
+        "<td>count &gt;= 100</td>",
+        "a function of t = alpha*eps",
+        "<mi>t</mi>",
+        '<code class="form">exp(-t)/2</code>',
+        "by the answers of <code>ideal</code>",
+        "<dd>1 - exp(-t)/2</dd>",
+    ):
+        assert shown in text
+    assert "ε" not in text.partition("Closed forms")[2].partition("</section>")[0]
+
+
+def test_the_letter_is_no_name_of_the_program(tmp_path: Path) -> None:
+    program = Path("docs/programs/busy.dip").read_text(encoding="utf-8").replace("T", "t")
+    path, html = tmp_path / "busy.dip", tmp_path / "page.html"
+    path.write_text(program, encoding="utf-8")
+    assert run(["check", str(path), "--inputs", "all", "--html", str(html), "-q"]) == 0
+    assert "a function of s = alpha*eps" in html.read_text(encoding="utf-8")

@@ -46,8 +46,8 @@
       axes: [Object.assign({ label: c.variable }, axis), Object.assign({ label: "probability" }, axis)],
       series: [
         {},
-        { stroke: color("--pr"), width: 3, points: { show: false } },
-        { stroke: color("--req"), width: 2, dash: [6, 4], points: { show: false } }
+        { stroke: color("--pr"), width: 3, points: { show: false }, pxAlign: 0 },
+        { stroke: color("--req"), width: 2, dash: [6, 4], points: { show: false }, pxAlign: 0 }
       ],
       hooks: { drawClear: [function (u) { shade(u, c); }], draw: [function (u) { mark(u, c); }], setCursor: [function (u) { read(c, u.cursor.idx); }] }
     }, [c.x, c.pr, c.req], host);

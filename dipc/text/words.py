@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from dipc.frozen import frozen
@@ -68,3 +69,25 @@ def words() -> Words:
         name=patterns["NAME"],
         number=patterns["NUMBER"],
     )
+
+
+def tokens(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of a program's text with their kinds, without a gap; "" is the kind of all that has no color.
+
+    The kinds are `comment`, `keyword`, `type`, `noise` and `number`.
+    """
+    kinds = {
+        **dict.fromkeys((*words().keywords, *words().operators), "keyword"),
+        **dict.fromkeys(words().types, "type"),
+        **dict.fromkeys((*words().distributions, *words().functions), "noise"),
+        **dict.fromkeys(words().constants, "number"),
+    }
+    for match in _tokens().finditer(text):
+        piece = match.group()
+        yield match.lastgroup or kinds.get(piece, ""), piece
+
+
+@cache
+def _tokens() -> re.Pattern[str]:
+    known = words()
+    return re.compile(rf"(?P<comment>#[^\n]*)|(?P<number>{known.number})|(?:{known.name})|[^\S]+|.", re.DOTALL)
