@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, lcm, prod
 from typing import TYPE_CHECKING
 
 from dipc.frozen import frozen
@@ -21,6 +21,9 @@ FUNCTIONS = ("exp", "log", "erfc", "+")
 
 #: The first and the greatest precision, in bits, at which a sign is looked for.
 _FIRST_BITS, _MOST_BITS = 128, 8192
+
+#: The greatest power of 2 in an enclosure.
+_MOST_EXPONENT = 100_000
 
 #: Squares of primes below this are taken out of roots.
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
@@ -125,7 +128,10 @@ class Real:
         return total * self.sign
 
     def enclosure(self, bits: int = 128) -> tuple[Fraction, Fraction]:
-        """Rationals low <= number <= high, to approximately `bits` bits."""
+        """Rationals low <= number <= high, to approximately `bits` bits.
+
+        Raises NotReal for a number with too many digits.
+        """
         import flint
 
         rational = self.rational
@@ -136,6 +142,8 @@ class Real:
             ends = []
             for end in (ball.lower(), ball.upper()):
                 mantissa, exponent = end.man_exp()
+                if abs(int(exponent)) > _MOST_EXPONENT:
+                    raise NotReal("this number is too large or small to be written out")
                 ends.append(Fraction(int(mantissa)) * Fraction(2) ** int(exponent))
             return ends[0], ends[1]
 
@@ -216,13 +224,20 @@ class Real:
         if rational is not None:
             return ONE if not rational else Real(1, Fraction(1), 1, ((_E, rational),))
         match self.atoms:
+            case ((Irrational(function="+", arguments=terms), power),) if power == 1 and self.root == 1:
+                result = ONE
+                for term in terms:
+                    result = result * (term * Real.from_rational(self.sign * self.base)).exp()
+                return result
             # e to the power of c·log(r) is r^c.
             case ((Irrational(function="log", arguments=(inner,)), power),) if power == 1 and self.root == 1:
-                whole = self.sign * self.base
-                if whole.denominator == 1 and abs(whole) <= _MOST_POWER:
-                    return inner.power(int(whole))
-                if whole.denominator == 2 and abs(whole) <= _MOST_POWER:
-                    return inner.power(whole.numerator).sqrt()
+                above, below = (self.sign * self.base).as_integer_ratio()
+                halvings = below.bit_length() - 1
+                if abs(above) <= _MOST_POWER and below == 2**halvings <= _MOST_POWER:
+                    result = inner.power(above)
+                    for _ in range(halvings):
+                        result = result.sqrt()
+                    return result
         return Real(1, Fraction(1), 1, ((Irrational("exp", (self,)), Fraction(1)),))
 
     def log(self) -> Real:
@@ -237,6 +252,10 @@ class Real:
         match self.atoms:
             case ((atom, power),) if atom == _E and rational is None and self.base == 1:
                 return Real.from_rational(power)
+        if rational is not None:
+            exponent, root = _perfect_power(rational)
+            if exponent > 1:
+                return Real.from_rational(root).log() * Real.from_rational(exponent)
         return _signed(Irrational("log", (self,)))
 
     def erfc(self) -> Real:
@@ -257,6 +276,46 @@ def _canonical(sign: int, base: Fraction, root: int, atoms: tuple[tuple[Irration
     return Real(sign, base, root, atoms)
 
 
+def _perfect_power(value: Fraction) -> tuple[int, Fraction]:
+    """Return (n, r) with r^n = `value` > 1 and n as great as possible."""
+    most = value.numerator.bit_length()
+    for exponent in range(min(most, _MOST_POWER), 1, -1):
+        above, below = (_whole_root(number, exponent) for number in value.as_integer_ratio())
+        if above**exponent == value.numerator and below**exponent == value.denominator:
+            return exponent, Fraction(above, below)
+    return 1, value
+
+
+def _whole_root(number: int, exponent: int) -> int:
+    """Return the greatest integer whose power with this exponent is at most `number`."""
+    import flint
+
+    return int(flint.fmpz(number).root(exponent))
+
+
+def _in_logarithms(value: Real) -> tuple[Fraction, Fraction] | None:
+    """Return (q, r) if `value` is q·log(r) with rational numbers q and r, else None."""
+    match value.atoms:
+        case ((Irrational(function="log", arguments=(inner,)), power),) if power == 1 and value.root == 1:
+            return None if inner.rational is None else (value.sign * value.base, inner.rational)
+    return None
+
+
+def _merged_logarithms(numbers: Sequence[Real]) -> list[Real]:
+    """Return numbers with the same sum, of which at most one is a rational multiple of a logarithm of a rational."""
+    logarithms = [known for number in numbers if (known := _in_logarithms(number)) is not None]
+    if len(logarithms) < 2:
+        return list(numbers)
+    scale = lcm(*(factor.denominator for factor, _ in logarithms))
+    counts = [(int(factor * scale), base) for factor, base in logarithms]
+    size = sum(abs(count) * max(map(int.bit_length, base.as_integer_ratio())) for count, base in counts)
+    if size > _MOST_BITS:
+        return list(numbers)
+    whole = prod((base**count for count, base in counts), start=Fraction(1))
+    others = [number for number in numbers if _in_logarithms(number) is None]
+    return [*others, Real.from_rational(whole).log() * Real.from_rational(Fraction(1, scale))]
+
+
 def _total(numbers: Sequence[Real]) -> Real:
     """The sum of `numbers`, as one atom or its negative."""
     flat: list[Real] = []
@@ -267,7 +326,7 @@ def _total(numbers: Sequence[Real]) -> Real:
             case _:
                 flat.append(number)
     merged: list[Real] = []
-    for each in flat:
+    for each in _merged_logarithms(flat):
         for index, other in enumerate(merged):
             ratio = (each / other).rational if other.sign else None
             if ratio is not None:

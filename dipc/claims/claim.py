@@ -128,8 +128,8 @@ class Symbolic(Protocol):
 
 
 #: The values of alpha, beta and gamma that Python callers can give: text, an exact number, or an expression of SymPy;
-#: None is not given.
-GivenValue = str | int | Fraction | Decimal | Symbolic | None
+#: None is not given. Within dipc an expression that has been read stands for itself, so that messages quote its source.
+GivenValue = str | int | Fraction | Decimal | Symbolic | ClaimExpression | None
 
 #: The values of eps that Python callers can give: intervals as text, an interval, or a single eps; None is not given.
 GivenEps = str | int | Fraction | Interval | None
@@ -448,6 +448,8 @@ def claim_expression(program: CoreProgram, name: str, given: GivenValue) -> Clai
 
     Raises DiagnosticError and TypeError.
     """
+    if isinstance(given, ClaimExpression):
+        return given
     if given is not None:
         return ClaimExpression.parse(name, expression_text(given, name), f"<{name}>")
     field_ = _field(program, name)
@@ -496,6 +498,8 @@ def expression_text(given: GivenValue, name: str) -> str:
     """Return a given expression as text; raise TypeError for anything but text and exact numbers."""
     if isinstance(given, str):
         return given
+    if isinstance(given, ClaimExpression):
+        return print_expression(given.tree)
     if hasattr(given, "free_symbols"):
         return re.sub(r"\b(Min|Max|Abs)\(", lambda matched: matched[0].lower(), str(given)).replace("**", "^")
     return str(exact_rational(given, name))

@@ -10,7 +10,7 @@ from itertools import product
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.algebra.parametric import Parametric
+from dipc.algebra.parametric import Parametric, constant_of
 from dipc.algebra.record import Record
 from dipc.claims.claim import Claim, Key
 from dipc.claims.expression import DISTANCES, ClaimExpression
@@ -148,7 +148,8 @@ class _Analysis:
 
     def _binary(self, op: BinaryOp, left: Trend, tree: Expr) -> Trend:
         if op is BinaryOp.POWER:
-            return _power(left, tree)
+            count = self._value(tree)
+            return _power(left, None if count is None else constant_of(count))
         right = self.trend(tree)
         match op:
             case BinaryOp.ADD:
@@ -290,13 +291,13 @@ def _inverse(it: Trend) -> Trend:
     return Trend(it.rises, it.falls, True, False, True, it.continuous)
 
 
-def _power(base: Trend, exponent: Expr) -> Trend:
-    if not isinstance(exponent, Number):
+def _power(base: Trend, exponent: Fraction | None) -> Trend:
+    if exponent is None or exponent.denominator != 1:
         return Trend(continuous=False)
     result = Trend(True, True, True, False, True, base.continuous)
-    for _ in range(int(exponent.value)):
+    for _ in range(abs(int(exponent))):
         result = _product(result, base)
-    return result
+    return result if exponent >= 0 else _inverse(result)
 
 
 def _absolute(it: Trend) -> Trend:

@@ -28,7 +28,7 @@ from dipc.algebra.parametric import (
     times,
     unknowns,
 )
-from dipc.algebra.reals import Real
+from dipc.algebra.reals import ZERO, NotReal, Real
 from dipc.frozen import LazyModule, frozen
 from dipc.sign.chart import place_text, refined
 from dipc.sign.interval import Interval
@@ -52,40 +52,30 @@ from dipc.text.ast import (
     walk,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, did_you_mean, listing
-from dipc.text.numbers import NoMonomial, monomial
+from dipc.text.numbers import NoMonomial, monomial, power_of
 from dipc.text.parser import FUNCTIONS, parse_expression
+from dipc.text.printer import print_expression
+from dipc.text.syntax_errors import MAX_POWER
 
 if TYPE_CHECKING:
     from dipc.sign import normal as normals
 else:
     normals = LazyModule("dipc.sign.normal")
 
-# --- Transcendental numbers in a tree, log(r) and e to the power of a rational; e to the power of n·log(r) is r^n -----
-
-#: The greatest integer multiple of a logarithm.
-_MOST = 1000
-
-
-@frozen
-class Exponent:
-    """The sum of `rest` and of n·log(r) for each (r, n) of `powers`."""
-
-    powers: tuple[tuple[Expr, int], ...]
-    rest: Expr
-
+# --- Transcendental numbers in a tree, such as log(3) and exp(-2) -----------------------------------------------------
 
 #: The names of numbers that are at least 0 and differ from row to row, unlike constants of a program.
 DISTANCES = ("alpha", "gamma", "dd")
 
 
 def is_transcendental(tree: object) -> bool:
-    """Return True if a syntax tree contains `log`, `sqrt`, or `exp` of a constant other than 0.
+    """Return True if a tree contains `log`, `sqrt`, a root, or `exp` of a sum with a constant other than 0.
 
     Arguments of functions of the normal distribution do not count.
     """
     nothing = Number(Fraction(0), "0")
     outside = rewritten(tree, lambda node: nothing if isinstance(node, Call) and is_normal(node) else None)
-    return any(isinstance(node, Call) and _is_number(node) for node in walk(outside))
+    return any(_is_number(node) for node in walk(outside))
 
 
 def is_normal(call: Call) -> bool:
@@ -111,63 +101,88 @@ def _degree(tree: Expr) -> int:
     return 0
 
 
-def _is_number(call: Call) -> bool:
-    if call.function != "exp":
-        return call.function in ("log", "sqrt")
-    (inner,) = call.arguments
-    if isinstance(inner, Number):
-        return bool(inner.value)
-    return all(is_constant(node) or (isinstance(node, Call) and node.function == "log") for node in walk(inner))
-
-
-def is_constant(node: object) -> bool:
-    """Return True if a part of a tree is neither eps, nor a distance, nor a logarithm."""
+def _is_number(node: object) -> bool:
+    """Return True for a part of a tree that alone makes it transcendental."""
     match node:
-        case Eps() | Call(function="log" | "erfc"):
-            return False
-        case Name(name=name):
-            return GREEK.get(name, name) not in (*DISTANCES, "inf")
-    return True
+        case Call(function="log" | "sqrt"):
+            return True
+        case Call(function="exp", arguments=(inner,)):
+            return any(is_constant(term) and not _is_zero(term) for term in _summands_of(inner))
+        case Binary(op=BinaryOp.POWER, right=exponent):
+            return any(isinstance(each, Binary) and each.op is BinaryOp.DIVIDE for each in walk(exponent)) or (
+                isinstance(exponent, Number) and exponent.value.denominator > 1
+            )
+    return False
 
 
-def in_exponent(tree: Expr) -> Exponent:
-    """Return the sum with its integer multiples of logarithms separated."""
-    powers: list[tuple[Expr, int]] = []
-    rest: Expr | None = None
-    for sign, term in _terms(tree, 1):
-        count, argument = _multiple(term)
-        if argument is not None and count.denominator == 1 and abs(count) <= _MOST:
-            powers.append((argument, sign * int(count)))
-        elif rest is None:
-            rest = term if sign == 1 else Unary(UnaryOp.NEGATE, term, term.span)
-        else:
-            rest = Binary(BinaryOp.ADD if sign == 1 else BinaryOp.SUBTRACT, rest, term, term.span)
-    return Exponent(tuple(powers), Number(Fraction(0), "0", tree.span) if rest is None else rest)
+def _is_zero(tree: Expr) -> bool:
+    return isinstance(tree, Number) and not tree.value
 
 
-def _terms(tree: Expr, sign: int) -> Iterator[tuple[int, Expr]]:
+def _summands_of(tree: Expr) -> Iterator[Expr]:
+    """Yield the summands of a sum and of its multiples."""
     match tree:
         case Unary(op=UnaryOp.NEGATE, operand=operand):
-            yield from _terms(operand, -sign)
-        case Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):
-            yield from _terms(left, sign)
-            yield from _terms(right, sign if op is BinaryOp.ADD else -sign)
+            yield from _summands_of(operand)
+        case Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT, left=left, right=right):
+            yield from _summands_of(left)
+            yield from _summands_of(right)
+        case Binary(op=BinaryOp.MULTIPLY, left=left, right=right) if is_constant(left) is not is_constant(right):
+            yield from _summands_of(right if is_constant(left) else left)
+        case Binary(op=BinaryOp.DIVIDE, left=left, right=right) if is_constant(right):
+            yield from _summands_of(left)
         case _:
-            yield sign, tree
+            yield tree
 
 
-def _multiple(term: Expr) -> tuple[Fraction, Expr | None]:
-    """Return n and r if the term is n·log(r), else (1, None)."""
-    match term:
-        case Call(function="log", arguments=(argument,)):
-            return Fraction(1), argument
-        case Binary(op=BinaryOp.MULTIPLY, left=Number(value=value), right=right):
-            count, of_log = _multiple(right)
-            return value * count, of_log
-        case Binary(op=BinaryOp.MULTIPLY | BinaryOp.DIVIDE as op, left=left, right=Number(value=value)) if value:
-            count, of_log = _multiple(left)
-            return (count * value if op is BinaryOp.MULTIPLY else count / value), of_log
-    return Fraction(1), None
+def is_constant(tree: Expr) -> bool:
+    """Return True if neither eps nor a distance occurs in a tree."""
+    return not any(
+        isinstance(node, Eps) or (isinstance(node, Name) and GREEK.get(node.name, node.name) in (*DISTANCES, "inf"))
+        for node in walk(tree)
+    )
+
+
+def split_exponent(tree: Expr, constant: Callable[[Expr], Fraction]) -> tuple[Real, Expr | None]:
+    """Return (c, rest) such that the tree is c + rest, where c is the sum of its constant summands.
+
+    The rest is None if it is 0. `constant` evaluates an expression without eps, distances and functions; it raises
+    NoMonomial for an expression without a rational value, which then stays in the rest.
+    """
+    if is_constant(tree):
+        try:
+            return monomial(tree, constant)[0], None
+        except NoMonomial:
+            return ZERO, tree
+    match tree:
+        case Unary(op=UnaryOp.NEGATE, operand=operand):
+            number, rest = split_exponent(operand, constant)
+            return -number, None if rest is None else replace(tree, operand=rest)
+        case Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):
+            (number, rest), (added, more) = split_exponent(left, constant), split_exponent(right, constant)
+            try:
+                total = number + added if op is BinaryOp.ADD else number - added
+            except NotReal:
+                return ZERO, tree
+            if rest is None:
+                if more is not None and op is BinaryOp.SUBTRACT:
+                    more = Unary(UnaryOp.NEGATE, more, tree.span)
+                return total, more
+            return total, rest if more is None else replace(tree, left=rest, right=more)
+        case Binary(op=BinaryOp.MULTIPLY, left=left, right=right) if is_constant(left) is not is_constant(right):
+            factor, other = (left, right) if is_constant(left) else (right, left)
+            number, rest = split_exponent(other, constant)
+            scale, unknown = split_exponent(factor, constant)
+            if unknown is not None or rest is None:
+                return ZERO, tree
+            return scale * number, replace(tree, left=rest) if other is left else replace(tree, right=rest)
+        case Binary(op=BinaryOp.DIVIDE, left=left, right=right) if is_constant(right):
+            number, rest = split_exponent(left, constant)
+            scale, unknown = split_exponent(right, constant)
+            if unknown is not None or rest is None or not scale.sign:
+                return ZERO, tree
+            return number / scale, replace(tree, left=rest)
+    return ZERO, tree
 
 
 # --- Claim expressions (alpha, beta, gamma) evaluated exactly, with a diagnostic for all that cannot be ---------------
@@ -198,6 +213,9 @@ class ClaimExpression:
         """Parse an expression; raise DiagnosticError for other text. `origin` is shown as the file's name."""
         source = SourceText(origin, text)
         return ClaimExpression(what, source, parse_expression(source))
+
+    def __str__(self) -> str:
+        return print_expression(self.tree)
 
     def evaluate(self, names: Mapping[str, Parametric]) -> Parametric:
         """Return the value as one closed form for every eps > 0; raise DiagnosticError if there is none."""
@@ -328,7 +346,7 @@ class _Evaluation:
                 case BinaryOp.DIVIDE:
                     return self._quotient(left, node)
                 case BinaryOp.POWER:
-                    return power(left, self._natural(node.right))
+                    return self._power(left, node)
         except TooLarge:
             raise self._error("E0613", f"{self.expression.what} has too many terms when multiplied out", node) from None
         raise AssertionError(node.op)
@@ -376,11 +394,32 @@ class _Evaluation:
             f"the divisor must not be 0 for any eps in {where}",
         )
 
-    def _natural(self, node: Expr) -> int:
-        # The parser lets only small natural literals through.
-        assert isinstance(node, Number)
-        assert node.value.denominator == 1
-        return int(node.value)
+    def _power(self, base: Selected, node: Binary) -> Selected:
+        exponent, number = constant_of(self.value(node.right)), constant_of(base)
+        if exponent is not None and number is not None:
+            with suppress(NoMonomial, NotReal):
+                root = power_of(Real.from_rational(number), exponent, node.span).rational
+                if root is not None:
+                    return Parametric.number(root)
+        if exponent is None or exponent.denominator != 1 or abs(exponent) > MAX_POWER:
+            raise self._error(
+                "E0108",
+                "the exponent of `^` must be a constant integer",
+                node.right,
+                "this is not constant" if exponent is None else f"this is {exponent}",
+                f"exponents are integers up to {MAX_POWER}; a power of e is written with `exp`",
+            )
+        if exponent >= 0:
+            return power(base, int(exponent))
+        positive = replace(node, right=Number(-exponent, str(-exponent), node.right.span))
+        return self._quotient(Parametric.number(1), replace(node, right=positive))
+
+    def _rational(self, node: Expr) -> Fraction:
+        """Return the rational value of a constant. Raises NoMonomial for anything else."""
+        value = constant_of(self.value(node)) if is_constant(node) else None
+        if value is None:
+            raise NoMonomial(node.span, None)
+        return value
 
     def _call(self, node: Call) -> Selected:
         match node.function:
@@ -436,27 +475,26 @@ class _Evaluation:
         return Parametric.number(root)
 
     def _exp(self, node: Call) -> Selected:
-        exponent = in_exponent(node.arguments[0])
-        inner = exponent.rest if exponent.powers else node.arguments[0]
-        argument = self.value(inner)
+        (whole,) = node.arguments
+        number, rest = split_exponent(whole, self._rational)
+        factor = number.exp().rational
+        inner = whole if factor is None else rest
+        argument = Parametric.number(0) if inner is None else self.value(inner)
         result = exponential(argument)
-        if result is None:
+        if result is None or factor is None:
             constant = constant_of(argument)
             raise self._error(
                 "E0603",
                 "the exponent is not a rational multiple of eps",
-                inner,
+                whole if inner is None else inner,
                 "" if constant is None else f"this is {constant}",
                 "write exp(q*eps) with a rational q or, in beta, exp(-c*eps^2) with c > 0: exp(1) and exp(eps^2) "
                 "cannot be decided exactly",
             )
         try:
-            for base, count in exponent.powers:
-                factor = power(Parametric.number(self._positive(base)), abs(count))
-                result = times(result, factor) if count > 0 else divide(result, factor)
+            return times(Parametric.number(factor), result)
         except TooLarge:
             raise self._error("E0613", f"{self.expression.what} has too many terms when multiplied out", node) from None
-        return result
 
     def _positive(self, node: Expr) -> Fraction:
         """Return the argument of a logarithm, which must be positive."""

@@ -7,15 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from typing import Any
 
-from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, simplest
+from dipc.algebra.exppoly import ClosedForm, Quotient, simplest
 from dipc.algebra.limits import Undecided
-from dipc.algebra.numbers import decimal, log_enclosure, outward
+from dipc.algebra.numbers import decimal, outward
 from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric
-from dipc.algebra.reals import Real
+from dipc.algebra.reals import NotReal, Real
 from dipc.claims.claim import ClaimOptions, claim_expression, claimed_intervals, the_one_eps
-from dipc.claims.expression import DISTANCES, ClaimExpression, Exponent, in_exponent, is_constant, is_transcendental
+from dipc.claims.expression import DISTANCES, ClaimExpression, is_constant, is_transcendental, split_exponent
 from dipc.frozen import frozen
 from dipc.text.ast import (
     ARITHMETIC,
@@ -35,17 +35,21 @@ from dipc.text.ast import (
     walk,
 )
 from dipc.text.diagnostic import DiagnosticError
+from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
 
 #: The significant digits of the rationals that enclose a transcendental number.
 DIGITS = 40
 
+#: The bits of enclosures before they are rounded.
+_BITS = 4 * DIGITS
+
 #: Beta comes last, so that mistakes in alpha and gamma, which beta can mention, are reported for alpha and gamma.
 _PARTS = ("alpha", "gamma", "beta")
 
 #: A claim without any of these words has no transcendental number.
-_WORDS = re.compile("log|exp|sqrt")
+_WORDS = re.compile(r"log|exp|sqrt|\^|\*\*")
 
 Ends = tuple[Fraction, Fraction]
 
@@ -82,18 +86,20 @@ def enclosed_claim(
     one_eps = the_one_eps(claimed_intervals(program, options.eps, constants))
     values = {name: value for name, value in program.constants.items() if name not in left_open}
     open_number = next(iter(left_open), None)
-    stronger: dict[str, str] = {}
-    weaker: dict[str, str] = {}
+    stronger: dict[str, ClaimExpression] = {}
+    weaker: dict[str, ClaimExpression] = {}
     for name, expression in known.items():
         tree = _put_in(expression.tree, {other: known[other].tree for other in known if other not in (name, "beta")})
         if name == "beta" and one_eps is not None:
             tree = _of_eps(expression, tree, constants, one_eps)
-            stronger[name] = weaker[name] = print_expression(tree)
+            stronger[name] = weaker[name] = replace(expression, tree=tree)
         if is_transcendental(tree):
             low, high = _Enclosure(expression, values, one_eps, open_number).ends(tree)
-            stronger[name], weaker[name] = print_expression(low), print_expression(high)
+            stronger[name], weaker[name] = replace(expression, tree=low), replace(expression, tree=high)
     texts = {name: print_expression(claimed.tree) for name, claimed in known.items()}
-    return EnclosedClaim(replace(options, **stronger), replace(options, **weaker), texts)
+    more: dict[str, Any] = {**stronger}
+    less: dict[str, Any] = {**weaker}
+    return EnclosedClaim(replace(options, **more), replace(options, **less), texts)
 
 
 def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction) -> Expr:
@@ -101,7 +107,7 @@ def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Param
 
     def with_eps(node: Expr) -> Expr | None:
         match node:
-            case Call(function="exp", arguments=(inner,)) if all(is_constant(each) for each in walk(inner)):
+            case Call(function="exp", arguments=(inner,)) if is_transcendental(node):
                 with suppress(DiagnosticError, Undecided):
                     exponent = replace(expression, tree=inner).rational_at(eps, numbers)
                     if exponent is None:
@@ -171,15 +177,19 @@ class _Enclosure:
                 return self._scaled(node, left, right)
             case Binary(op=BinaryOp.DIVIDE, left=left, right=right):
                 return self._divided(node, left, right)
-            case Binary(op=BinaryOp.POWER, left=left) if self._sign(left) == 1:
+            case Binary(op=BinaryOp.POWER, left=left, right=right) if self._sign(left) == 1:
                 low, high = self.ends(left)
+                exponent = self._number(right)
+                if exponent is not None and exponent[1] < 0:
+                    low, high = high, low
                 return replace(node, left=low), replace(node, left=high)
             case Call(function="exp", arguments=(inner,)):
-                exponent = in_exponent(inner)
                 # Even at one eps, e to the power of a number is not an exact number here, but e^(q·eps) is.
-                low, high = replace(self, eps=None).ends(exponent.rest)
-                factor = self._power(exponent, inner)
-                return self._times(factor, low, node), self._times(factor, high, node)
+                shift, rest = split_exponent(inner, replace(self, eps=None).rational)
+                if rest is not None:
+                    low, high = replace(self, eps=None).ends(rest)
+                    below, above = self._exponential(shift, inner)
+                    return self._times(below, low, node), self._times(above, high, node)
             case Call(function="min" | "max", arguments=arguments):
                 ends = [self.ends(argument) for argument in arguments]
                 return (
@@ -195,7 +205,7 @@ class _Enclosure:
 
         exp(q) is evaluated as exp(q*eps) at eps = 1.
         """
-        if any(not is_constant(inside) for inside in walk(node)):
+        if not is_constant(node) or any(isinstance(each, Call) and each.function == "log" for each in walk(node)):
             return None
 
         def with_eps(inside: Expr) -> Expr | None:
@@ -213,24 +223,24 @@ class _Enclosure:
                 return form.enclosure(Fraction(1), DIGITS)
         return None
 
-    def _power(self, exponent: Exponent, inner: Expr) -> Fraction:
-        """Return e to the power of the logarithms of an exponent."""
-        result = Fraction(1)
-        for base, count in exponent.powers:
-            number = self._number(base)
-            if number is None or number[0] != number[1] or number[0] <= 0:
-                raise self._error(base, "a logarithm needs a positive rational number", "this is not one")
-            if number[0].numerator.bit_length() * abs(count) > RESULT_BIT_LIMIT:
-                raise self._error(inner, "a power of e is too large to write out", "")
-            result *= number[0] ** count
-        return result
+    def _exponential(self, shift: Real, inner: Expr) -> Ends:
+        """Return rationals around e^shift, equal ones if it is rational."""
+        try:
+            result = shift.exp()
+            ends = result.enclosure(_BITS)
+        except NotReal:
+            raise self._error(inner, "this number is too large or small to be written out", "") from None
+        if any(max(map(int.bit_length, end.as_integer_ratio())) > RESULT_BIT_LIMIT for end in ends):
+            raise self._error(inner, "this number is too large or small to be written out", "")
+        return ends if result.rational is not None else outward(*ends, DIGITS)
 
     def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
         """Return factor·exp(argument), in place of a call."""
         power = replace(node, arguments=(argument,))
-        above, below = (Number(Fraction(integer), str(integer), node.span) for integer in factor.as_integer_ratio())
-        scaled = power if above.value == 1 else Binary(BinaryOp.MULTIPLY, above, power, node.span)
-        return scaled if below.value == 1 else Binary(BinaryOp.DIVIDE, scaled, below, node.span)
+        above, below = factor.as_integer_ratio()
+        if above == 1 and below > 1:
+            return Binary(BinaryOp.DIVIDE, power, number(below, node.span), node.span)
+        return power if factor == 1 else Binary(BinaryOp.MULTIPLY, _literal(factor, node), power, node.span)
 
     def _scaled(self, node: Binary, left: Expr, right: Expr) -> tuple[Expr, Expr]:
         signs = self._sign(left), self._sign(right)
@@ -279,8 +289,9 @@ class _Enclosure:
             case Binary(op=BinaryOp.SUBTRACT, left=left, right=right):
                 one, two = self._sign(left), self._sign(right)
                 return one if one is not None and two == -one else None
-            case Binary(op=BinaryOp.POWER, left=left, right=Number(value=exponent)):
-                return 1 if exponent % 2 == 0 else self._sign(left)
+            case Binary(op=BinaryOp.POWER, left=left, right=right):
+                exponent = self._number(right)
+                return 1 if exponent is not None and all(end % 2 == 0 for end in exponent) else self._sign(left)
             case Call(function="min" | "max", arguments=arguments):
                 signs = {self._sign(argument) for argument in arguments}
                 return signs.pop() if len(signs) == 1 else None
@@ -292,62 +303,64 @@ class _Enclosure:
         The result is None for a function of eps, for a number that differs from row to row, and for one that cannot be
         enclosed here.
         """
+        real = self._real(node)
+        if real is not None:
+            try:
+                return real.enclosure(_BITS)
+            except NotReal as reason:
+                raise self._error(node, str(reason), "") from None
         match node:
-            case Number(value=value):
-                return value, value
-            case Eps() if self.eps is not None:
-                return self.eps, self.eps
-            case Name(name=name) if name in self.constants:
-                return self.constants[name], self.constants[name]
-            case Unary(op=UnaryOp.NEGATE, operand=operand):
-                number = self._number(operand)
-                return None if number is None else (-number[1], -number[0])
-            case Binary(op=op, left=left, right=right):
-                one, two = self._number(left), self._number(right)
-                if one is None or two is None or (op is BinaryOp.DIVIDE and two[0] <= 0 <= two[1]):
-                    return None
-                if op is BinaryOp.POWER:
-                    return None if one[0] < 0 else (one[0] ** int(two[0]), one[1] ** int(two[0]))
-                if op not in ARITHMETIC:
-                    return None
-                corners = [ARITHMETIC[op](x, y) for x, y in product(one, two)]
-                return min(corners), max(corners)
-            case Call(function="log", arguments=(inner,)):
-                number = self._number(inner)
-                if number is None or number[0] <= 0:
-                    raise self._error(inner, "a logarithm needs a positive rational number", "this is not one")
-                return log_enclosure(*number, DIGITS)
-            case Call(function="sqrt", arguments=(inner,)):
-                number = self._number(inner)
-                if number is None or number[0] < 0:
-                    raise self._error(inner, "a square root needs a number that is at least 0", "this is not one")
-                below, above = (Real.from_rational(end).sqrt().enclosure(4 * DIGITS) for end in number)
-                return below[0], above[1]
-            case Call(function="exp", arguments=(inner,)) if is_transcendental(node):
-                exponent = in_exponent(inner)
-                number = self._number(exponent.rest)
-                if number is None:
-                    return None
-                factor = self._power(exponent, inner)
-                try:
-                    below, above = (
-                        ClosedForm(ExpPoly.term(factor, 0, end)).enclosure(Fraction(1), DIGITS) for end in number
-                    )
-                except Undecided as undecided:
-                    raise self._error(inner, undecided.reason, "") from None
-                return below[0], above[1]
-            case Call(function="min" | "max" | "abs" as function, arguments=arguments):
+            case Call(function="min" | "max" as function, arguments=arguments):
                 enclosures = [self._number(argument) for argument in arguments]
                 all_of = [ends_of for ends_of in enclosures if ends_of is not None]
-                if len(all_of) < len(enclosures):
-                    return None
-                if function != "abs":
+                if len(all_of) == len(enclosures):
                     pick = min if function == "min" else max
                     return pick(low for low, _ in all_of), pick(high for _, high in all_of)
-                ((low, high),) = all_of
-                ends = abs(low), abs(high)
-                return (Fraction(0) if low < 0 < high else min(ends)), max(ends)
         return None
+
+    def _real(self, node: Expr) -> Real | None:
+        """Return the exact value of a number; None for a function of eps, and for a number that is not evaluated."""
+        if not is_constant(node) and self.eps is None:
+            return None
+        try:
+            factor, power = monomial(node, self.rational)
+            if power and self.eps is not None:
+                factor = factor * Real.from_rational(self.eps).power(int(2 * power)).sqrt()
+            return factor
+        except (NoMonomial, NotReal):
+            self._explain(node)
+            return None
+
+    def rational(self, node: Expr) -> Fraction:
+        """Return the rational value of a number. Raises NoMonomial for anything else."""
+        match node:
+            case Number(value=value):
+                return value
+            case Name(name=name) if name in self.constants:
+                return self.constants[name]
+            case Unary(op=UnaryOp.NEGATE, operand=operand):
+                return -self.rational(operand)
+            case Binary(op=op, left=left, right=right) if op in ARITHMETIC:
+                one, two = self.rational(left), self.rational(right)
+                if op is BinaryOp.DIVIDE and not two:
+                    raise NoMonomial(right.span, "this divides by zero")
+                return Fraction(ARITHMETIC[op](one, two))
+            case Binary() | Call():
+                known = monomial(node, self.rational)[0].rational
+                if known is not None:
+                    return known
+        raise NoMonomial(node.span, None)
+
+    def _explain(self, node: Expr) -> None:
+        """Raise the error of a logarithm or a root in this number that does not exist, if there is one."""
+        for call in walk(node):
+            if isinstance(call, Call) and call.function in ("log", "sqrt"):
+                (inner,) = call.arguments
+                number = self._real(inner)
+                if call.function == "log" and (number is None or number.sign <= 0):
+                    raise self._error(inner, "a logarithm needs a positive rational number", "this is not one")
+                if call.function == "sqrt" and (number is None or number.sign < 0):
+                    raise self._error(inner, "a square root needs a number that is at least 0", "this is not one")
 
     def _unseen(self, node: Expr) -> Exception:
         return self._error(

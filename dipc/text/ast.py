@@ -81,7 +81,7 @@ class BinaryOp(Enum):
     SUBTRACT = "-"
     MULTIPLY = "*"
     DIVIDE = "/"
-    POWER = "^"  # only in claims and weights, with a literal natural exponent
+    POWER = "^"  # with a constant exponent
     AND = "and"
     OR = "or"
 

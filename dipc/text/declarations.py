@@ -647,8 +647,14 @@ class NumberReader:
             case ast.Name(name=name):
                 notes = did_you_mean(name, [*self.constants, *self.others])
                 raise self._bad(tree, "is not a rational number", *notes)
-            case ast.Binary(op=op, right=ast.Number(value=exponent), left=left) if op is ast.BinaryOp.POWER:
-                base = self.number(left)
+            case ast.Binary(op=op, right=right, left=left) if op is ast.BinaryOp.POWER:
+                base, exponent = self.number(left), self.number(right)
+                if exponent.denominator != 1:
+                    raise self._bad(right, "is not an integer")
+                if exponent < 0:
+                    if not base:
+                        raise self._bad(tree, "divides by zero")
+                    base, exponent = 1 / base, -exponent
                 if max(base.numerator.bit_length(), base.denominator.bit_length()) * exponent > 2 * _MOST_BITS:
                     raise self._bad(tree, "has more than 1000 digits")
                 return base ** int(exponent)

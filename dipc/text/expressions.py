@@ -370,10 +370,12 @@ class Elaborator(References):
         match values:
             case [Fraction() as number, Fraction(denominator=1) as repeated] if repeated >= 0:
                 return Concrete(ValueKind.NUMBER, Const(power(number, int(repeated))))
+            case [Fraction() as number, Fraction(denominator=1) as repeated]:
+                return Concrete(ValueKind.NUMBER, Const(power(1 / number, -int(repeated))))
         self.findings.report(
             ProgramCode.NOT_CONSTANT,
             expr.span,
-            "a power needs a constant base and a constant natural exponent",
+            "a power needs a constant base and a constant integer exponent",
             notes=("write a product of DOM values as `x * x`",),
         )
         return UNKNOWN

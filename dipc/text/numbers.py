@@ -44,7 +44,9 @@ def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[
 
 
 def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
-    if not is_irrational(expr) and not any(isinstance(node, ast.Eps) for node in walk(expr)):
+    if not is_irrational(expr) and not any(
+        isinstance(node, ast.Eps) or (isinstance(node, ast.Binary) and node.op is BinaryOp.POWER) for node in walk(expr)
+    ):
         return Real.from_rational(constant(expr)), Fraction(0)
     match expr:
         case ast.Eps():
@@ -69,9 +71,7 @@ def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple
         case ast.Binary(BinaryOp.POWER, base, exponent):
             factor, power = _monomial(base, constant)
             count = constant(exponent)
-            if count.denominator != 1 or abs(count) > _MOST_POWER:
-                raise NoMonomial(exponent.span, f"an exponent must be a whole number up to {_MOST_POWER}")
-            return _few_digits(factor.power(int(count)), expr.span), power * count
+            return power_of(factor, count, expr.span), power * count
         case ast.Call("sqrt", (inner,)):
             factor, power = _monomial(inner, constant)
             return factor.sqrt(), power / 2
@@ -82,10 +82,39 @@ def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple
                     expr.span, f"`{function}` can be applied only to constants here, but this has eps in it"
                 )
             return _few_digits(_FUNCTIONS[function](factor if factor.sign else ZERO), expr.span), Fraction(0)
+        case ast.Call("abs", (inner,)):
+            factor, power = _monomial(inner, constant)
+            return abs(factor), power
+        case ast.Call("min" | "max" as function, arguments):
+            numbers = [_monomial(argument, constant) for argument in arguments]
+            if len({power for factor, power in numbers if factor.sign}) > 1:
+                raise NoMonomial(expr.span, "this compares different powers of eps")
+            chosen = numbers[0]
+            for number in numbers[1:]:
+                if (number[0] - chosen[0]).sign == (1 if function == "max" else -1):
+                    chosen = number
+            return chosen
     raise NoMonomial(expr.span, "this is not a product of constants and powers of eps")
 
 
-_MOST_POWER, _MOST_BITS = 64, 8000
+#: The greatest exponent, and the most bits of a number.
+_MOST_POWER, _MOST_BITS = 1000, 8000
+
+
+def power_of(base: Real, exponent: Fraction, span: Span) -> Real:
+    """Return base^exponent. Raises NoMonomial, and NotReal for a root of a negative number."""
+    if abs(exponent) > _MOST_POWER:
+        raise NoMonomial(span, f"an exponent must be at most {_MOST_POWER}")
+    size = max(base.base.numerator.bit_length(), base.base.denominator.bit_length())
+    if (size - 1) * abs(exponent) > _MOST_BITS:
+        raise NoMonomial(span, "this number has too many digits")
+    if not base.sign and exponent <= 0:
+        if exponent:
+            raise NoMonomial(span, "this divides by zero")
+        return Real.from_rational(1)
+    if exponent.denominator == 1:
+        return base.power(int(exponent))
+    return (base.log() * Real.from_rational(exponent)).exp() if base.sign else base
 
 
 def _few_digits(value: Real, span: Span) -> Real:

@@ -444,13 +444,14 @@ class Builder:
     def power(self, children: Children) -> Subtree:
         left, _, exponent = children
         node = exponent.node
-        if not (isinstance(node, ast.Number) and node.value.denominator == 1 and node.value <= MAX_POWER):
+        wrong = isinstance(node, ast.Number) and node.value > MAX_POWER
+        if wrong or any(isinstance(each, ast.Eps) for each in ast.walk(node)):
             raise Problem(
                 SyntaxCode.BAD_POWER,
                 _span(children[2:]),
-                "the exponent of `^` must be a natural number",
-                f"not one of 0, 1, ..., {MAX_POWER}",
-                ("a power of e is written with `exp`, for example `exp(-eps/2)`, and a square root with `sqrt`",),
+                "the exponent of `^` must be a constant",
+                f"more than {MAX_POWER}" if wrong else "this depends on eps",
+                ("a power of e is written with `exp`, for example `exp(-eps/2)`",),
             )
         return _parent(ast.Binary(ast.BinaryOp.POWER, left.node, node, _span(children)), children)
 

@@ -47,6 +47,7 @@ from dipc.text.expressions import FIX_EPS, Elaborator, Fitting
 from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.parser import parse_interval
 from dipc.text.scope import Findings, Scope
+from dipc.text.syntax_errors import MAX_POWER
 
 # --- The single eps at which a program is read, if the question is about one ------------------------------------------
 
@@ -309,8 +310,16 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
             inner = weight(operand, elaborator)
             return None if inner is None else ast.Unary(UnaryOp.NEGATE, inner, expr.span)
         case ast.Binary(BinaryOp.POWER, base, exponent):
-            inner = weight(base, elaborator)
-            return None if inner is None else ast.Binary(BinaryOp.POWER, inner, exponent, expr.span)
+            inner, count = weight(base, elaborator), elaborator.integer(exponent, "an exponent")
+            if inner is None or count is None:
+                return None
+            if abs(count) > MAX_POWER:
+                note = f"exponents are integers up to {MAX_POWER}"
+                message = "an exponent is too large"
+                elaborator.report_value(ProgramCode.BAD_WEIGHT, exponent.span, message, notes=(note,))
+                return None
+            result = ast.Binary(BinaryOp.POWER, inner, ast.number(abs(count), exponent.span), expr.span)
+            return result if count >= 0 else ast.Binary(BinaryOp.DIVIDE, ast.number(1, expr.span), result, expr.span)
         case ast.Binary(BinaryOp.ADD | BinaryOp.SUBTRACT | BinaryOp.MULTIPLY | BinaryOp.DIVIDE, left, right):
             first, second = weight(left, elaborator), weight(right, elaborator)
             return None if first is None or second is None else ast.Binary(expr.op, first, second, expr.span)

@@ -279,12 +279,13 @@ class _Evaluation:
                 return _as_value(self._names[known])
             case Apply("neg", (argument,)):
                 return self._turned(self.value(argument))
-            case Apply("^", (argument, Literal(Fraction() as power))) if power <= MOST_POWER:
+            case Apply("^", (argument, exponent)):
+                power = self._integer(exponent)
                 base, result = self.value(argument), _as_value(Form.number(1))
-                for _ in range(int(power)):
+                for _ in range(abs(power)):
                     self._budget.spend(5)
                     result = self._multiplied(result, base)
-                return result
+                return result if power >= 0 else self._divided(_as_value(Form.number(1)), result)
             case Apply("exp", (argument,)):
                 return _lattice([self._exponential(form) for form in forms] for forms in self.value(argument))
             case Apply("abs", (argument,)):
@@ -299,10 +300,18 @@ class _Evaluation:
                 return _lattice(forms for argument in arguments for forms in self.value(argument))
             case Name(name) | Element(name):
                 raise Rejected(f"`{name[:40]}` is not known in an expression")
-            case Apply("^"):
-                raise Rejected(f"the exponent of `^` is not one of 0, 1, ..., {MOST_POWER}")
             case _:
                 raise Rejected("an expression contains something that is not a number")
+
+    def _integer(self, tree: Expr) -> int:
+        """The value of the exponent of a power. Raises Rejected where it is not a constant integer."""
+        try:
+            value = _single(self.value(tree)).constant()
+        except NotOneForm:
+            value = None
+        if value is None or value.denominator != 1 or abs(value) > MOST_POWER:
+            raise Rejected(f"the exponent of `^` is not an integer up to {MOST_POWER}")
+        return int(value)
 
     # --- values -----------------------------------------------------------------------------------
 

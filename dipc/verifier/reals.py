@@ -48,7 +48,7 @@ class Power:
         low, high = self.argument.ends(bits + _GUARD)
         if self.function == "exp":
             low, high = sorted((low * self.exponent, high * self.exponent))
-            return _exponential(low, high, bits)
+            return exponential_around(low, high, bits)
         if self.function == "log":
             low, high = _logarithm(low, bits + _GUARD)[0], _logarithm(high, bits + _GUARD)[1]
         if low <= 0:
@@ -154,8 +154,8 @@ def root_around(x: Fraction, bits: int) -> Ends:
     return Fraction(whole, 1 << shift), Fraction(whole + 1, 1 << shift)
 
 
-def _exponential(low: Fraction, high: Fraction, bits: int) -> Ends:
-    """A rational below e^low and one above e^high."""
+def exponential_around(low: Fraction, high: Fraction, bits: int) -> Ends:
+    """Return a rational below e^low and one above e^high. Raises NotDerived for too great a power."""
     if max(abs(low), abs(high)) > MOST_EXPONENT:
         raise NotDerived("e is raised to too great a power")
     work = bits + 2 * growth_bits(max(abs(low), abs(high)))

@@ -6,7 +6,7 @@ listed, outputs left empty, adjacency that is not stated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import permutations
@@ -31,6 +31,7 @@ from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent
 from dipc.verifier.probability import Theorem, cell_value
 from dipc.verifier.program import Machine, Slot, Value
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected, Unreadable, decimal, why_it_ends
+from dipc.verifier.rounding import rational_bound
 from dipc.verifier.rows import Row
 from dipc.verifier.syntax import Apply, read_expression
 
@@ -118,14 +119,23 @@ class Expected:
         text = self.eps if self.eps is not None else self.block.get("eps")
         return tuple(proved) if text is None else read_intervals(text)
 
-    def claim(self, proved: Claim, *, distance: str | None) -> Claim:
-        """The claim asked about accuracy. `distance` is alpha where a claim block has a beta and no alpha."""
+    def claim(
+        self, proved: Claim, wanted: str, *, distance: str | None, varying: Container[str] = frozenset()
+    ) -> Claim:
+        """The claim asked about accuracy. `distance` is alpha where a claim block has a beta and no alpha.
+
+        Irrational numbers are rounded so that the claim says more, and less where `wanted` is "inaccurate". The
+        constants `varying` have no value for that. Raises Unreadable where the direction is not seen.
+        """
         defaults: dict[str, Any] = {"alpha": distance, "beta": proved.beta, "gamma": None}
+        constants = {name: value for name, value in proved.constants.items() if name not in varying}
 
         def part(name: str) -> str | None:
             given: str | None = getattr(self, name)
             if given is None:
                 given = self.block.get(name)
+            if given is not None:
+                given = _rounded(given, name, constants, wanted)
             if given is None:
                 given = defaults[name] if "beta" in self.block else getattr(proved, name)
             return given
@@ -144,6 +154,16 @@ class Expected:
 
 
 _OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
+
+
+def _rounded(text: str, name: str, constants: Mapping[str, Fraction], wanted: str) -> str:
+    """A part of a claim without irrational numbers; at least as great if `wanted` is to be refuted, else at most."""
+    try:
+        return rational_bound(text, constants, Budget(), above=wanted in ("inaccurate", "not-private"))
+    except DERIVATION_ENDS as error:
+        raise Unreadable(f"the {name} asked about, `{text[:60]}`, cannot be read: {why_it_ends(error)}") from None
+
+
 _OF_PRIVACY = ("adjacent", "budget", "delta", "eps")
 _PARTS = (*_OF_ACCURACY[:-1], *_OF_PRIVACY)
 
@@ -365,8 +385,8 @@ class OfRows:
     def follows(self, expected: Expected, budget: Budget) -> Answer:
         """Whether the expected claim follows."""
         has_distance = self.theorem.ideal is not None or any(row.cells.dd is not None for row in self.rows)
-        asked = expected.claim(self.claim, distance="dd" if has_distance else None)
         wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
+        asked = expected.claim(self.claim, wanted, distance="dd" if has_distance else None)
         if expected.adjacent or expected.budget or expected.delta or wanted not in ("accurate", "inaccurate"):
             return Follows.NO, "it is about accuracy"
         if wanted == "inaccurate":
@@ -517,8 +537,8 @@ class OfInputs:
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
         """Whether the expected claim follows."""
-        asked = expected.claim(self.claim, distance="dd")
         wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
+        asked = expected.claim(self.claim, wanted, distance="dd", varying=self.varying)
         if expected.adjacent or expected.budget or expected.delta or wanted not in ("accurate", "inaccurate"):
             return Follows.NO, "it is about accuracy"
         if self.verdict == "undecided":
@@ -561,7 +581,7 @@ def _private(subject: Subject, budget: str, delta: str, *, holds: bool) -> str:
     return f"{subject} is {'' if holds else 'not '}({budget}*eps, {delta})-private"
 
 
-def _privacy_asked(expected: Expected, claim: PrivacyClaim, budget: Budget) -> tuple[Fraction, Closed]:
+def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget: Budget) -> tuple[Fraction, Closed]:
     """The budget, as a multiple of eps, and delta that are asked. Raises Unreadable."""
     factor, delta = claim.budget, claim.delta
     try:
@@ -573,7 +593,7 @@ def _privacy_asked(expected: Expected, claim: PrivacyClaim, budget: Budget) -> t
                 raise Unreadable(f"the budget asked about, `{expected.budget[:60]}`, is not a multiple of eps")
             factor = quotient.get((1, Fraction(0)), Fraction(0))
         if expected.delta is not None:
-            form = evaluate(expected.delta, {}, budget)
+            form = evaluate(_rounded(expected.delta, "delta", {}, wanted), {}, budget)
             delta = (dict(form.numerator.get((), {})), form.denominator)
     except (NotOneForm, *DERIVATION_ENDS) as error:
         why = "it has no closed form" if isinstance(error, NotOneForm) else why_it_ends(error)
@@ -583,7 +603,7 @@ def _privacy_asked(expected: Expected, claim: PrivacyClaim, budget: Budget) -> t
 
 def _privacy_follows(expected: Expected, claim: PrivacyClaim, intervals: Sequence[Interval], budget: Budget) -> Answer:
     """Whether budget, delta and eps that are asked follow from those proved."""
-    factor, delta = _privacy_asked(expected, claim, budget)
+    factor, delta = _privacy_asked(expected, claim, "private", budget)
     asked = expected.intervals(intervals) if expected.eps is not None else tuple(intervals)
     if not is_within(asked, intervals):
         return Follows.NO, "it is about other eps"
@@ -683,7 +703,7 @@ class OfPairs:
     def _refutes(self, adjacent: str | None, expected: Expected, budget: Budget) -> Answer:
         assert self.refuted is not None
         first, second, decided, (i, j) = self.refuted
-        factor, delta = _privacy_asked(expected, self.claim, budget)
+        factor, delta = _privacy_asked(expected, self.claim, "not-private", budget)
         asked = expected.intervals(self.intervals) if expected.eps is not None else tuple(self.intervals)
         eps = decided.fails_at
         if adjacent is None:

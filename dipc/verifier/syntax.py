@@ -61,6 +61,28 @@ class Apply:
 
 Expr = Literal | Epsilon | Name | Element | Apply
 
+
+def expression_text(tree: Expr) -> str:
+    """Return a text of the expression, from which the same tree is read."""
+    match tree:
+        case Literal(bool() as value):
+            return str(value).lower()
+        case Literal(Fraction() as value):
+            above, below = value.as_integer_ratio()
+            return str(above) if below == 1 else f"({above}/{below})"
+        case Literal(value) | Name(value):
+            return str(value)
+        case Epsilon():
+            return "eps"
+        case Element(name, index):
+            return f"{name}[{expression_text(index)}]"
+        case Apply(op, arguments):
+            texts = list(map(expression_text, arguments))
+            if op in ("neg", "not"):
+                return f"(-{texts[0]})" if op == "neg" else f"(not {texts[0]})"
+            return f"({f' {op} '.join(texts)})" if op in _PRECEDENCE or op == "^" else f"{op}({', '.join(texts)})"
+
+
 # --- domains and declarations ----------------------------------------------------------------------
 
 
@@ -781,12 +803,9 @@ class _Reader:
             negative += 1
         value = self._atom()
         if self._take("^"):
-            exponent = self._atom()
-            match exponent:
-                case Literal(Fraction(denominator=1)) if self._kind != "^":
-                    value = Apply("^", (value, exponent))
-                case _:
-                    raise NotDerived("the exponent of `^` is not a natural number")
+            self._deeper()
+            value = Apply("^", (value, self._signed()))
+            self._depth -= 1
         return Apply("neg", (value,)) if negative % 2 else value
 
     def _atom(self) -> Expr:

@@ -19,7 +19,10 @@ from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.obligation import Verdict
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse_expression
+from dipc.verifier.command import verify
 from dipc.verifier.document import check_text
+from dipc.verifier.implication import Follows
+from dipc.verifier.statement import Expected
 from tests.patience import examples
 
 LAPLACE = "program l; input q : real; output y : real; ideal { y <- q } y <- Lap(eps, q);"
@@ -110,6 +113,71 @@ def test_what_is_decided(beta: str, gamma: str, eps: str | None, verdict: Verdic
     report = dipc.check(PROGRAM, inputs="q = 0", beta=beta, gamma=gamma, eps=eps)
     assert report.verdict is verdict
     assert (report.rows[0].counterexample is not None) is (verdict is Verdict.INACCURATE)
+
+
+#: The probability 7/16 of a mistake of two coins, in many ways.
+SPELLINGS = (
+    "7*exp(-4*log(2))",
+    "7*exp(4*log(1/2))",
+    "7*exp(0 - 4*log(2))",
+    "7*exp(-(log(4) + log(4)))",
+    "7*exp(-2*(log(2)*k))",
+    "7*exp(-k*k*log(2))",
+    "7*exp(-log(256)/2)",
+    "7*exp(-8*log(sqrt(2)))",
+    "7/exp(log(6) + log(8/3))",
+    "7/16*log(4)/log(2)/2",
+    "7*2^(-k - k)",
+    "7*sqrt(2)^(-8)",
+    "7/4^k",
+    "1 - exp(k*log(3/4))",
+    "1 - (3/4)^k",
+    "1 - (9/16)^(k/2)",
+    "1 - (1 + 1/3)^(-k)",
+)
+COINS = "program c; const k = 2; output b[1..k] : {0..1}; ideal { for i in 1..k do b[i] <- 0 end } "
+COINS += "for i in 1..k do b[i] <- choose { 0 : 3/4, 1 : 1/4 } end"
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("beta", SPELLINGS)
+def test_multiples_of_logarithms_are_exact_however_they_are_written(beta: str) -> None:
+    program = dipc.load(COINS)
+    assert dipc.check(program, alpha=0, beta=beta).verdict is Verdict.ACCURATE
+    assert dipc.check(program, alpha=0, beta=f"{beta} - 1/10^20").verdict is Verdict.INACCURATE
+    proof = certify(dipc.check(program, alpha=0, beta=beta, keep_proofs=True))
+    if "log(4)/log(2)" in beta:
+        return  # the checker does not see that this is 2
+    for more, follows in (("", Follows.YES), (" + 1/1000", Follows.YES), (" - 1/1000", Follows.NO)):
+        answer = verify(proof, expected=Expected(verdict="accurate", beta=beta + more)).answer
+        assert answer is not None
+        assert answer[0] is follows
+
+
+@pytest.mark.parametrize("number", ["log(3/2)", "sqrt(1/2)*exp(-k/4)", "2^(-1/2) - exp(-k)/10", "exp(log(3)/3 - 3/4)"])
+def test_the_checker_reads_irrational_claims_on_the_safe_side(number: str) -> None:
+    """Each number is between 2/5 and 7/10; what is a hair below what was proved does not follow."""
+    program = dipc.load(COINS.replace("3/4", "1/2").replace("1/4", "1/2").replace("k = 2", "k = 1"))
+    for beta, verdict in (("1/2 + ({})/10^9", "accurate"), ("1/2 - ({})/10^9", "inaccurate")):
+        said = beta.format(number)
+        proof = certify(dipc.check(program, alpha=0, beta=said, keep_proofs=True))
+        for more, follows in (("", True), (" - 1/10^30", verdict != "accurate"), (" + 1/10^8", verdict == "accurate")):
+            answer = verify(proof, expected=Expected(verdict=verdict, beta=said + more)).answer
+            assert answer is not None
+            assert (answer[0] is Follows.YES) is follows
+
+
+def test_a_constant_that_is_left_open_is_no_exponent() -> None:
+    program = dipc.load(dipc.examples.text("laplace"))
+    asked = dipc.check_for_all(program, "m", alpha=0, beta="1 - (1 - exp(-gamma*eps))^m + 1/10", gamma="free")
+    assert asked.report.verdict is Verdict.UNDECIDED
+
+
+def test_messages_quote_what_was_typed() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        dipc.check(PROGRAM, inputs="q = 0", beta="exp(-log(3)/3 - eps*eps^gamma)", gamma="1/2")
+    assert "exp(-log(3)/3 - eps*eps^gamma)" in str(caught.value)
+    assert "0.36" not in str(caught.value)
 
 
 def test_every_input_and_every_number() -> None:

@@ -267,8 +267,8 @@ class InNumber:
                 return self._times(self.value(left), self.value(right))
             case ast.Binary(op=ast.BinaryOp.DIVIDE, left=left, right=right):
                 return self._times(self.value(left), self._inverse(self.value(right)))
-            case ast.Binary(op=ast.BinaryOp.POWER, left=left, right=ast.Number(value=count)):
-                return self._power(self.value(left), int(count))
+            case ast.Binary(op=ast.BinaryOp.POWER, left=left, right=right):
+                return self._power(self.value(left), self.value(right))
             case ast.Call(function="exp", arguments=(argument,)):
                 return self._exponential(argument)
             case ast.Call(function="min" | "max" | "abs"):
@@ -339,13 +339,15 @@ class InNumber:
                 total = _plus(total, {_merged(one, other): a * b})
         return total
 
-    def _power(self, base: Summands, count: int) -> Summands:
-        if count > MOST_FACTORS:
+    def _power(self, base: Summands, exponent: Summands) -> Summands:
+        known = exponent.get((), RationalFunction.constant(0)).constant_value()
+        count = None if known is None or exponent.keys() - {()} else known
+        if count is None or count.denominator != 1 or abs(count) > MOST_FACTORS:
             raise self._refused()
         result = constant(Fraction(1))
-        for _ in range(count):
+        for _ in range(abs(int(count))):
             result = self._times(result, base)
-        return result
+        return result if count >= 0 else self._inverse(result)
 
     def _inverse(self, divisor: Summands) -> Summands:
         if any(name != _EPS for factors in divisor for name, _, _ in factors):
