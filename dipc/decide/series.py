@@ -425,6 +425,10 @@ class SeriesDecision:
                 least.append(self._number(share, weight))
                 continue
             product: Closed = ExpPoly.constant(weight)
+            alone = self._symmetric(share, least=weight > 0)
+            if alone is not None:
+                least.append(product * alone)
+                continue
             for event in share.conjunctions:
                 noises = tuple(Noise(noise.law.continuous_neighbour()[0], noise.rate, _ZERO) for noise in event.noises)
                 scaled = tuple(Halfspace(item.coefficients, _ZERO, item.strict) for item in event.constraints)
@@ -433,6 +437,27 @@ class SeriesDecision:
                 slope += abs(weight) * sum(changes, _ZERO)
             least.append(product)
         return ClosedForm(total(least) - ExpPoly.term(slope, 1, _ZERO))
+
+    def _symmetric(self, share: Share, *, least: bool) -> Closed | None:
+        """A lower (`least`) or upper bound of a share with one half-space of one symmetric integer noise N.
+
+        Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 - Pr[|N| <= m - 1])/2 for m >= 1. None for other shares,
+        and where no bound of these masses is known.
+        """
+        match share.events:
+            case (Event(constraints=(Halfspace(coefficients=((place, c),)) as item,)) as event,):
+                noise = event.noises[place]
+            case _:
+                return None
+        if not noise.law.whole or not noise.law.symmetric:
+            return None
+        edge = -_slack(event, item) / abs(c)
+        first = floor(edge) + 1 if item.strict else ceil(edge)
+        bounds = noise.law.central_mass(noise.rate, -first if first <= 0 else first - 1)
+        if bounds is None:
+            return None
+        mass = bounds[0 if (first <= 0) is least else 1]
+        return (1 + mass) * Fraction(1, 2) if first <= 0 else (1 - mass) * Fraction(1, 2)
 
     def _at_every_eps(self, event: Event, *, least: bool) -> Closed:
         """The probability of an event that does not depend on eps, or a lower (`least`) or upper bound of it."""

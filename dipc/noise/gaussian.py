@@ -5,11 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.reals import ONE, Real
 from dipc.noise.law import DensityPiece, Draws, Law, Measure, NoClosedForm, SideRates
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
+
+
+#: Bounds of √(2π).
+_ROOT_LOW, _ROOT_HIGH = Fraction(25066, 10000), Fraction(25067, 10000)
 
 
 class Deviating(Law):
@@ -144,6 +149,19 @@ class DiscreteGaussian(Deviating):
         4. Couple N as a monotone function of N'. Then N = m >= 1 has m - 1 <= N' < m + 3/2, and N = 0 has |N'| < 3/2.
         """
         return Gaussian(self.unit, fixed=self.fixed), Fraction(3, 2)
+
+    def central_mass(self, rate: Fraction, reach: int) -> tuple[Quotient, Quotient] | None:
+        """The bounds from the sum of all g(k) above, and from 1 - x <= e^-x <= 1.
+
+        Pr[N = 0] is between 1/(1 + √(2π)·s) and 1/(√(2π)·s), and Pr[N = k] is Pr[N = 0]·g(k).
+        """
+        if self.fixed:
+            return None
+        low, high = self.deviation(rate)
+        eps = ExpPoly.term(1, 1)
+        share = ExpPoly.constant(1 + 2 * reach) - ExpPoly.term(sum(k**2 for k in range(1, reach + 1)) / low**2, 2)
+        at_least = Quotient(eps * share, eps + _ROOT_HIGH * high)
+        return at_least, Quotient.convert(eps * ((1 + 2 * reach) / (_ROOT_LOW * low)))
 
     def variation_bound(self, disk: Fraction) -> Fraction:
         """The square of the bound of `dipc.measure.summed`."""

@@ -17,6 +17,7 @@ from dipc.algebra.reals import Real
 from dipc.frozen import frozen
 
 if TYPE_CHECKING:
+    from dipc.algebra.exppoly import Quotient
     from dipc.noise.lazy import LazyReal, RandomBits
 
 __all__ = ["DensityPiece", "Draws", "Law", "Measure", "Missing", "NoClosedForm", "SideRates"]
@@ -225,6 +226,14 @@ class Law(ABC):
     def normal_unit(self) -> Real:
         """The unit of the deviations."""
         self._lacks("a density or a mass like that of a normal law")
+
+    def central_mass(self, rate: Fraction, reach: int) -> tuple[Quotient, Quotient] | None:
+        """Bounds of Pr[|N| <= reach] for an integer N, as functions of eps that are near it for small eps.
+
+        None where no such bounds are stated.
+        """
+        del rate, reach
+        return None
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
         """Rationals that enclose the standard deviation, in multiples of 1/eps unless the law is fixed."""
