@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import latex2mathml.converter
+from docutils.nodes import SkipNode
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -28,6 +31,10 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+
+#: Formulas are typeset as MathML by the browser itself: a page loads nothing for them.
+html_math_renderer = "mathml"
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
@@ -76,8 +83,15 @@ def _whole_options(app: Sphinx, page: str, template: str, context: dict[str, Any
         context["body"] = with_whole_options(context["body"])
 
 
+def _visit_math(self: Any, node: Any) -> None:
+    display = "block" if node.tagname == "math_block" else "inline"
+    self.body.append(latex2mathml.converter.convert(node.astext(), display=display))
+    raise SkipNode
+
+
 def setup(app: Sphinx) -> None:
     """What Sphinx calls."""
+    app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
     app.connect("html-page-context", _whole_options)
     for part in ("description", "epilog", "options", "arguments"):
         app.connect(f"sphinx-click-process-{part}", _as_text)

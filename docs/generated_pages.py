@@ -19,13 +19,14 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import takewhile
+from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.literature.entries import ENTRIES
 from dipc.cli.main import run
 from dipc.editors.pygments_lexer import DipwhileLexer
-from dipc.explain import codes, explanation
+from dipc.explain import Explanation, codes, explanation
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -70,6 +71,11 @@ def write_all() -> None:
 def _to_copies(app: Sphinx, docname: str, text: list[str]) -> None:  # noqa: ARG001 - the signature is Sphinx's
     for page, copy in ELSEWHERE.items():
         text[0] = text[0].replace(f"](../{page})", f"](generated/{copy})")
+    text[0] = _PROGRAM.sub(r"```dipwhile\1", text[0])
+
+
+#: A program on a page: it is shown in color.
+_PROGRAM = re.compile(r"```text(\n(?:#[^\n]*\n)*program )")
 
 
 # --- the gallery -----------------------------------------------------------------------------------
@@ -133,22 +139,21 @@ def _drawing(name: str) -> str:
     """The two sides of the claim that fails, without letters: where it fails most, and shaded where it fails."""
     curves = json.loads((MADE / f"{name}_fails.json").read_text(encoding="utf-8"))
     curve = min(curves, key=lambda each: min(one - other for one, other in zip(each["pr"], each["req"], strict=True)))
-    steps = len(curve["x"]) - 1
-    ends = sorted((min(*curve["pr"], *curve["req"]), max(*curve["pr"], *curve["req"])))
-    tall = (ends[1] - ends[0]) or 1
+    first, last = log(curve["x"][0]), log(curve["x"][-1])
+    low, high = min(*curve["pr"], *curve["req"]), max(*curve["pr"], *curve["req"])
 
-    def place(at: int, value: float) -> str:
-        return f"{WIDTH * at / steps:.1f},{4 + (HEIGHT - 8) * (ends[1] - value) / tall:.1f}"
+    def across(eps: float) -> float:
+        return WIDTH * (log(min(max(eps, curve["x"][0]), curve["x"][-1])) - first) / ((last - first) or 1)
 
-    lines = "".join(
-        f'<polyline class="{side}" points="{" ".join(place(at, value) for at, value in enumerate(curve[side]))}"/>'
-        for side in ("req", "pr")
-    )
-    wide = WIDTH / steps
+    def points(side: str) -> str:
+        heights = (4 + (HEIGHT - 8) * (high - value) / ((high - low) or 1) for value in curve[side])
+        return " ".join(f"{across(eps):.1f},{height:.1f}" for eps, height in zip(curve["x"], heights, strict=True))
+
+    lines = "".join(f'<polyline class="{side}" points="{points(side)}"/>' for side in ("req", "pr"))
+    ends = ((across(start), WIDTH if end is None else across(end)) for start, end in curve["shaded"])
     shades = "".join(
-        f'<rect class="fail" x="{wide * (at - 0.5):.1f}" y="0" width="{wide + 0.1:.1f}" height="{HEIGHT}"/>'
-        for at, (one, other) in enumerate(zip(curve["pr"], curve["req"], strict=True))
-        if one < other
+        f'<rect class="fail" x="{left:.1f}" y="0" width="{right - left:.1f}" height="{HEIGHT}"/>'
+        for left, right in ends
     )
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{shades}{lines}</svg>'
 
@@ -264,22 +269,35 @@ def _plain(text: str) -> str:
 
 
 def write_diagnostics() -> None:
-    """Every code with an example that provokes it."""
-    parts = [
+    """A page for each family of codes, with an example that provokes each, and a page that lists all."""
+    families: dict[str, list[Explanation]] = {}
+    for code in codes():
+        found = explanation(code)
+        families.setdefault(found.about, []).append(found)
+    lines = [
         "# Diagnostics\n",
         "Every mistake gets a code, its place, and a way to mend it. In a terminal: `dipc explain E0602`.\n",
     ]
-    about = ""
-    for code in codes():
-        found = explanation(code)
-        if found.about != about:
-            about = found.about
-            parts.append(f"## About {about}\n")
-        parts.append(f"### {code}\n")
+    pages = []
+    for about, members in families.items():
+        page = "diagnostics_" + re.sub(r"[^a-z]+", "_", about.lower()).strip("_")
+        pages.append(page)
+        (MADE / f"{page}.md").write_text(_family(about, members), encoding="utf-8")
+        lines.append(f"## [About {about}]({page}.md)\n")
+        lines += [f"- [{each.code}]({page}.md#{each.code.lower()}): {_plain(each.summary)}" for each in members]
+        lines.append("")
+    lines += ["```{toctree}\n:maxdepth: 1\n:hidden:\n", *pages, "```\n"]
+    (MADE / "diagnostics.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _family(about: str, members: Sequence[Explanation]) -> str:
+    parts = [f"# Diagnostics about {about}\n"]
+    for found in members:
+        parts.append(f"## {found.code}\n")
         if found.command is None:
             parts.append(f"It comes up when {found.when}.\n")
             continue
         for name, text in found.files:
             parts.append(f"With `{name}`:\n\n````text\n{text.rstrip()}\n````\n")
         parts.append(f"````console\n$ {found.command}\n{found.text.rstrip()}\n````\n")
-    (MADE / "diagnostics.md").write_text("\n".join(parts), encoding="utf-8")
+    return "\n".join(parts)

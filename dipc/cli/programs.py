@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import partial
-from itertools import takewhile
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -180,11 +180,19 @@ def _unknown(name: str, known: tuple[str, ...]) -> Diagnostic:
 def explain(code: str | None) -> ExitCode:
     """Show an example that provokes a diagnostic, such as E0602, with its message; without a code, list all."""
     if code is None:
-        parts: list[Part] = [Line(f"{known}  {explanation(known).about}") for known in codes()]
+        parts = list(_list_of_codes())
     else:
         parts = list(_explanation_parts(explanation(code)))
     write(sys.stdout, render_parts(parts, look_of(sys.stdout)))
     return ExitCode.ACCURATE
+
+
+def _list_of_codes() -> Iterator[Part]:
+    """Yield all codes below their subjects, each with what it says."""
+    for number, (about, members) in enumerate(groupby(map(explanation, codes()), key=lambda each: each.about)):
+        yield from [GAP] if number else []
+        yield Line(about, Tone.HEAD)
+        yield Fields([(each.code, each.summary) for each in members])
 
 
 def _explanation_parts(explanation: Explanation) -> Iterator[Part]:

@@ -6,6 +6,7 @@ The examples are those of the golden outputs in tests/golden; tests/explain comp
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -25,6 +26,14 @@ class Explanation:
     files: tuple[tuple[str, str], ...] = ()
     text: str = ""
     when: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The message of the example; without one, the case in which the code occurs."""
+        if self.command is None:
+            return f"when {self.when}"
+        match = re.search(rf"^(?:error|warning)\[{self.code}\]: (.*)", self.text, re.MULTILINE)
+        return self.about if match is None else match[1]
 
 
 #: The subjects of codes by the two digits after the letter, which is E for errors and W for warnings.
