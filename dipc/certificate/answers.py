@@ -260,9 +260,11 @@ def asks_nothing(ideal: Ideal) -> bool:
     """True only if det and dd need no answers of the certificate at any input.
 
     This is seen in the text: the ideal compares each real or int input at most once, with a number. Then no two guards
-    of a path are about one input.
+    of a path are about one input. A precondition may compare inputs in other ways.
     """
     machine = ideal.machine
+    if machine.requires:
+        return False
     if ideal.norm == "discrete" or machine.distance.apart or machine.distance.same is not None:
         return False
     slots = machine.slots

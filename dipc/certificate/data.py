@@ -24,7 +24,7 @@ from dipc.claims.given import Cell
 from dipc.claims.table import NumberList, PackedRows, Row, Table
 from dipc.program.program import Program
 from dipc.questions.report import DecidedRows, RowOutcome
-from dipc.text.core import SampleNoise
+from dipc.text.core import SampleNoise, show_value
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
 from dipc.verifier.reading import SCHEMA, Exhausted, Question, Rejected
@@ -54,7 +54,17 @@ def headed(question: Question, program: Program, tool: str, verdict: object) -> 
         "tool": tool,
         "program": program_data(program),
         "verdict": str(verdict),
+        **_required(program),
     }
+
+
+def _required(program: Program) -> dict[str, Any]:
+    """The condition that all inputs satisfy, with one that does; nothing for a program without a condition."""
+    allowed = program.allowed
+    if allowed is None:
+        return {}
+    point = {program.core.slots[slot].name: show_value(allowed.point[slot]) for slot in program.core.inputs}
+    return {"requires": {"condition": allowed.requires.text, "point": point}}
 
 
 def claim_data(claim: Claim) -> dict[str, Any]:
@@ -182,11 +192,9 @@ class Uncertified(ValueError):
 def require_known_laws(program: CoreProgram) -> None:
     """Raise Uncertified for a program that the checker cannot follow.
 
-    It cannot follow preconditions, other noises than its own, weights that are probabilities for some eps only, and
-    normal noise in a program that is read at one eps.
+    It cannot follow other noises than its own, weights that are probabilities for some eps only, and normal noise in a
+    program that is read at one eps.
     """
-    if program.requires is not None:
-        raise Uncertified("the checker does not know `requires`")
     if program.only_in:
         raise Uncertified(
             "the checker only follows weights that are probabilities for every eps, or numbers at a single eps"

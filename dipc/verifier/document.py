@@ -22,8 +22,8 @@ from dipc.verifier.implication import Follows
 from dipc.verifier.inputs import check_inputs, varying_constants
 from dipc.verifier.obligations import Decided, Positive, check_obligations, read_context
 from dipc.verifier.privacy import PrivacyClaim, adjacency, check_privacy, claim_text, pairs_text
-from dipc.verifier.probability import Theorem, program_of
-from dipc.verifier.program import Machine
+from dipc.verifier.probability import Theorem, cell_value, program_of, satisfies
+from dipc.verifier.program import Machine, holds
 from dipc.verifier.reading import (
     ALL_INPUTS,
     DERIVATION_ENDS,
@@ -55,7 +55,7 @@ from dipc.verifier.statement import (
     is_about_privacy,
     shown,
 )
-from dipc.verifier.syntax import Constants, Program, Variables, read_expression
+from dipc.verifier.syntax import Apply, Constants, Program, Variables, read_expression, spread_out
 
 # === outcome ===================================================================================
 
@@ -351,7 +351,10 @@ _PRIVACY_CLAIM: tuple[str, ...] = ("budget", "delta", "eps")
 _OLDER = tuple(f"dipc.certificate/{number}" for number in range(1, 4))
 
 #: Parts that a document may have besides.
-_OPTIONAL = {Question.ROWS: ("product",)}
+_OPTIONAL = {
+    Question.ROWS: ("product", "requires"),
+    **dict.fromkeys((Question.ALL_INPUTS, Question.PAIRS, Question.ALL_PAIRS), ("requires",)),
+}
 
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
@@ -574,6 +577,7 @@ def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Acc
         # Reading numbers takes about in proportion to the text.
         budget.spend(document.size // 8)
     tree, machine, intervals = program_in(document, budget)
+    _require_condition(document, tree, machine, budget)
     about = _subject(document, tree)
     match document.question:
         case Question.ROWS:
@@ -595,13 +599,55 @@ def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Acc
     )
 
 
+_CONDITION: read.Table = {"condition": read.text, "point": read.by_name(read.text)}
+
+
+def _require_condition(document: Document, tree: Program, machine: Machine, budget: Budget) -> None:
+    """Check that a document states the `requires` of its program, and an input that satisfies it. Raise Rejected.
+
+    A document about a program without it states nothing. Claims about every number of queries, and inputs by classes
+    of exchange, are not about programs with it.
+    """
+    with in_step("requires"):
+        stated = document.data.get("requires")
+        if not tree.requires:
+            if stated is not None:
+                raise Rejected("the program has no `requires`")
+            return
+        if stated is None:
+            raise Rejected("the program has a `requires` that the certificate does not state")
+        condition, point = read.fields(stated, _CONDITION)
+        with must_be_derived():
+            read_again = spread_out(read_expression(condition, budget))
+        whole = tree.requires[0]
+        for other in tree.requires[1:]:
+            whole = Apply("and", (whole, other))
+        if read_again != whole:
+            raise Rejected("its condition is not that of the program")
+        if document.data.get("numbers") is not None or document.data.get("product") is not None:
+            raise Rejected("its kind of document is not about programs with `requires`")
+        slots = [machine.slots[slot] for slot in machine.numbered("input")]
+        if set(point) != {slot.name for slot in slots}:
+            raise Rejected("its point does not have a value for each input of the program")
+        values = {
+            number: cell_value(machine.slots[number], point[machine.slots[number].name])
+            for number in machine.numbered("input")
+        }
+        if not all(holds(machine.slots[number].type, value) for number, value in values.items()):
+            raise Rejected("its point has a value outside its domain")
+        with must_be_derived():
+            if not satisfies(machine, values, budget):
+                raise Rejected("its point does not satisfy the condition")
+
+
 def _subject(document: Document, tree: Program) -> Subject:
     """The program as a sentence names it: its constants in the order of its text, as they are written."""
     given = document.data["program"]["constants"]
     declared = [name for item in tree.declarations if isinstance(item, Constants) for name, _ in item.bindings]
     order = [*(name for name in declared if name in given), *(name for name in given if name not in declared)]
     source = document.program
-    return Subject(source.name, tuple((name, given[name]) for name in order), source.sha256, source.at)
+    constants = tuple((name, given[name]) for name in order)
+    return Subject(source.name, constants, source.sha256, source.at, tree.required)
 
 
 def _check_rows(

@@ -162,9 +162,9 @@ class _Symbolic(Execution):
         """The constraints on those sides of `row` that some input satisfies."""
         if sum(map(len, self._waiting.values())) + len(self.ends) > MOST_PATHS:
             raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
-        return [known & side for side in (row, row.opposite()) if not self._is_empty(known, side)]
+        return [known & side for side in (row, row.opposite()) if not self.is_contradicted(known, side)]
 
-    def _is_empty(self, known: Constraints, side: NoiseHalfspace) -> bool:
+    def is_contradicted(self, known: Constraints, side: NoiseHalfspace) -> bool:
         """Whether no input satisfies `known` and `side`, which are not seen to contradict each other."""
         together = [*known.rows.values(), side]
         if all(one.edge() is not None for one in together):
@@ -192,7 +192,8 @@ class _Symbolic(Execution):
 class Ideal:
     """The deterministic program of an `ideal` block, whose paths are found once for each value of the finite inputs.
 
-    The guards of the paths of one combination of finite inputs are disjoint, and cover all real and int inputs.
+    The guards of the paths of one combination of finite inputs are disjoint, and cover all real and int inputs that
+    satisfy the program's `requires`. No path is about other inputs.
     """
 
     machine: Machine
@@ -302,6 +303,34 @@ class Ideal:
                 continue
             yield guards, apart
 
+    def allowed(self, inputs: Mapping[int, Held], known: Sequence[Guard]) -> Iterator[tuple[list[Guard], bool]]:
+        """Divide the part where all guards of `known` hold into nonempty sets.
+
+        Yields each set with whether the input satisfies `requires` on it. The values of the input, by slot, may be
+        forms of the variables of the guards.
+        """
+        values: list[Held] = [inputs.get(slot) for slot in range(len(self.machine.slots))]
+        run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
+        waiting, whole = [list(known)], self.integer_inputs
+        count = 0
+        while waiting:
+            guards = waiting.pop()
+            count += 1
+            if count > MOST_PATHS:
+                raise NotDerived("its `requires` has too many conditions on inputs")
+            # A guard of ints alone is as the run writes it, with an integer constant.
+            known_there = Constraints({})
+            for guard in guards:
+                if guard.form:
+                    known_there &= side_of(guard, whole=all(i in whole for i, _ in guard.form))
+            try:
+                holds = all(run.value(code, values, known_there) is True for code in self.machine.requires)
+            except Split as split:
+                sides = split.row, split.row.opposite()
+                waiting += [[*guards, guard_of(side)] for side in sides if not run.is_contradicted(known_there, side)]
+                continue
+            yield guards, holds
+
     # --- paths ------------------------------------------------------------------------------------
 
     def paths(self, finite: tuple[Value, ...]) -> tuple[Path, ...]:
@@ -316,11 +345,15 @@ class Ideal:
         run.explore(open_inputs(self.machine, finite))
         for end in run.ends:
             answer = run.outputs(end.state)
-            if any(value is None for value in answer):
+            guards = tuple(map(guard_of, end.known.rows.values()))
+            parts = [guards]
+            if self.machine.requires:
+                every = self.allowed(open_inputs(self.machine, finite), guards)
+                parts = [tuple(part) for part, holds in every if holds]
+            if parts and any(value is None for value in answer):
                 raise NotDerived("an output of its `ideal` may have no value at the end")
-            yield Path(
-                tuple(map(guard_of, end.known.rows.values())), tuple(value for value in answer if value is not None)
-            )
+            for part in parts:
+                yield Path(part, tuple(value for value in answer if value is not None))
 
     # --- distances --------------------------------------------------------------------------------
 

@@ -358,6 +358,12 @@ class Differs:
     """The result of a comparison with the ideal in which an output has another value."""
 
 
+def satisfies(machine: Machine, inputs: Mapping[int, Value], budget: Budget) -> bool:
+    """Whether an input, by slot, satisfies the program's `requires`. Raises NotDerived where that has no value."""
+    run = Execution(machine, Wanted({}), budget)
+    return all(run.plain(code, inputs) is True for code in machine.requires)
+
+
 @dataclass
 class Theorem:
     """The program and the ideal of a certificate, with a count of what was derived and what was not.
@@ -378,6 +384,7 @@ class Theorem:
     _probabilities: Probabilities = field(init=False)
     _known: dict[tuple[object, ...], Probability | str] = field(default_factory=dict)
     _equal: set[tuple[int, int]] = field(default_factory=set)
+    _allowed: set[tuple[str, ...]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._probabilities = Probabilities(self.machine)
@@ -420,8 +427,18 @@ class Theorem:
             if [self.machine.slots[slot].name for slot in self.machine.numbered(role)] != list(stated):
                 raise Rejected(f"its {role}s differ from those of the program", "table")
 
+    def require_allowed(self, inputs: Sequence[str]) -> None:
+        """Raise Rejected unless the input satisfies the program's `requires`."""
+        if self.machine.requires and tuple(inputs) not in self._allowed:
+            given, _ = self.read(inputs, [None] * len(self.machine.numbered("output")))
+            with must_be_derived():
+                if not satisfies(self.machine, given, self.whole):
+                    raise Rejected("an input violates the program's `requires`")
+            self._allowed.add(tuple(inputs))
+
     def check(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Probability) -> None:
         """Check that the stated probability is the program's. Raise Rejected if the program has another."""
+        self.require_allowed(inputs)
         key = (tuple(inputs), tuple(outputs), gamma)
         derived = self._known.get(key)
         if derived is None:
@@ -454,6 +471,7 @@ class Theorem:
 
         Raises Rejected if dd is said to be `computed` from the ideal, and the outputs or dd are not the ideal's.
         """
+        self.require_allowed(inputs)
         if self.ideal is None:
             if computed:
                 raise Rejected("dd is said to come from the `ideal`, but the program has no `ideal`")

@@ -175,6 +175,8 @@ class Machine:
     code: tuple[Instruction, ...]
     loops: tuple[tuple[int, int], ...]
     distance: Distance
+    #: Conditions over the inputs' slots, all of which every input satisfies.
+    requires: tuple[Code, ...] = ()
 
     def numbered(self, role: str) -> list[int]:
         """The slots with this role, such as "input" or "output", in the order of their declaration."""
@@ -188,6 +190,7 @@ class Machine:
         """
         compiler = _Compiler(budget, tree.at)
         compiler.declare(tree.declarations, constants)
+        requires = compiler.conditions(tree.requires)
         compiler.block(tree.body)
         compiler.emit(Halt())
         slots = tuple(compiler.slots)
@@ -198,6 +201,7 @@ class Machine:
             tuple(compiler.code),
             tuple(compiler.loops),
             compiler.distance(tree.metric),
+            requires,
         )
 
 
@@ -367,6 +371,16 @@ class _Compiler:
         places = [index for index, slot in enumerate(exact) if self.slots[slot].type not in ("real", "int")]
         told = places if places and not everything else range(len(exact))
         return Distance(kind, same, exact, apart, other, tuple(told))
+
+    def conditions(self, trees: Sequence[Expr]) -> tuple[Code, ...]:
+        """Compile conditions in which inputs alone are visible."""
+        every = self.variables
+        self.variables = {
+            name: variable for name, variable in every.items() if self.slots[variable.slots[0]].role == "input"
+        }
+        codes = tuple(map(self.resolved, trees))
+        self.variables = every
+        return codes
 
     def _add_other_inputs(self) -> None:
         for name, variable in list(self.variables.items()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 from math import prod
 from typing import Any, Protocol
 
@@ -28,8 +28,8 @@ from dipc.verifier.inputs import Witness, says_something
 from dipc.verifier.normal import Probability, Sum
 from dipc.verifier.obligations import Decided, fails_at
 from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent
-from dipc.verifier.probability import Theorem, cell_value
-from dipc.verifier.program import Machine, Slot, Value
+from dipc.verifier.probability import Theorem, cell_value, satisfies
+from dipc.verifier.program import Machine, Slot, Value, values_of
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected, Unreadable, decimal, why_it_ends
 from dipc.verifier.rounding import rational_bound
 from dipc.verifier.rows import Row
@@ -53,6 +53,8 @@ class Subject:
     constants: tuple[tuple[str, str], ...]
     sha256: str
     at: Fraction | None
+    #: The condition that all inputs satisfy, empty if there is none.
+    requires: str = ""
 
     def leaving_open(self, names: frozenset[str]) -> Subject:
         """The same program without the constants that are left open."""
@@ -61,7 +63,8 @@ class Subject:
     def __str__(self) -> str:
         given = ", ".join(f"{name} = {value}" for name, value in self.constants)
         at = "" if self.at is None else f", read at eps = {self.at}"
-        return f"{self.name} ({f'{given}; ' if given else ''}sha256 {self.sha256[:_DIGEST]}{at})"
+        required = f", whose inputs satisfy {self.requires}," if self.requires else ""
+        return f"{self.name} ({f'{given}; ' if given else ''}sha256 {self.sha256[:_DIGEST]}{at}){required}"
 
 
 @dataclass(frozen=True)
@@ -272,14 +275,27 @@ def _slots(machine: Machine, role: str) -> list[Slot]:
     return [machine.slots[slot] for slot in machine.numbered(role)]
 
 
+#: The most values of finite inputs of which those are counted that satisfy a precondition.
+MOST_INPUTS = 2_000
+
+
 def domain_size(machine: Machine) -> int | None:
-    """The number of inputs that the program has, None if some are real or int."""
+    """The number of inputs that the program has, None if some are real or int, or if they are not counted."""
     sizes = [
         2 if slot.type == "bool" else len(slot.type) if isinstance(slot.type, frozenset) else None
         for slot in _slots(machine, "input")
     ]
     known = [size for size in sizes if size is not None]
-    return prod(known) if len(known) == len(sizes) else None
+    if len(known) < len(sizes):
+        return None
+    if not machine.requires:
+        return prod(known)
+    if prod(known) > MOST_INPUTS:
+        return None
+    numbers = machine.numbered("input")
+    every = product(*(values_of(machine.slots[number].type) for number in numbers))
+    budget = Budget()
+    return sum(satisfies(machine, dict(zip(numbers, values, strict=True)), budget) for values in every)
 
 
 def _point(machine: Machine, cells: Sequence[str]) -> str:

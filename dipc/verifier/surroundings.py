@@ -1,8 +1,8 @@
 """Near inputs: how a certificate proves dd(u) < alpha (FORMAT.md, lemma 5).
 
 For all inputs u of a part of a path, and all alpha there, the certificate states one other input, by forms of u and
-alpha. Multipliers prove that this input has another answer, and is nearer to u than alpha. Then nothing is claimed
-about the part.
+alpha. Multipliers prove that this input has another answer, satisfies `requires`, and is nearer to u than alpha. Then
+nothing is claimed about the part.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ class Surroundings:
                 there += [_guard(less, whole), _guard(scaled(less, -_ONE), whole)]
             if not contradictory([*known, *there], self.budget):
                 raise Rejected("an input that is near is not shown to have another answer")
+        if self.ideal.machine.requires and not all(holds for _, holds in self.ideal.allowed(near, known)):
+            raise Rejected("an input that is near is not shown to satisfy `requires`")
         if self.ideal.has_apart and any(apart for _, apart in self.ideal.cases(own, near, known)):
             raise Rejected("an input that is near is not shown to be at a finite distance")
 

@@ -242,7 +242,8 @@ class Field:
 class Program:
     """The syntax tree of a program; `metric` has the fields of its metric block.
 
-    If `at` is not None, the program is read at this value of eps alone.
+    Every input satisfies all conditions of `requires`, whose text is `required`. If `at` is not None, the program is
+    read at this value of eps alone.
     """
 
     name: str
@@ -252,6 +253,8 @@ class Program:
     metric: tuple[Field, ...]
     at: Fraction | None = None
     claim: tuple[tuple[str, str], ...] = ()
+    requires: tuple[Expr, ...] = ()
+    required: str = ""
 
 
 def nodes(tree: object) -> Iterator[Any]:
@@ -417,11 +420,16 @@ class _Reader:
         noiseless = False
         metric: tuple[Field, ...] = ()
         claim: tuple[tuple[str, str], ...] = ()
+        requires: list[Expr] = []
+        texts: list[str] = []
         once: set[str] = set()
         while True:
             kind = self._kind
             if kind == "name" and self._tokens[self._at].text == "metric" and self._tokens[self._at + 1].kind == "{":
                 kind = "metric"
+            if kind == "name" and self._tokens[self._at].text == "requires":
+                # Where a statement assigns to a variable of this name, the declarations have ended.
+                kind = "" if self._tokens[self._at + 1].kind in ("<-", "[") else "requires"
             if kind in ("claim", "ideal", "metric"):
                 if kind in once:
                     raise NotDerived(f"the program has two `{kind}` blocks")
@@ -437,6 +445,12 @@ class _Reader:
                     self._expect(";")
                 case "input" | "output" | "var":
                     declared.append(self._variables())
+                case "requires":
+                    self._at += 1
+                    first = self._at
+                    requires.append(spread_out(self.expression()))
+                    texts.append(_joined(self._tokens[first : self._at]))
+                    self._expect(";")
                 case "claim":
                     self._at += 1
                     claim = self._claim()
@@ -457,7 +471,10 @@ class _Reader:
         if noiseless:
             own = (each for each in declared if isinstance(each, Variables) and each.role == "var")
             ideal = Ideal(tuple(own), _noiseless(body))
-        return Program(name, tuple(declared), body, ideal, metric, claim=claim)
+        required = texts[0] if len(texts) == 1 else " and ".join(f"({text})" for text in texts)
+        return Program(
+            name, tuple(declared), body, ideal, metric, claim=claim, requires=tuple(requires), required=required
+        )
 
     def _constant(self) -> tuple[str, Expr]:
         name = self._name()
@@ -941,3 +958,74 @@ def _without_noise(statement: Statement) -> Statement:
             return replace(statement, body=_noiseless(inner))
         case _:
             return statement
+
+
+# --- preconditions ---------------------------------------------------------------------------------
+
+_OPPOSITE = {">=": "<=", ">": "<", "<=": ">=", "<": ">", "=": "=", "!=": "!="}
+
+
+def spread_out(tree: Expr) -> Expr:
+    """Replace comparisons of `min`, `max` and `abs` in a condition by comparisons of their arguments.
+
+    min(a, b) >= c is a >= c and b >= c; max(a, b) >= c is a >= c or b >= c; |a| is the greater of a and -a.
+    """
+    match tree:
+        case Apply("and" | "or" | "not" as op, parts):
+            return Apply(op, tuple(map(spread_out, parts)))
+        case Apply(op, (left, right)) if op in _OPPOSITE:
+            if not _is_choice(left):
+                op, left, right = _OPPOSITE[op], right, left
+            if _is_choice(left):
+                assert isinstance(left, Apply), "it is a call"
+                return _spread(op, left, right)
+    return tree
+
+
+def _is_choice(tree: Expr) -> bool:
+    return isinstance(tree, Apply) and tree.op in ("min", "max", "abs") and bool(tree.arguments)
+
+
+def _spread(op: str, call: Apply, other: Expr) -> Expr:
+    arguments = call.arguments
+    if call.op == "abs":
+        arguments = (*arguments, Apply("neg", arguments))
+    least = call.op == "min"
+
+    def each(op: str, joined: str) -> Expr:
+        first, *rest = (spread_out(Apply(op, (argument, other))) for argument in arguments)
+        for part in rest:
+            first = Apply(joined, (first, part))
+        return first
+
+    match op:
+        case ">=" | ">":
+            return each(op, "and" if least else "or")
+        case "<=" | "<":
+            return each(op, "or" if least else "and")
+        case "=":
+            return Apply(
+                "and", (each(">=", "and"), each("<=", "or")) if least else (each("<=", "and"), each(">=", "or"))
+            )
+        case _:
+            return Apply("or", (each("<", "or"), each(">", "and")) if least else (each(">", "or"), each("<", "and")))
+
+
+#: Signs without a blank before them, and after them.
+_CLOSE_LEFT, _CLOSE_RIGHT = frozenset(",)];[*/^:"), frozenset("([*/^")
+
+
+def _joined(tokens: Sequence[_Token]) -> str:
+    """The text of a condition on one line, whatever its layout."""
+    text = ""
+    for before, token in zip((None, *tokens), tokens, strict=False):
+        call = token.text == "(" and before is not None and before.kind == "name"
+        close = (
+            before is None
+            or call
+            or token.text in _CLOSE_LEFT
+            or before.text in _CLOSE_RIGHT
+            or ".." in (token.text, before.text)
+        )
+        text += token.text if close else f" {token.text}"
+    return text

@@ -976,11 +976,11 @@ def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[i
     if not extreme:
         return None
 
-    def moved(move: Mapping[int, Fraction]) -> list[Fraction]:
+    def distances(move: Mapping[int, Fraction]) -> list[Fraction]:
         return [abs(sum((c * move[place[slot]] for slot, c in center.inputs), _ZERO)) for center in centers]
 
-    farthest = [max(each) for each in zip(*map(moved, extreme), strict=True)]
-    best = next((move for move in extreme if any(move.values()) and moved(move) == farthest), None)
+    farthest = [max(each) for each in zip(*map(distances, extreme), strict=True)]
+    best = next((move for move in extreme if any(move.values()) and distances(move) == farthest), None)
     return None if best is None else moves.exactly_making(best)
 
 

@@ -37,7 +37,7 @@ Move = Mapping[int, Fraction]
 
 
 @dataclass(frozen=True)
-class _Pairs:
+class _PairSet:
     """The pairs (u, u + d) for two sets A and B and a set P of moves.
 
     `system` has the half-spaces over the places of u, from 0 on, and over those of d, which follow.
@@ -61,7 +61,7 @@ class _Pairs:
         """The half-spaces of the closure of all d, by Fourier and Motzkin; None if there are too many."""
         system = [item.closure() for item in self.system]
         for key in range(self.count):
-            system = _without(key, system)
+            system = _eliminated(key, system)
             if len(system) > _MOST_SIDES:
                 return None
         needed: list[Halfspace] = []
@@ -72,7 +72,7 @@ class _Pairs:
         return needed
 
 
-def _without(key: int, system: Sequence[Halfspace]) -> list[Halfspace]:
+def _eliminated(key: int, system: Sequence[Halfspace]) -> list[Halfspace]:
     """The closed half-spaces whose points have some value of the unknown `key` that satisfies `system`."""
     lower = [item for item in system if item.coefficient(key) > 0]
     upper = [item for item in system if item.coefficient(key) < 0]
@@ -134,10 +134,10 @@ class AllowedMoves:
         ]
 
     @cached_property
-    def _pairs(self) -> list[_Pairs]:
+    def _pairs(self) -> list[_PairSet]:
         """All sets of pairs that are not empty, as sets of reals."""
         count = self._count
-        every = [_Pairs((*both, *ball), count) for both in self.both_inside(0, count) for ball in self._balls()]
+        every = [_PairSet((*both, *ball), count) for both in self.both_inside(0, count) for ball in self._balls()]
         return [pairs for pairs in every if pairs.inside is not None]
 
     def _balls(self) -> Iterator[list[Halfspace]]:
@@ -165,7 +165,7 @@ class AllowedMoves:
                 return not any(any(move.values()) for move in self._whole_moves())
         return all(self._is_still(pairs) for pairs in self._pairs)
 
-    def _is_still(self, pairs: _Pairs) -> bool:
+    def _is_still(self, pairs: _PairSet) -> bool:
         """Whether the only move is that of no input."""
         for key in pairs.moves:
             for sign in (_ONE, -_ONE):
@@ -194,7 +194,7 @@ class AllowedMoves:
                 found.setdefault(tuple(move[place] for place in range(self._count)), move)
         return tuple(found.values())
 
-    def _corners(self, pairs: _Pairs) -> list[Move] | None:
+    def _corners(self, pairs: _PairSet) -> list[Move] | None:
         if not all(is_bounded_on(Halfspace(((key, _ONE),), _ZERO), pairs.system) for key in pairs.moves):
             return None
         sides = pairs.projection()
