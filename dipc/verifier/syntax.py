@@ -449,7 +449,7 @@ class _Reader:
                     self._at += 1
                     first = self._at
                     requires.append(spread_out(self.expression()))
-                    texts.append(_joined(self._tokens[first : self._at]))
+                    texts.append(_one_line(self._tokens[first : self._at]))
                     self._expect(";")
                 case "claim":
                     self._at += 1
@@ -1015,7 +1015,7 @@ def _spread(op: str, call: Apply, other: Expr) -> Expr:
 _CLOSE_LEFT, _CLOSE_RIGHT = frozenset(",)];[*/^:"), frozenset("([*/^")
 
 
-def _joined(tokens: Sequence[_Token]) -> str:
+def _one_line(tokens: Sequence[_Token]) -> str:
     """The text of a condition on one line, whatever its layout."""
     text = ""
     for before, token in zip((None, *tokens), tokens, strict=False):
