@@ -24,6 +24,7 @@ from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.densities import OF_CELLS, RealOutputs
 from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import LawTable, at_most, couples
+from dipc.questions.privacy.noisy_vector import OF_NOISY_VALUES
 from dipc.questions.privacy.outcome import (
     PrivacyClaim,
     PrivacyCounterexample,
@@ -70,6 +71,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         raise Uncertified("a delta with min, max or abs has none: ask about each of its pieces")
     if report.proof == OF_CELLS:
         raise Uncertified("a proof by cells of inputs has none: list pairs instead, one for every two cells")
+    if report.proof == OF_NOISY_VALUES:
+        raise Uncertified("a proof by post-processing has none: release the noisy values and certify that program")
     by_events = report.counterexample is not None and report.counterexample.balls
     if question.real_outputs and not claim.is_pure and report.proof is None and not by_events:
         if report.verdict is PrivacyVerdict.NOT_PRIVATE:

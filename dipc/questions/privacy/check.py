@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Unpack, assert_never
 
 from dipc.algebra.limits import OutsideFragment, Undecided
+from dipc.algebra.numbers import decimal, round_up
 from dipc.claims.claim import GivenEps, GivenValue, intervals_text
 from dipc.decide.engine import Engine
 from dipc.frozen import LazyModule
@@ -57,11 +58,12 @@ from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
-    from dipc.questions.privacy import closed, discrete_normal, gaussian
+    from dipc.questions.privacy import closed, discrete_normal, gaussian, noisy_vector
 else:
     closed = LazyModule("dipc.questions.privacy.closed")
     discrete_normal = LazyModule("dipc.questions.privacy.discrete_normal")
     gaussian = LazyModule("dipc.questions.privacy.gaussian")
+    noisy_vector = LazyModule("dipc.questions.privacy.noisy_vector")
 
 
 class GivenPrivacy(GivenWork, total=False):
@@ -335,6 +337,10 @@ class PrivacyQuestion:
         if self._is_listed and (self.finite_outputs or not claim.is_pure):
             yield self.laws().decide(claim)
             return
+        if not claim.is_pure and self._noisy_values is not None:
+            with suppress(Undecided):
+                if isinstance(self._noisy_values.decide(claim), Proved):
+                    yield Proved(noisy_vector.OF_NOISY_VALUES)
         yield self._shifts.decide(claim)
         if self.real_outputs and not claim.is_pure:
             with suppress(Undecided) if self._tried is not None else ExitStack():
@@ -357,6 +363,15 @@ class PrivacyQuestion:
         if self.real_outputs and not claim.is_pure and isinstance(self._worst, Undecided):
             # This raises Undecided with the reason to report: no pair is known to be the worst.
             self._dense.decide(claim)
+
+    @cached_property
+    def _noisy_values(self) -> Laws | None:
+        """The laws of all values with Gaussian noise, where the answers depend on these alone; else None."""
+        if not isinstance(self.pairs, EveryPair) or self.runs > 1:
+            return None
+        with suppress(Undecided):
+            return noisy_vector.noisy_value_laws(self.subject, self.pairs)
+        return None
 
     @cached_property
     def _tried(self) -> Pairs | None:
@@ -450,7 +465,18 @@ class PrivacyQuestion:
         if point is not None and not any(point in interval for interval in claim.intervals):
             note = "change --at or --eps"
             raise DiagnosticError(Diagnostic("E1411", f"eps = {point} is outside of {claim.eps_text}", notes=(note,)))
-        return self.laws().least_delta(claim, point, digits)
+        try:
+            return self.laws().least_delta(claim, point, digits)
+        except DiagnosticError:
+            enough = None if self._noisy_values is None else self._noisy_values.least_delta(claim, point, DIGITS)
+            if enough is None:
+                raise
+            known = enough.supremum[1] if enough.at is None else enough.at[1][1]
+            text = decimal(round_up(known, 10)) + ("" if enough.at is None else f" at eps = {point}")
+            raise OutsideFragment(
+                f"no pair of adjacent inputs is known to be the worst; a delta of {text} is enough, by post-processing "
+                "of the noisy values"
+            ) from None
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
         """An enclosure, about 10^-`digits` wide, of the least delta for `budget`·eps at one `eps`.

@@ -124,6 +124,11 @@ class SeveralDiscreteLaws(GaussianLaws):
         mechanism = GaussianMechanism.from_program(subject.program, several=True)
         if mechanism is None or not mechanism.whole or len(mechanism.outputs) < 2:
             return None
+        return SeveralDiscreteLaws.of_mechanism(subject, mechanism, pairs)
+
+    @staticmethod
+    def of_mechanism(subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair) -> SeveralDiscreteLaws:
+        """The laws of `mechanism`, about the inputs of the program. Raises Undecided past a limit."""
         found: dict[tuple[int, ...], _Move] = {}
         for one, two in _input_pairs(subject.program, pairs):
             move = dict(zip(subject.program.core.inputs, (b - a for a, b in zip(one, two, strict=True)), strict=True))

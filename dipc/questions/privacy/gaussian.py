@@ -237,10 +237,13 @@ class GaussianLaws(Laws):
     @staticmethod
     def at_pairs(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws | None:
         """The laws of a Gaussian mechanism; None for another program. Raises Undecided for moves without a bound."""
+        mechanism = GaussianMechanism.from_program(subject.program)
+        return None if mechanism is None else GaussianLaws.of_mechanism(subject, mechanism, pairs)
+
+    @staticmethod
+    def of_mechanism(subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair) -> GaussianLaws:
+        """The laws of `mechanism`, about the inputs of the program. Raises Undecided for moves without a bound."""
         program = subject.program
-        mechanism = GaussianMechanism.from_program(program)
-        if mechanism is None:
-            return None
         slots = program.core.inputs
         best: tuple[Fraction, Mapping[int, Fraction], tuple[Fraction, ...], tuple[Fraction, ...]] | None = None
         for one, two in _moves(program, mechanism, pairs):
