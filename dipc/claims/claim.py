@@ -216,7 +216,7 @@ class Claim:
         """Return the text of alpha, beta or gamma, from the options, the claim block, or else the default."""
         given = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}[name]
         if given is not None:
-            return print_expression(given.tree)
+            return print_expression(given.tree if given.written is None else given.written)
         return "dd" if name == "alpha" and "dd" in self.table.columns else "0"
 
     def column_beta(self, text: str) -> ClaimExpression:

@@ -202,11 +202,15 @@ _EPS = Parametric.from_exppoly(ExpPoly.term(1, 1, 0))
 
 @frozen
 class ClaimExpression:
-    """An expression with the text it was read from; `what` names it in messages ("beta")."""
+    """An expression with the text it was read from; `what` names it in messages ("beta").
+
+    `written` is shown in place of the tree, where the tree has rationals for irrational numbers.
+    """
 
     what: str
     source: SourceText
     tree: Expr
+    written: Expr | None = None
 
     @staticmethod
     def parse(what: str, text: str, origin: str) -> ClaimExpression:

@@ -42,9 +42,6 @@ from dipc.text.program import CoreProgram
 #: The significant digits of the rationals that enclose a transcendental number.
 DIGITS = 40
 
-#: The bits of enclosures before they are rounded.
-_BITS = 4 * DIGITS
-
 #: Beta comes last, so that mistakes in alpha and gamma, which beta can mention, are reported for alpha and gamma.
 _PARTS = ("alpha", "gamma", "beta")
 
@@ -67,13 +64,18 @@ class EnclosedClaim:
 
 
 def enclosed_claim(
-    program: CoreProgram, options: ClaimOptions, columns: Collection[str] = (), left_open: Sequence[str] = ()
+    program: CoreProgram,
+    options: ClaimOptions,
+    columns: Collection[str] = (),
+    left_open: Sequence[str] = (),
+    digits: int = DIGITS,
 ) -> EnclosedClaim | None:
     """Return the two claims around the claim of the options and the claim block, or None if it has no such number.
 
     Parts that `columns` of a table have are left out. Constants that are `left_open` have no value here; the first of
-    them is at least 0. `stronger` has an alpha, a gamma and a beta that are at most those of the claim, `weaker` at
-    least, for every eps of the claim. Raises DiagnosticError for a logarithm of anything but a positive rational, and
+    them is at least 0. Numbers are enclosed to this many `digits`. `stronger` has an alpha, a gamma and a beta that are
+    at most those of the claim, `weaker` at least, for every eps of the claim. Raises DiagnosticError for a logarithm of
+    anything but a positive rational, and
     for a number whose direction of rounding cannot be determined.
     """
     if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
@@ -94,12 +96,23 @@ def enclosed_claim(
             tree = _of_eps(expression, tree, constants, one_eps)
             stronger[name] = weaker[name] = replace(expression, tree=tree)
         if is_transcendental(tree):
-            low, high = _Enclosure(expression, values, one_eps, open_number).ends(tree)
+            low, high = _Enclosure(expression, values, one_eps, open_number, digits).ends(tree)
             stronger[name], weaker[name] = replace(expression, tree=low), replace(expression, tree=high)
     texts = {name: print_expression(claimed.tree) for name, claimed in known.items()}
     more: dict[str, Any] = {**stronger}
     less: dict[str, Any] = {**weaker}
     return EnclosedClaim(replace(options, **more), replace(options, **less), texts)
+
+
+def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOptions) -> ClaimOptions:
+    """Return the claim `enclosing`, whose texts are those of the `original` claim around which it is."""
+    parts: dict[str, Any] = {}
+    for name in _PARTS:
+        given = getattr(enclosing, name)
+        written = claim_expression(program, name, getattr(original, name))
+        if isinstance(given, ClaimExpression) and written is not None:
+            parts[name] = replace(given, written=written.tree)
+    return replace(enclosing, **parts)
 
 
 def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction) -> Expr:
@@ -154,6 +167,7 @@ class _Enclosure:
     constants: Mapping[str, Fraction]
     eps: Fraction | None
     open: str | None = None
+    digits: int = DIGITS
 
     def ends(self, node: Expr) -> tuple[Expr, Expr]:
         """Return a tree that is at most this one everywhere, and a tree that is at least this one."""
@@ -161,7 +175,7 @@ class _Enclosure:
             return node, node
         number = self._of_powers(node) or self._number(node)
         if number is not None:
-            below, above = number if number[0] == number[1] else outward(*number, DIGITS)
+            below, above = number if number[0] == number[1] else outward(*number, self.digits)
             return _literal(below, node), _literal(above, node)
         match node:
             case Unary(op=UnaryOp.NEGATE, operand=operand):
@@ -220,19 +234,19 @@ class _Enclosure:
             sign = value.denominator.sign_at_one()
             if sign:
                 form = ClosedForm(simplest(Quotient(value.numerator_flat() * sign, value.denominator * sign)))
-                return form.enclosure(Fraction(1), DIGITS)
+                return form.enclosure(Fraction(1), self.digits)
         return None
 
     def _exponential(self, shift: Real, inner: Expr) -> Ends:
         """Return rationals around e^shift, equal ones if it is rational."""
         try:
             result = shift.exp()
-            ends = result.enclosure(_BITS)
+            ends = result.enclosure(4 * self.digits)
         except NotReal:
             raise self._error(inner, "this number is too large or small to be written out", "") from None
         if any(max(map(int.bit_length, end.as_integer_ratio())) > RESULT_BIT_LIMIT for end in ends):
             raise self._error(inner, "this number is too large or small to be written out", "")
-        return ends if result.rational is not None else outward(*ends, DIGITS)
+        return ends if result.rational is not None else outward(*ends, self.digits)
 
     def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
         """Return factor·exp(argument), in place of a call."""
@@ -306,7 +320,7 @@ class _Enclosure:
         real = self._real(node)
         if real is not None:
             try:
-                return real.enclosure(_BITS)
+                return real.enclosure(4 * self.digits)
             except NotReal as reason:
                 raise self._error(node, str(reason), "") from None
         match node:

@@ -20,6 +20,7 @@ from dipc.algebra.record import Record, json_object
 from dipc.claims.claim import Claim, ClaimOptions, GivenValue, is_free, resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
+from dipc.claims.transcendental import as_written, enclosed_claim
 from dipc.decide.crossings import Stretch, failing_stretches, stretches
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import (
@@ -42,7 +43,7 @@ from dipc.questions.both_open import question_about_all
 from dipc.questions.every_input import ClassCase
 from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.questions.every_number.union_bound import CoefficientInequality
-from dipc.questions.question import about_errors, inputs_meant, prepared
+from dipc.questions.question import about_errors, inputs_meant, left_open, prepared
 from dipc.questions.question import question as about_table
 from dipc.questions.report import RowResult
 from dipc.questions.source import Case, Source
@@ -83,6 +84,28 @@ class Question:
     least: int | None = None
     #: Whether the question is about multiples of beta as well.
     scaled: bool = False
+
+    def enclosing(self, digits: int) -> tuple[Question, Question] | None:
+        """The questions with a stronger and a weaker claim, in which rationals stand for irrational numbers.
+
+        They are to this many digits. None for a claim without such numbers; the two are equal if the claim is exact.
+        """
+        columns = () if self.table is None else self.table.columns
+        core = self.program.core
+        enclosed = enclosed_claim(core, self.options, columns, left_open(core, self.parameter), digits)
+        if enclosed is None:
+            return None
+        stronger, weaker = (
+            replace(self, options=as_written(core, claim, self.options))
+            for claim in (enclosed.stronger, enclosed.weaker)
+        )
+        return stronger, weaker
+
+    @property
+    def exact(self) -> Question:
+        """The question with exact numbers in place of logarithms and powers of e, where all of them are."""
+        both = None if self.free else self.enclosing(_NUMBER_DIGITS)
+        return both[0] if both is not None and both[0].options == both[1].options else self
 
     @property
     def word(self) -> str:
@@ -159,8 +182,8 @@ def read_question(
                 "`dipc error PROG.dip --inputs all` shows the largest expected error at every input, where it is known",
             )
             raise DiagnosticError(Diagnostic("E1805", message, notes=notes))
-        return Question(program, options.claim, engine, None, *(opened or (None, None)))
-    return Question(program, options.claim, engine, prepared(program, table, inputs, options.progress))
+        return Question(program, options.claim, engine, None, *(opened or (None, None))).exact
+    return Question(program, options.claim, engine, prepared(program, table, inputs, options.progress)).exact
 
 
 #: The reason of cases that were not examined before Ctrl-C was pressed.
@@ -168,6 +191,9 @@ INTERRUPTED = "interrupted"
 
 #: Cases between two calls of a progress function.
 _PROGRESS_CASES = 256
+
+#: The digits to which an irrational number is enclosed to see whether it is rational.
+_NUMBER_DIGITS = 40
 
 #: The least amount by which a failing bound counts as too small.
 _LEAST = Fraction(1, 10**9)

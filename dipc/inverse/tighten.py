@@ -221,13 +221,14 @@ class TightSpot:
 
     `eps` is an enclosure (exact where both ends are equal; (0, 0) is the limit at 0), or None for the limit at
     infinity. `everywhere`: the factor is needed at every value. Unless `attained`, the factor needed only approaches
-    the least one as the variable approaches that value.
+    the least one as the variable approaches that value, or as the input approaches another class, if `by_inputs`.
     """
 
     claimed: Inequality
     eps: Cell | None
     everywhere: bool
     attained: bool
+    by_inputs: bool = False
 
     @property
     def place(self) -> Cell | str | None:
@@ -336,6 +337,59 @@ def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unp
 def tightest(question: Question, digits: int = DIGITS, progress: Progress | None = None) -> Tightest:
     """The answer of `tighten` for a question.
 
+    For a beta with irrational numbers the factor is between those of a weaker and of a stronger claim.
+    """
+    enclosing = question.enclosing(2 * max(digits, DIGITS) + _MORE)
+    if enclosing is None:
+        return _tightest(question, digits, progress)
+    stronger, weaker = enclosing
+    least = _tightest(weaker, digits, progress)
+    return least if stronger.options == weaker.options else _between(least, _tightest(stronger, digits, progress))
+
+
+def _between(least: Tightest, most: Tightest) -> Tightest:
+    """The answer for a beta between two others: `least` for the greater one, `most` for the smaller one."""
+    if least.complete and most.complete and least.factor is not None and most.factor is not None:
+        kappa = least.kappa if least.kappa == most.kappa else None
+        digits = least.digits
+        low, high = decimal_cell(least.factor[0], digits), decimal_cell(most.factor[0], digits)
+        return replace(least, factor=(low[0], high[1]), kappa=kappa)
+    upper = most.at_most or (most.factor if most.complete else None)
+    return replace(
+        least,
+        kappa=None,
+        unknown=tuple({each.rows: each for each in (*least.unknown, *most.unknown)}.values()),
+        upper=upper,
+        upper_places=most.upper_places or most.places if upper is not None else (),
+    )
+
+
+def _settled(answer: Tightest) -> Tightest:
+    """The answer; where inputs need as much as is enough up to the last digit, with the factor that they approach."""
+    low, high = answer.factor, answer.upper
+    if low is None or high is None or not low[0] or answer.unknown or not answer.upper_places:
+        return answer
+    unit = decimal_cell(high[1], answer.digits)
+    if high[1] - low[0] > unit[1] - unit[0]:
+        return answer
+    kappa = int(1 / high[1])
+    places = [
+        replace(spot, attained=False, by_inputs=True) for spot in answer.upper_places if isinstance(spot.eps, tuple)
+    ]
+    return replace(
+        answer,
+        factor=(low[0], high[1]),
+        kappa=kappa if low[0] * (kappa + 1) > 1 else None,
+        places=tuple(places) or answer.places,
+        proved=False,
+        upper=None,
+        upper_places=(),
+    )
+
+
+def _tightest(question: Question, digits: int, progress: Progress | None) -> Tightest:
+    """The answer of `tighten` for a question without irrational numbers.
+
     Each case uses its first rule. Where bounds that are not exact need more than all exact probabilities, their cases
     use the other rules, and inputs. On Ctrl-C the remaining cases are `unknown`.
     """
@@ -375,17 +429,19 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
         unknown.append(interrupted_before(known))
         most = _NOTHING
     forbidding = any(peaks.forbidding(claimed) is not None for claimed in known)
-    return Tightest(
-        claims=claims,
-        eps=intervals_text(claims.intervals),
-        digits=digits,
-        factor=most.factor,
-        kappa=None if unknown or upper is not None or at_most is not None else 0 if forbidding else most.kappa,
-        places=most.places,
-        proved=most.proved,
-        unknown=tuple(unknown),
-        upper=at_most if upper is None else upper.factor,
-        upper_places=() if upper is None else upper.places,
+    return _settled(
+        Tightest(
+            claims=claims,
+            eps=intervals_text(claims.intervals),
+            digits=digits,
+            factor=most.factor,
+            kappa=None if unknown or upper is not None or at_most is not None else 0 if forbidding else most.kappa,
+            places=most.places,
+            proved=most.proved,
+            unknown=tuple(unknown),
+            upper=at_most if upper is None else upper.factor,
+            upper_places=() if upper is None else upper.places,
+        )
     )
 
 
@@ -444,7 +500,7 @@ class _Peaks:
     def __init__(self, factors: Factors, engine: Engine, digits: int) -> None:
         self._factors = factors
         self._engine = engine
-        self._digits = digits
+        self.digits = digits
         self._known: dict[int, tuple[Inequality, list[Peak], Fraction | None]] = {}
 
     def peaks_of(self, claimed: Inequality) -> list[Peak]:
@@ -462,7 +518,7 @@ class _Peaks:
             if isinstance(claimed.bound, EnclosedForm):
                 assert claimed.stated is not None, "it has no closed form"
                 about = claimed.stated, claimed.beta, claimed.intervals
-                peaks: list[Peak] = [enclosed_peak(claimed.bound, *about, self._engine, self._digits)]
+                peaks: list[Peak] = [enclosed_peak(claimed.bound, *about, self._engine, self.digits)]
             else:
                 peaks = list(self._factors.needs(claimed.bound, claimed.beta, claimed.intervals))
                 only_zero = self._factors.forbids(claimed.bound, claimed.beta, claimed.intervals)
@@ -552,7 +608,10 @@ def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, p
     product = peak_at.lower if isinstance(peak_at, Root) else peak_at if isinstance(peak_at, Fraction) else None
     result: list[tuple[Fraction | None, Inequality]] = []
     with suppress(Undecided):
-        for posed in case.posed_at_inputs(product or None, _MOST_INPUTS):
+        # At one eps a probability at any input is a number; for every eps, odd means would bring high degrees.
+        points = all(interval.is_point for claimed in needing for interval in claimed.intervals)
+        nearest = Fraction(1, 2 ** (4 * peaks.digits)) if points else None
+        for posed in case.posed_at_inputs(product or None, _MOST_INPUTS, nearest):
             for claimed in measure_inequalities([(case.number, posed)], engine)[0]:
                 with suppress(Undecided):
                     result.append((peaks.greatest([claimed], DIGITS), claimed))

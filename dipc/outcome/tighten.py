@@ -371,6 +371,8 @@ def _eps_text(tightest: Tightest, spot: TightSpot) -> str:
     if not any(spot.eps):
         return f"approached as {name} → 0, and needed by no {name} itself"
     eps = cell_text(*spot.eps)
+    if spot.by_inputs:
+        return f"{eps}; inputs of the class approach the factor, and none is shown to need it"
     return eps if spot.attained else f"approached as {name} → {eps}"
 
 

@@ -94,10 +94,12 @@ class BothOpenCase(ClassCase):
     def has_integer_distances(self) -> bool:
         return False
 
-    def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[ProofStep]:
+    def posed_at_inputs(
+        self, product: Fraction | None, most: int, nearest: Fraction | None = None
+    ) -> Iterator[ProofStep]:
         """Yield the claim at some inputs of the class and some values of gamma."""
         for gamma in self._gammas():
-            yield from self._with_gamma(gamma).posed_at_inputs(product, most)
+            yield from self._with_gamma(gamma).posed_at_inputs(product, most, nearest)
 
     def posed_at_one(self, most: int) -> Iterator[ProofStep]:  # noqa: ARG002
         """Yield nothing: the claim at an input depends on both products with eps at once."""

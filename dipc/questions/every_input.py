@@ -577,15 +577,17 @@ class ClassCase:
         claim = self.claim
         return conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls
 
-    def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[ProofStep]:
+    def posed_at_inputs(
+        self, product: Fraction | None, most: int, nearest: Fraction | None = None
+    ) -> Iterator[ProofStep]:
         """Yield the claim at some inputs of the class, as rows of a table: the class needs at least as much as they do.
 
-        The inputs have least slacks. If a distance is open, its product with some eps is `product`. Raises Undecided
-        and DiagnosticError.
+        The inputs have least slacks, or nearly: `nearest` is the least share of the way to an inner input. If a
+        distance is open, its product with some eps is `product`. Raises Undecided and DiagnosticError.
         """
         if self.goal.empty is None:
             alphas, gamma = self._witness_distances(product, None)
-            for inputs in self._inputs(alphas, most):
+            for inputs in self._inputs(alphas, most, nearest):
                 if not self._moves or self.source.witnesses.distance(inputs) is not None:
                     yield from self.source.witnesses.steps(inputs, gamma)
 
@@ -606,14 +608,17 @@ class ClassCase:
                     for posed in self.source.witnesses.steps(inputs, gamma):
                         yield replace(posed, variable=required.variable)
 
-    def _inputs(self, alphas: Sequence[Fraction], most: int) -> Iterator[Mapping[int, Value]]:
+    def _inputs(
+        self, alphas: Sequence[Fraction], most: int, nearest: Fraction | None = None
+    ) -> Iterator[Mapping[int, Value]]:
         """Yield inputs with least slacks, at most `most` of the class and of each of its parts."""
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
         for convex in (self.convex, *subclasses):
             goal = self.goal if convex is self.convex else stated_goal(setting, convex)
             if goal.empty is None:
-                yield from islice(witnesses.candidates(convex, goal.lower, setting.slots, alphas, convex.guards), most)
+                found = witnesses.candidates(convex, goal.lower, setting.slots, alphas, convex.guards, nearest)
+                yield from islice(found, most)
 
     def undecided_row(self) -> ClassResult:
         with suppress(Undecided):

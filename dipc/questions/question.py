@@ -24,6 +24,7 @@ from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.parser import parse
 from dipc.text.printer import print_expression
+from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
     from dipc.program import expected_error as expected_errors
@@ -127,10 +128,7 @@ def _enclosed_source(
     constant that is left open, if there is one.
     """
     core = program.core
-    left_open: tuple[str, ...] = ()
-    if number is not None:
-        left_open = (number, *computed_from(parse(core.source).declarations, core.given, number))
-    enclosed = enclosed_claim(core, options, () if table is None else table.columns, left_open)
+    enclosed = enclosed_claim(core, options, () if table is None else table.columns, left_open(core, number))
     if enclosed is None or enclosed.stronger == enclosed.weaker:
         return source(options if enclosed is None else enclosed.stronger)
     stronger = source(enclosed.stronger)
@@ -141,6 +139,13 @@ def _enclosed_source(
         )
         raise DiagnosticError(Diagnostic("E0615", message, notes=(f'restrict it: --for-all "{number} >= 0"',)))
     return Enclosed(stronger, source(enclosed.weaker), enclosed.said)
+
+
+def left_open(program: CoreProgram, number: str | None) -> tuple[str, ...]:
+    """Return the constant that is left open, if there is one, and the constants computed from it."""
+    if number is None:
+        return ()
+    return (number, *computed_from(parse(program.source).declarations, program.given, number))
 
 
 def prepared(

@@ -404,15 +404,17 @@ def candidates(
     slots: Sequence[int],
     alphas: Sequence[Fraction],
     guards: Sequence[Constraint] | None = None,
+    nearest: Fraction | None = None,
 ) -> Iterator[Mapping[int, Value]]:
     """Yield inputs near which the probability may be least.
 
     These are the corner and points where single slacks are least. Then come points between them and an inner point of
-    the region, or of `guards`, as an edge can belong to another class.
+    the region, or of `guards`, as an edge can belong to another class: at the share `nearest` of the way, if it is
+    given, and at greater ones.
     """
     inputs = convex.inputs
     within = [guard.guard for guard in inputs.region.guards]
-    for point in near_integers(_candidates(convex, lower, slots, alphas, guards), inputs.whole, within):
+    for point in near_integers(_candidates(convex, lower, slots, alphas, guards, nearest), inputs.whole, within):
         yield {**inputs.finite, **point}
 
 
@@ -422,6 +424,7 @@ def _candidates(
     slots: Sequence[int],
     alphas: Sequence[Fraction],
     guards: Sequence[Constraint] | None,
+    nearest: Fraction | None,
 ) -> Iterator[Mapping[int, Fraction]]:
     region, whole, facets, corner = convex.inputs.region, convex.inputs.whole, convex.facets, lower.corner
     ends: list[dict[int, Fraction]] = []
@@ -444,8 +447,8 @@ def _candidates(
                 yield point
     inner = inner_point(region.guards if guards is None else guards) or {}
     for end in ends[:4]:
-        for halving in range(_HALVINGS):
-            share = Fraction(1, 2**halving)
+        shares = [Fraction(1, 2**halving) for halving in range(_HALVINGS)]
+        for share in shares if nearest is None else [nearest, *shares]:
             yield {slot: value + share * (inner.get(slot, value) - value) for slot, value in end.items()}
 
 
