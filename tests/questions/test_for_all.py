@@ -832,7 +832,7 @@ def test_no_distance_leaves_any_input_of_a_finite_class() -> None:
 
 #: The inputs of each query are finite: dd is an integer, and the noise has to cross half a step less.
 STEPS = """
-program steps; const m = 3; input q[1..m] : {0..3}; output out[1..m] : bool = false;
+program steps; const m = 3; input q[1..m] : {0..2}; output out[1..m] : bool = false;
 ideal { for i in 1..m do out[i] <- q[i] >= 2 end }
 claim { alpha: dd; beta: m*exp(-(alpha - 1/2)*eps/2); }
 var r : real;
@@ -863,6 +863,6 @@ def test_inputs_decided_one_by_one_are_named_in_certificates(monkeypatch: pytest
 
 
 def test_ints_are_refused_by_their_type() -> None:
-    source = changed(STEPS, ("{0..3}", "int"), ("Lap", "DLap"), ("r : real", "r : int"), ("3/2", "2"))
+    source = changed(STEPS, ("{0..2}", "int"), ("Lap", "DLap"), ("r : real", "r : int"), ("3/2", "2"))
     with pytest.raises(DiagnosticError, match="covers accuracy at real and finite inputs, but `q\\[1\\]` is an int"):
         for_all(source)

@@ -86,7 +86,7 @@ MOST_COMPARED = 1_000
 MOST_IN_CLASSES = 64
 
 #: The most finite inputs of one number that are decided one by one.
-MOST_ONE_BY_ONE = 1_000
+MOST_ONE_BY_ONE = 5_000
 
 #: The fields of a row about an input.
 _OF_A_ROW = ("input", "output", "alpha", "beta_form", "gamma", "closed_form", "counterexample", "failing")
