@@ -24,7 +24,7 @@ PARTS = {
     "Every real and int input": ("surroundings", "bounds", "classes", "inputs"),
     "Rows that stand for other inputs": ("exchange",),
     "Every number of queries": ("index_answers", "loops", "every_number"),
-    "Privacy for all real inputs": ("shifts",),
+    "Privacy for all real inputs": ("clipped", "shifts"),
     "Claims": ("claims", "rows"),
 }
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, Generic, TypeVar
 
 from dipc.algebra.exppoly import Closed, ClosedForm, total
@@ -41,7 +41,7 @@ from dipc.verifier.privacy import MOST_OPEN
 from dipc.verifier.privacy import PrivacyClaim as Read
 from dipc.verifier.probability import program_of
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Question, Rejected
-from dipc.verifier.shifts import AlignedExit, Change, aligned_exits
+from dipc.verifier.shifts import AlignedExit, Change, aligned_exits, in_box
 
 _HOLDS = Verdict.ACCURATE
 
@@ -174,15 +174,22 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
     constants = {name: Fraction(value) for name, value in program["constants"].items()}
     budget = Budget()
     try:
-        _, machine = program_of(program["text"], program["sha256"], program["name"], constants, only_at, budget)
-        exits = aligned_exits(machine, distance, budget)
+        tree, machine = program_of(program["text"], program["sha256"], program["name"], constants, only_at, budget)
+        machine, widths = in_box(tree, machine, constants, budget)
+        exits = aligned_exits(machine, distance, budget, in_box=widths is not None)
+        slots, reach = machine.numbered("input"), Fraction(radius)
+        moves = [
+            aligned.moves(slots, distance, reach) if widths is None else aligned.moves_in(widths, distance, reach)
+            for aligned in exits
+        ]
+        known = [list(islice(own, _MOST_MOVES + 1)) for own in moves]
     except DERIVATION_ENDS:
         return None
     numbers: dict[tuple[tuple[int, Fraction], ...], int] = {}
     chosen: list[list[int]] = []
-    for aligned in exits:
+    for aligned, own in zip(exits, known, strict=True):
         chosen.append([])
-        for move in aligned.moves(machine.numbered("input"), distance, Fraction(radius)):
+        for move in own:
             if len(chosen[-1]) == _MOST_MOVES:
                 return None
             shift = _cheapest(aligned, move)

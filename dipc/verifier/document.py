@@ -31,6 +31,7 @@ from dipc.verifier.reading import (
     Answers,
     Budget,
     Exhausted,
+    NotDerived,
     Question,
     Rejected,
     Unreadable,
@@ -41,7 +42,14 @@ from dipc.verifier.reading import (
     why_it_ends,
 )
 from dipc.verifier.rows import Rows
-from dipc.verifier.shifts import aligned_exits, alignment_cost, delta_suffices, require_private, shifts_one_noise
+from dipc.verifier.shifts import (
+    aligned_exits,
+    alignment_cost,
+    delta_suffices,
+    in_box,
+    require_private,
+    shifts_one_noise,
+)
 from dipc.verifier.statement import (
     Answer,
     Both,
@@ -799,9 +807,12 @@ def _check_aligned(
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
     cost: Fraction | None
     aligned, with_delta = None, False
+    widths: Mapping[int, Fraction | None] | None = None
     try:
         if numbers is None:
-            aligned = aligned_exits(machine, distance, budget.part(ALL_INPUTS))
+            part = budget.part(ALL_INPUTS)
+            own, widths = in_box(tree, machine, constants, part)
+            aligned = aligned_exits(own, distance, part, in_box=widths is not None)
             exits, cost = len(aligned), None
             trusted += "the certificate has no shifts"
         else:
@@ -812,9 +823,12 @@ def _check_aligned(
         trusted += why_it_ends(error)
     if aligned is not None and data["shifts"] is not None:
         slots = machine.numbered("input")
-        cost = alignment_cost(aligned, data["shifts"], slots, distance, reach, budget)
-        trusted = f"that {claim.budget}*eps bounds the loss: the shifts cost {cost}*eps"
-        if cost > claim.budget and shifts_one_noise(aligned, data["shifts"]):
+        try:
+            cost = alignment_cost(aligned, data["shifts"], slots, distance, reach, budget, widths)
+            trusted = f"that {claim.budget}*eps bounds the loss: the shifts cost {cost}*eps"
+        except NotDerived as error:
+            trusted = f"that {claim.budget}*eps bounds the loss: {error}"
+        if cost is not None and cost > claim.budget and shifts_one_noise(aligned, data["shifts"]):
             uppers = [interval.upper for interval in intervals]
             with_delta = delta_suffices(above, cost - claim.budget, uppers)
     if not (is_positive or with_delta):

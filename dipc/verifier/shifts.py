@@ -20,6 +20,8 @@ from typing import Any
 from dipc.verifier import reading as read
 from dipc.verifier.bounded import Bounded
 from dipc.verifier.bounds import OpenRun, open_input
+from dipc.verifier.clipped import boxed
+from dipc.verifier.clipped import moves as moves_in_box
 from dipc.verifier.execution import Affine, Wanted
 from dipc.verifier.ideal import open_inputs
 from dipc.verifier.linear import Guard, answers_count, key_of
@@ -89,6 +91,16 @@ class AlignedExit:
         for values in product(*ends):
             yield dict(zip(slots, values, strict=True))
 
+    def moves_in(
+        self, widths: Mapping[int, Fraction | None], distance: str, radius: Fraction
+    ) -> Iterator[dict[int, Fraction]]:
+        """Moves of inputs with ranges of these widths, of which some convex combination is the worst.
+
+        A shift that is right for a move is right for one that changes no output, and each slack by at least as much.
+        """
+        forms = [change.inputs for change in (*self.slacks, *self.outputs)]
+        return moves_in_box(forms, len(self.slacks), widths, distance, radius)
+
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
         """Whether the shifted noises of this exit are in the exit after the move, with the same real outputs."""
         return (
@@ -99,10 +111,13 @@ class AlignedExit:
         )
 
 
-def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[AlignedExit]:
-    """The exits of a program with its inputs left open, all of which must be real. Raises NotDerived."""
+def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bool = False) -> list[AlignedExit]:
+    """The exits of a program with its inputs left open, all of which must be real. Raises NotDerived.
+
+    Moves by hamming are known where inputs are `in_box`.
+    """
     slots = machine.numbered("input")
-    if distance not in ("linf", "l1"):
+    if distance not in (("linf", "l1", "hamming") if in_box else ("linf", "l1")):
         raise NotDerived(f"by {distance[:20]} no move of the inputs is the greatest")
     if any(machine.slots[slot].type != "real" for slot in slots):
         raise NotDerived("an input is not real")
@@ -128,6 +143,20 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[Align
     return exits
 
 
+def in_box(
+    tree: Program, machine: Machine, constants: Mapping[str, Fraction], budget: Budget
+) -> tuple[Machine, Mapping[int, Fraction | None] | None]:
+    """The program with its clipped inputs in a box, with the widths of all inputs by slot.
+
+    The program itself, and no widths, if it clips no input.
+    """
+    box = boxed(tree, constants)
+    if box is None:
+        return machine, None
+    inner = Machine.compile(box.tree, constants, budget)
+    return inner, {slot: box.width(inner.slots[slot].name) for slot in inner.numbered("input")}
+
+
 def alignment_cost(
     exits: Sequence[AlignedExit],
     stated: object,
@@ -135,8 +164,11 @@ def alignment_cost(
     distance: str,
     radius: Fraction,
     budget: Budget,
+    widths: Mapping[int, Fraction | None] | None = None,
 ) -> Fraction:
     """A K for which the program with these exits is K·eps-private, for all real inputs within `radius` of each other.
+
+    With `widths`, they are those in a box of these widths.
 
     K is the greatest cost of the stated shifts, one for each exit and each of its moves. Raises Rejected if a shift is
     wrong.
@@ -152,7 +184,10 @@ def alignment_cost(
         with in_step(f"exit {number}"):
             places = tuple(aligned.rates)
             left = iter(chosen)
-            for move in aligned.moves(slots, distance, radius):
+            every = (
+                aligned.moves(slots, distance, radius) if widths is None else aligned.moves_in(widths, distance, radius)
+            )
+            for move in every:
                 budget.spend(10 + 4 * sum(len(change.noises) + len(change.inputs) for change in aligned.slacks))
                 vector = vectors[read.index(next(left, None), vectors)]
                 if any(place >= len(places) for place in vector):

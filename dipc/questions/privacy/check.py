@@ -16,6 +16,7 @@ from dipc.claims.claim import GivenEps, GivenValue, intervals_text
 from dipc.decide.engine import Engine
 from dipc.frozen import LazyModule
 from dipc.options import GivenWork, Options, takes
+from dipc.program.clipped import Clipped, clipped
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, as_program, two_sided
 from dipc.questions.privacy.adjacency import (
@@ -189,8 +190,15 @@ class PrivacyQuestion:
         """The laws of a Gaussian mechanism; None for other programs. Raises Undecided."""
         if self.finite_outputs or self.runs > 1:
             return None
-        laws = gaussian.GaussianLaws.at_pairs(self.subject, self.pairs)
+        laws = gaussian.GaussianLaws.at_pairs(self.subject, self.pairs, self._box)
+        if self._box is not None:
+            return laws
         return laws or discrete_normal.SeveralDiscreteLaws.at_greatest_moves(self.subject, self.pairs)
+
+    @cached_property
+    def _box(self) -> Clipped | None:
+        """The program in a box if it clips its inputs and the question is about all of them; else None."""
+        return clipped(self.program) if isinstance(self.pairs, EveryPair) and len(self.parts) == 1 else None
 
     @cached_property
     def _dense(self) -> Laws:
@@ -201,7 +209,8 @@ class PrivacyQuestion:
             raise OutsideFragment(f"{self._worst.reason}: {ASK_PAIRS}")
         if isinstance(self._worst, Undecided):
             raise self._worst
-        return RealOutputs(self.subject, self._worst)
+        subject = self.subject if self._box is None else replace(self.subject, program=self._box.program)
+        return RealOutputs(subject, self._worst)
 
     def table(self, pairs: Pairs) -> TableLaws:
         """Return the laws of finite or int outputs at `pairs`.
@@ -210,7 +219,8 @@ class PrivacyQuestion:
         """
         if self._table is None or self._table.pairs is not pairs:
             tables, inputs, progress = [], pairs.inputs, self.subject.progress
-            for program, runs in self.parts:
+            for given, runs in self.parts:
+                program = given if self._box is None else self._box.program
                 is_finite = program.core.has_finite_outputs
                 table = (
                     law_table(program, inputs, self.engine, progress) if is_finite else integer_table(program, inputs)
@@ -227,7 +237,7 @@ class PrivacyQuestion:
         if len(self.parts) > 1:
             return OutsideFragment("for several programs no pair of real inputs is known to be the worst: give pairs")
         try:
-            return worst_pairs(self.program, self.pairs.adjacency)
+            return worst_pairs(self.program, self.pairs.adjacency, self._box)
         except Undecided as undecided:
             return undecided
 

@@ -34,6 +34,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, absolute_value_bounds, equation, sorted_terms
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.linear.shifts import least_shift
+from dipc.program.clipped import Clipped, clipped
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, Pairs, texts
 from dipc.questions.privacy.alignment import (
@@ -49,6 +50,7 @@ from dipc.questions.privacy.alignment import (
     onto_others,
     pivot_cost,
 )
+from dipc.questions.privacy.boxes import moves_of_exit, pairs_in, placed
 from dipc.questions.privacy.loss import LawTable, at_most, couples, law_table, loss_enclosure
 from dipc.questions.privacy.moves import AllowedMoves
 from dipc.questions.privacy.outcome import Numbers, PrivacyAnswer, Texts, power
@@ -160,8 +162,93 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
     return LossBounds(proved, reason, tuple(near), unbounded)
 
 
+def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine: Engine) -> LossBounds:
+    """The bounds for all adjacent inputs of a program whose clipped inputs are in a box. Raises Undecided.
+
+    Candidates in the box are measured there, where both programs have the same laws.
+    """
+    program, ranges = box.program, box.ranges
+    every = aligned_exits(program, guarded=True)
+    slots = program.core.input_slots
+    integers = box.integers
+    first = every[0].first_input
+    joined = [pairs_in(ranges, first, first + len(slots))]
+    if any(each.is_guarded for each in every):
+        alike: dict[Hashable, list[AlignedExit]] = {}
+        for each in every:
+            alike.setdefault(each.likeness, []).append(each)
+        costs = [_pivoted(exits, within, program, joined) for exits in alike.values()]
+        known = [cost for cost in costs if cost is not None]
+        if len(known) < len(costs):
+            raise OutsideFragment(COMPARED_WITHOUT_NOISE)
+        pairs = _at_corners(box, within)
+        near = list(_candidates_at(program, pairs, engine)) if pairs and program.core.has_finite_outputs else []
+        return LossBounds(max(known), None, (*near, *_nearby(original, within, engine)))
+    costly = []
+    for each in every:
+        moves = moves_of_exit(each, ranges, within, integers, program.limits)
+        costly.append(costliest_among(each, moves, program))
+    costly.sort(key=_order, reverse=True)
+    proved = _least_bound(costly, within, program, joined)
+    reason = _NO_SHIFT if proved is None else None
+    found: list[Candidate] = []
+    ordered: dict[tuple[Input, Input], None] = {}
+    for worst in costly[:_EXITS]:
+        for start, one, two in islice(_starts_in(box, worst, integers), _PAIRS):
+            ordered[one, two] = None
+            found += () if program.core.has_finite_outputs else near_outputs(program, worst.exit, one, two, start)
+    for some in [[pair] for pair in ordered] if proved is None else [list(ordered)]:
+        if program.core.has_finite_outputs and some and not any(_is_impossible(candidate) for candidate in found):
+            found += _candidates_at(program, Pairs.from_inputs(some), engine)
+    return LossBounds(proved, reason, tuple(found))
+
+
+def _is_impossible(candidate: Candidate) -> bool:
+    return fraction_of(candidate.second)[0].is_zero()
+
+
+def _starts_in(
+    box: Clipped, costly: Costly, integers: frozenset[int]
+) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
+    """Pairs in the box with the move of a costly exit, in both directions, each with noises and inputs by key."""
+    first = costly.exit.first_input
+    move = [costly.move.get(first + place, _ZERO) for place in range(len(box.ranges))]
+    if not any(move):
+        return
+    last = first + len(move)
+    inside = [
+        item.with_values({last + place: step for place, step in enumerate(move)}).closure()
+        for item in pairs_in(box.ranges, first, last)
+    ]
+    for start in _starts(costly, [None] * len(move), [item for item in inside if item.coefficients]):
+        begun = [start.get(first + place, _ZERO) for place in range(len(move))]
+        rounded = [Fraction(floor(value)) if place in integers else value for place, value in enumerate(begun)]
+        one, two = placed(box.ranges, rounded, move)
+        yield start, one, two
+        yield start, two, one
+
+
+def _at_corners(box: Clipped, within: Neighborhood) -> Pairs | None:
+    """Adjacent inputs among the ends and the middles of the sides of a box; None where there are none, or many."""
+    values: list[Sequence[Fraction]] = []
+    for side in box.ranges:
+        ends = [end for end in (side.low, side.high) if end is not None]
+        size = within.radius if within.distance is not Distance.HAMMING else _STEP
+        ends += [side.nearest(end + step) for end in ends or [_ZERO] for step in (size, -size)]
+        values.append(list(dict.fromkeys(ends)))
+    if prod(map(len, values)) > _GRID:
+        return None
+    points = list(product(*values))
+    ordered = [(one, two) for one in points for two in points if within.relates(one, two)]
+    return Pairs.from_inputs(ordered) if ordered else None
+
+
 def bounds_for_every_pair(program: Program, within: Neighborhood, engine: Engine) -> LossBounds:
     """The bounds for all adjacent inputs."""
+    box = clipped(program)
+    if box is not None:
+        with suppress(Undecided):
+            return bounds_in_box(program, box, within, engine)
     try:
         return bounds_by_shifts(program, within, engine)
     except Undecided as undecided:
@@ -374,7 +461,12 @@ def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> Lo
     return LossBounds(proved, reason, tuple(near))
 
 
-def _least_bound(costly: Sequence[Costly], within: Neighborhood, program: Program) -> Fraction | None:
+def _least_bound(
+    costly: Sequence[Costly],
+    within: Neighborhood,
+    program: Program,
+    joined: Sequence[Sequence[Halfspace]] | None = None,
+) -> Fraction | None:
     """The largest cost of the exits; None is infinity.
 
     Where it is less, the cost of an exit is that of a pivot for all exits with its likeness. The costliest exits come
@@ -388,7 +480,7 @@ def _least_bound(costly: Sequence[Costly], within: Neighborhood, program: Progra
         worst = group[0].cost
         if worst is not None and worst <= bound:
             break  # the following exits cost no more than this
-        costs = (worst, _pivoted([each.exit for each in group], within, program))
+        costs = (worst, _pivoted([each.exit for each in group], within, program, joined))
         known = [cost for cost in costs if cost is not None]
         if not known:
             return None
@@ -400,14 +492,23 @@ def _order(each: Costly) -> tuple[bool, Fraction]:
     return each.cost is None, each.cost or Fraction(0)
 
 
-def _pivoted(exits: Sequence[AlignedExit], within: Neighborhood, program: Program) -> Fraction | None:
-    """A bound by a pivot for all exits of one likeness; None where there is none."""
+def _pivoted(
+    exits: Sequence[AlignedExit],
+    within: Neighborhood,
+    program: Program,
+    joined: Sequence[Sequence[Halfspace]] | None = None,
+) -> Fraction | None:
+    """A bound by a pivot for all exits of one likeness; None where there is none.
+
+    The union of `joined` has the pairs of inputs that count; by default those that satisfy `requires`.
+    """
     single = len(exits) == 1 and not exits[0].is_guarded
     if single or not program.core.has_real_inputs:
         return None
-    moves = allowed_moves(program, within)
     first = exits[0].first_input
-    joined = [[]] if moves is None else moves.both_inside(first, first + len(program.core.inputs))
+    if joined is None:
+        moves = allowed_moves(program, within)
+        joined = [[]] if moves is None else moves.both_inside(first, first + len(program.core.inputs))
     try:
         return pivot_cost(exits, len(program.core.inputs), within, Emptiness(program, exits[0]), joined)
     except LimitReached:

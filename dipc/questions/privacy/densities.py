@@ -68,9 +68,11 @@ from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, cells, solution
 from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
+from dipc.program.clipped import Clipped
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, Pairs, every_input
 from dipc.questions.privacy.alignment import convex_moves
+from dipc.questions.privacy.boxes import extreme_moves, placed
 from dipc.questions.privacy.constant import ConstantEnds
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import (
@@ -916,22 +918,23 @@ def _halves(cell: Interval) -> tuple[Interval, Interval]:
 # --- all real inputs --------------------------------------------------------------------------------------------
 
 
-def worst_pairs(program: Program, within: Neighborhood) -> Pairs:
+def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = None) -> Pairs:
     """Return pairs of adjacent real or int inputs, both orders of each, that are the worst of all pairs.
 
-    For each loss, divergence or delta one of these pairs attains the largest value. Raises OutsideFragment if no pairs
-    are known to do so, and LimitReached.
+    For each loss, divergence or delta one of these pairs attains the largest value. The inputs of a program that clips
+    them are in a `box`. Raises OutsideFragment if no pairs are known to do so, and LimitReached.
     """
+    program = program if box is None else box.program
     core = program.core
     refused = OutsideFragment(f"no pair of {_kinds_of_inputs(program)} inputs is known to be the worst")
     if not core.inputs or not all(isinstance(slot.type, RealType | IntType) for slot in core.input_slots):
         raise refused
     whole = frozenset(slot for slot in core.inputs if isinstance(core.slots[slot].type, IntType))
     states = program.exits({}).states
-    if not whole and not any(_inputs_of(state) for state in states):
+    if box is None and not whole and not any(_inputs_of(state) for state in states):
         return _pairs_of_cells(states, program, within)
     state = states[0]
-    unbounded = within.distance is Distance.HAMMING and program.allowed is None
+    unbounded = within.distance is Distance.HAMMING and program.allowed is None and box is None
     if len(states) > 1 or state.guards.items or state.constraints.items or unbounded:
         raise refused
     drawn = {noise.id: noise for noise in state.noises}
@@ -954,6 +957,11 @@ def worst_pairs(program: Program, within: Neighborhood) -> Pairs:
     moving = [law for center, (law, _) in zip(centers, laws, strict=True) if center.inputs]
     if len(moving) > 1 and not all(law.symmetric for law in moving):
         raise refused
+    if box is not None:
+        pair = _farthest_in(box, centers, within)
+        if pair is None:
+            raise refused
+        return Pairs(pair, ((0, 1), (1, 0)), every_input(core))
     if program.allowed is not None:
         pair = _farthest(AllowedMoves(program, program.allowed, within), centers, core.inputs)
         if pair is None:
@@ -964,6 +972,20 @@ def worst_pairs(program: Program, within: Neighborhood) -> Pairs:
         raise refused
     points = tuple(tuple(move.get(slot, _ZERO) if side else _ZERO for slot in core.inputs) for side in (0, 1))
     return Pairs(points, ((0, 1), (1, 0)), every_input(core))
+
+
+def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) -> tuple[Input, Input] | None:
+    """A pair of inputs of the box that moves every center as far as any such pair does; None if there is none."""
+    place = {slot: position for position, slot in enumerate(box.program.core.inputs)}
+    forms = [{place[slot]: c for slot, c in center.inputs} for center in centers]
+    moves = extreme_moves([], forms, box.ranges, within, box.integers, box.program.limits)
+    far = [[abs(sum((c * move[at] for at, c in form.items()), _ZERO)) for form in forms] for move in moves]
+    if not far:
+        return None
+    best = max(range(len(far)), key=far.__getitem__)
+    if not any(far[best]) or any(one > most for each in far for one, most in zip(each, far[best], strict=True)):
+        return None
+    return placed(box.ranges, [_ZERO] * len(place), [moves[best][at] for at in range(len(place))])
 
 
 def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[int]) -> tuple[Input, Input] | None:

@@ -48,8 +48,10 @@ from dipc.frozen import frozen
 from dipc.measure.power_series import precision
 from dipc.measure.summed import Theta
 from dipc.noise.law import Measure
+from dipc.program.clipped import Clipped
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Neighborhood, Pairs, texts
+from dipc.questions.privacy.boxes import extreme_moves, placed
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import DIGITS, Loss, Renyi, Rho
 from dipc.questions.privacy.moves import AllowedMoves
@@ -235,18 +237,23 @@ class GaussianLaws(Laws):
         self.square = mechanism.square(move)
 
     @staticmethod
-    def at_pairs(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws | None:
-        """The laws of a Gaussian mechanism; None for another program. Raises Undecided for moves without a bound."""
-        mechanism = GaussianMechanism.from_program(subject.program)
-        return None if mechanism is None else GaussianLaws.of_mechanism(subject, mechanism, pairs)
+    def at_pairs(subject: Subject, pairs: Pairs | EveryPair, box: Clipped | None = None) -> GaussianLaws | None:
+        """The laws of a Gaussian mechanism; None for another program. Raises Undecided for moves without a bound.
+
+        The inputs of a program that clips them are in a `box`.
+        """
+        mechanism = GaussianMechanism.from_program(subject.program if box is None else box.program)
+        return None if mechanism is None else GaussianLaws.of_mechanism(subject, mechanism, pairs, box)
 
     @staticmethod
-    def of_mechanism(subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair) -> GaussianLaws:
+    def of_mechanism(
+        subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair, box: Clipped | None = None
+    ) -> GaussianLaws:
         """The laws of `mechanism`, about the inputs of the program. Raises Undecided for moves without a bound."""
-        program = subject.program
+        program = subject.program if box is None else box.program
         slots = program.core.inputs
         best: tuple[Fraction, Mapping[int, Fraction], tuple[Fraction, ...], tuple[Fraction, ...]] | None = None
-        for one, two in _moves(program, mechanism, pairs):
+        for one, two in _moves(program, mechanism, pairs) if box is None else _pairs_in(box, mechanism, pairs):
             move = {slot: there - here for slot, here, there in zip(slots, one, two, strict=True)}
             square = mechanism.square(move)
             if best is None or square > best[0]:
@@ -443,6 +450,20 @@ def _moves(
                 return
             for vertex in _vertices(program, adjacency, len(slots), used):
                 yield origin, vertex
+
+
+def _pairs_in(
+    box: Clipped, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
+) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
+    """Pairs of inputs of the box, among them one whose move shifts the outputs most. Raises Undecided."""
+    assert isinstance(pairs, EveryPair), "pairs that are listed are not moved into the box"
+    program = box.program
+    place = {slot: position for position, slot in enumerate(program.core.inputs)}
+    forms = [{place[slot]: c for slot, c in output.weights} for output in mechanism.outputs]
+    origin = [_ZERO] * len(place)
+    for move in extreme_moves([], forms, box.ranges, pairs.adjacency, box.integers, program.limits):
+        one, two = placed(box.ranges, origin, [move[position] for position in range(len(place))])
+        yield _numbers(one), _numbers(two)
 
 
 def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:

@@ -1,0 +1,329 @@
+"""Clipped inputs: real and int inputs that a program reads through clamps alone, in a box.
+
+A *clamp* of an input x is `min(max(c*x + b, low), high)`, in either order, also with one of the two ends alone. The box
+of x is the hull of the preimages [low, high] of all its clamps, rounded outwards to integers for an int input.
+
+**Lemma.** Let C be the map of inputs that takes each clipped coordinate to the nearest point of its box, and leaves the
+other coordinates as they are.
+
+1. Each clamp has one value at x and at C(x): outside of the box it is constant on either side. So the program has the
+   same law at u and at C(u), as nothing else reads x.
+2. C stretches no distance between two coordinates, and C(u) = u in the box. Let an adjacency depend on the distances of
+   the coordinates, and let it contain all pairs with lesser ones, as linf, l1 and hamming do. If u and u' are adjacent,
+   so are C(u) and C(u'), or they are equal.
+3. So each pair has the laws of a pair in the box, or of no pair, and the pairs in the box are pairs. The suprema of the
+   loss, of delta and of divergences over all pairs are those over the pairs in the box.
+
+In the box a clamp that is the only one of its input is c*x + b itself, and is replaced. Others stay. `requires` is
+about x and not about its clamp, so the lemma says nothing of a program that has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+
+from dipc.frozen import frozen
+from dipc.program.program import Program
+from dipc.text import ast
+from dipc.text.core import IntType
+from dipc.text.diagnostic import DiagnosticError, SourceText
+from dipc.text.parser import parse
+from dipc.text.printer import print_program
+
+
+@frozen
+class Extent:
+    """The numbers from `low` to `high`; None is no end."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+    @property
+    def width(self) -> Fraction | None:
+        """The distance of the ends; None if there is no end."""
+        return None if self.low is None or self.high is None else self.high - self.low
+
+    def nearest(self, value: Fraction) -> Fraction:
+        """Return the number of the range that is nearest to `value`."""
+        if self.low is not None:
+            value = max(value, self.low)
+        return value if self.high is None else min(value, self.high)
+
+
+#: The range of an input that is not clipped.
+EVERYTHING = Extent(None, None)
+
+
+@frozen
+class Clipped:
+    """A program whose laws at inputs in a box are those of the original program there.
+
+    `ranges` are the sides of the box, in the order of the inputs. All laws of the original occur there (see the
+    module).
+    """
+
+    program: Program
+    ranges: tuple[Extent, ...]
+
+    @property
+    def integers(self) -> frozenset[int]:
+        """The places of the int inputs."""
+        slots = self.program.core.input_slots
+        return frozenset(place for place, slot in enumerate(slots) if isinstance(slot.type, IntType))
+
+
+def clipped(program: Program) -> Clipped | None:
+    """Return the program with its clipped inputs in a box; None if it has none, or requires something of its inputs.
+
+    The result is without the ideal, the metric and the claim: it is about privacy.
+    """
+    core = program.core
+    if core.requires is not None or not any(slot.is_symbolic for slot in core.input_slots):
+        return None
+    tree = parse(core.source)
+    rewriting = clip(without_accuracy(tree), core.constants, _ints(program))
+    if rewriting is None:
+        return None
+    try:
+        opened = program.with_constants(core.constants, SourceText("<clipped>", print_program(rewriting.tree)))
+    except DiagnosticError:
+        return None
+    return Clipped(opened, tuple([rewriting.range_of(slot.name) for slot in core.input_slots]))
+
+
+def without_accuracy(tree: ast.ProgramTree) -> ast.ProgramTree:
+    """Return the program without its ideal, its metric and its claim."""
+    about = ast.IdealDecl | ast.MetricDecl | ast.ClaimDecl
+    return replace(tree, declarations=tuple(each for each in tree.declarations if not isinstance(each, about)))
+
+
+def _ints(program: Program) -> frozenset[str]:
+    return frozenset(slot.name.partition("[")[0] for slot in program.core.input_slots if isinstance(slot.type, IntType))
+
+
+#: An input as the text names it: a variable or an array, or one element of an array.
+Key = tuple[str, Fraction | None]
+
+
+@frozen
+class Clipping:
+    """A program whose clamps are replaced where they are the only ones, with the box of its clipped inputs."""
+
+    tree: ast.ProgramTree
+    ranges: Mapping[Key, Extent]
+
+    def range_of(self, name: str) -> Extent:
+        """Return the range of an input, such as `q[1]`."""
+        array, bracket, index = name.partition("[")
+        own = (array, Fraction(index.rstrip("]"))) if bracket else (array, None)
+        return self.ranges.get(own) or self.ranges.get((array, None)) or EVERYTHING
+
+
+@frozen
+class _Clamp:
+    """A clamp of `scale`·x + `offset` to a range, for the input `key`; `inner` is the form that it clamps."""
+
+    key: Key
+    scale: Fraction
+    offset: Fraction
+    range: Extent
+    inner: ast.Expr
+
+    @property
+    def preimage(self) -> Extent:
+        """The x at which the clamp is the form itself."""
+        ends = [None if end is None else (end - self.offset) / self.scale for end in (self.range.low, self.range.high)]
+        return Extent(*(ends if self.scale > 0 else ends[::-1]))
+
+
+def clip(tree: ast.ProgramTree, constants: Mapping[str, Fraction], ints: frozenset[str]) -> Clipping | None:
+    """Return the program with its clipped inputs in a box; None if no input is clipped.
+
+    The inputs `ints` are integers. Whatever of the tree reads an input other than through clamps leaves it as it is.
+    """
+    finder = _Finder.of_tree(tree, constants)
+    if finder is None:
+        return None
+    for each in (tree.body, *tree.declarations):
+        finder.find(each)
+    ranges: dict[Key, Extent] = {}
+    for key in finder.clamps:
+        hull = finder.hull(key, whole=key[0] in ints)
+        if hull is not None:
+            ranges[key] = hull
+    if not ranges:
+        return None
+
+    def replaced(node: Any) -> Any:
+        found = finder.clamp(node)
+        if found is None or found.key not in ranges:
+            return None
+        own, hull = found.preimage, ranges[found.key]
+        below = own.low is None or (hull.low is not None and own.low <= hull.low)
+        above = own.high is None or (hull.high is not None and own.high >= hull.high)
+        return found.inner if below and above else node
+
+    return Clipping(ast.rewritten(tree, replaced), ranges)
+
+
+@dataclass(slots=True)
+class _Finder:
+    """The clamps of real and int inputs, and the inputs that are read in another way."""
+
+    inputs: frozenset[str]
+    constants: Mapping[str, Fraction]
+    #: The arrays whose elements are told apart, as each is named by a number.
+    by_element: frozenset[str]
+    clamps: dict[Key, list[_Clamp]] = field(default_factory=dict)
+    bare: set[Key] = field(default_factory=set)
+
+    @staticmethod
+    def of_tree(tree: ast.ProgramTree, constants: Mapping[str, Fraction]) -> _Finder | None:
+        """Return the finder for a program; None if a name of an input means something else in a part of it."""
+        declared = [
+            each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT
+        ]
+        open_inputs = [
+            each
+            for each in declared
+            if isinstance(each.type, ast.BaseTypeExpr) and each.type.base is not ast.BaseType.BOOL
+        ]
+        names = frozenset(own.name for each in open_inputs for own in each.declarators)
+        local = {getattr(node, "variable", None) for node in ast.walk(tree)}
+        inner = () if tree.ideal is None else tree.ideal.declarations
+        local |= {own.name for each in inner for own in each.declarators}
+        if names & local:
+            return None
+        known = {name: value for name, value in constants.items() if name not in local}
+        indexed: dict[str, bool] = {}
+        for node in ast.walk((tree.body, tree.declarations)):
+            if isinstance(node, ast.Element) and node.name.rstrip("'") in names:
+                name = node.name.rstrip("'")
+                indexed[name] = indexed.get(name, True) and isinstance(node.index, ast.Number)
+        return _Finder(names, known, frozenset(name for name, alone in indexed.items() if alone))
+
+    def find(self, node: object) -> None:
+        """Collect the clamps in a part of the program, and the inputs that it reads otherwise."""
+        found = self.clamp(node)
+        if found is not None:
+            self.clamps.setdefault(found.key, []).append(found)
+            return
+        key = self._key(node)
+        if key is not None:
+            self.bare.add(key)
+        for child in _children(node):
+            self.find(child)
+
+    def hull(self, key: Key, *, whole: bool) -> Extent | None:
+        """Return the hull of the preimages; None if the input is read otherwise, or the hull is everything."""
+        if key in self.bare or (key[0], None) in self.bare:
+            return None
+        own = [each.preimage for each in self.clamps[key]]
+        lows, highs = [each.low for each in own], [each.high for each in own]
+        low = None if None in lows else min(end for end in lows if end is not None)
+        high = None if None in highs else max(end for end in highs if end is not None)
+        if whole:
+            low, high = None if low is None else Fraction(floor(low)), None if high is None else Fraction(ceil(high))
+        return None if low is None and high is None else Extent(low, high)
+
+    def clamp(self, node: object) -> _Clamp | None:
+        """Return the clamp of an input that a node is, or None."""
+        match node:
+            case ast.Call(function="min" | "max" as function, arguments=(one, other)):
+                for bound, inner in ((self._number(one), other), (self._number(other), one)):
+                    known = None if bound is None else self.clamp(inner) or self._form(inner)
+                    if known is not None and bound is not None:
+                        return _bounded(known, function, bound)
+        return None
+
+    def _form(self, node: object) -> _Clamp | None:
+        """Return the form in one input that a node is, as a clamp without ends; None for another node."""
+        key = self._key(node)
+        if key is not None:
+            assert isinstance(node, ast.Name | ast.Element)
+            return _Clamp(key, Fraction(1), Fraction(0), EVERYTHING, node)
+        result: tuple[_Clamp, Fraction, Fraction] | None = None
+        match node:
+            case ast.Unary(op=ast.UnaryOp.NEGATE, operand=operand) if (form := self._form(operand)) is not None:
+                result = form, Fraction(-1), Fraction(0)
+            case ast.Binary(op=op, left=left, right=right):
+                left_form, right_form = self._form(left), self._form(right)
+                first, second = self._number(left), self._number(right)
+                match op:
+                    case ast.BinaryOp.ADD if left_form and second is not None:
+                        result = left_form, Fraction(1), second
+                    case ast.BinaryOp.ADD if right_form and first is not None:
+                        result = right_form, Fraction(1), first
+                    case ast.BinaryOp.SUBTRACT if left_form and second is not None:
+                        result = left_form, Fraction(1), -second
+                    case ast.BinaryOp.SUBTRACT if right_form and first is not None:
+                        result = right_form, Fraction(-1), first
+                    case ast.BinaryOp.MULTIPLY if left_form and second:
+                        result = left_form, second, Fraction(0)
+                    case ast.BinaryOp.MULTIPLY if right_form and first:
+                        result = right_form, first, Fraction(0)
+                    case ast.BinaryOp.DIVIDE if left_form and second:
+                        result = left_form, 1 / second, Fraction(0)
+        if result is None:
+            return None
+        assert isinstance(node, ast.Unary | ast.Binary)
+        form, factor, added = result
+        return _Clamp(form.key, form.scale * factor, form.offset * factor + added, EVERYTHING, node)
+
+    def _key(self, node: object) -> Key | None:
+        match node:
+            case ast.Name(name=name) if name.rstrip("'") in self.inputs:
+                return name.rstrip("'"), None
+            case ast.Element(name=name, index=index) if name.rstrip("'") in self.inputs:
+                bare = name.rstrip("'")
+                return bare, index.value if bare in self.by_element and isinstance(index, ast.Number) else None
+        return None
+
+    def _number(self, node: object) -> Fraction | None:
+        """Return the value of an expression of constants, or None."""
+        match node:
+            case ast.Number(value=value):
+                return value
+            case ast.Name(name=name):
+                return self.constants.get(name)
+            case ast.Unary(op=ast.UnaryOp.NEGATE, operand=operand):
+                negated = self._number(operand)
+                return None if negated is None else -negated
+            case ast.Binary(op=op, left=left, right=right) if op in ast.ARITHMETIC:
+                first, second = self._number(left), self._number(right)
+                if first is None or second is None or (op is ast.BinaryOp.DIVIDE and not second):
+                    return None
+                quotient: Fraction = ast.ARITHMETIC[op](first, second)
+                return quotient
+        return None
+
+
+def _bounded(clamp: _Clamp, function: str, bound: Fraction) -> _Clamp | None:
+    """Return the clamp with one more bound; None if it becomes constant."""
+    low, high = clamp.range.low, clamp.range.high
+    if function == "max":
+        low = bound if low is None else max(low, bound)
+    else:
+        high = bound if high is None else min(high, bound)
+    if low is not None and high is not None and low >= high:
+        return None
+    return replace(clamp, range=Extent(low, high))
+
+
+def _children(node: object) -> Iterator[object]:
+    if isinstance(node, tuple):
+        yield from node
+    elif isinstance(node, ast.VariableDecl | ast.ConstDecl | ast.DomainDecl):
+        return
+    else:
+        yield from children(node)
+
+
+def children(node: object) -> Sequence[object]:
+    """Return the parts of a node of the syntax tree."""
+    known: Mapping[str, object] = getattr(node, "__dataclass_fields__", {})
+    return [getattr(node, name) for name in known if name != "span"]

@@ -1,0 +1,314 @@
+"""The privacy loss of clipped inputs: moves between two inputs of a box, and the sensitivity of sums of inputs.
+
+A program that reads inputs through clamps alone has the loss of a program with inputs in a box (`program.clipped`).
+For one exit the least cost of a shift is a convex function of the move d, which depends on d through the forms that the
+exit has of it: inequalities and equations in noises and d. Inputs whose columns in all forms are multiples of one
+column are a *group*: only its sum s = Σ w_i·d_i counts.
+
+**Moves.** The convex hull of the moves is { d : Σ |d_i|/u_i <= r, |d_i| <= c_i }:
+
+- linf:r has c_i = min(r, width of i), and no sum;
+- l1:r has c_i the width, and u_i = 1;
+- hamming:k has c_i = u_i the width and r = k: its extreme points have k coordinates at ±c_i.
+
+**Lemma.** A convex cost has its maximum over the moves where each group g has the sum ±f(b_g) of its best move with a
+budget b_g.
+
+1. With a budget b the sum of a group is at most f(b), the greatest Σ |w_i|·|d_i|. This is a knapsack whose parts may be
+   divided, so that the best inputs are filled first.
+2. f is concave, and linear between the budgets at which an input is full.
+3. So at an extreme point the budgets b_g are such ends, all but one. The whole budget is spent, or all inputs are full.
+
+Each of these moves is made by two inputs of the box, as |d_i| is at most its width, so that a measured pair can show
+that the bound is attained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from math import floor
+
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.frozen import frozen
+from dipc.linear.halfspace import Halfspace
+from dipc.program.clipped import Extent
+from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood
+from dipc.questions.privacy.alignment import AlignedExit
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: A move of the inputs, by their places.
+Move = Mapping[int, Fraction]
+
+
+@frozen
+class _Group:
+    """Inputs that count through one sum: their places in the order in which they are filled, with their weights.
+
+    `budgets` has for each the part of the radius that its whole range takes; None if it has no end. With `one_sign`,
+    all forms fall with the sum (-1) or grow with it (1), so that one direction is the worst; 0 if neither is known.
+    """
+
+    places: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    steps: tuple[Fraction, ...]
+    budgets: tuple[Fraction | None, ...]
+    one_sign: int
+
+    def filled(self, budget: Fraction | None) -> dict[int, Fraction]:
+        """Return the move with the greatest sum within a budget; None is no bound of the sum of moves."""
+        move: dict[int, Fraction] = {}
+        for place, weight, step, whole in zip(self.places, self.weights, self.steps, self.budgets, strict=True):
+            part = whole if budget is None or (whole is not None and whole <= budget) else budget
+            assert part is not None, "every input has an end here, or there is a budget"
+            if part:
+                move[place] = part * step * (1 if weight > 0 else -1)
+            budget = None if budget is None else budget - part
+        return move
+
+    @property
+    def ends(self) -> list[Fraction]:
+        """The budgets at which an input is full."""
+        result = [_ZERO]
+        for whole in self.budgets:
+            if whole is None:
+                break
+            result.append(result[-1] + whole)
+        return result
+
+
+#: The coefficients of a form by the places of the inputs.
+Form = Mapping[int, Fraction]
+
+
+def moves_of_exit(
+    aligned: AlignedExit, ranges: Sequence[Extent], within: Neighborhood, integers: frozenset[int], limits: Limits
+) -> list[Move]:
+    """Return moves between two inputs of the box among which the least cost of a shift of one exit is greatest.
+
+    Raises as `extreme_moves` does.
+    """
+
+    def of_inputs(form: Halfspace) -> Form:
+        return {key - aligned.first_input: c for key, c in form.coefficients if key >= aligned.first_input}
+
+    slacks, equations = (list(map(of_inputs, forms)) for forms in aligned.changes())
+    return extreme_moves(slacks, equations, ranges, within, integers, limits)
+
+
+def extreme_moves(
+    inequalities: Sequence[Form],
+    equations: Sequence[Form],
+    ranges: Sequence[Extent],
+    within: Neighborhood,
+    integers: frozenset[int],
+    limits: Limits,
+) -> list[Move]:
+    """Return moves between two inputs of the box, one of which is the worst of all.
+
+    Worst is the greatest value of a convex function of the forms' values, which does not fall where a form of
+    `inequalities` falls. `integers` are the places of int inputs. Raises OutsideFragment where moves have no end under
+    HAMMING, or int and real inputs count together; LimitReached past a limit.
+    """
+    groups = _groups(inequalities, equations, ranges, within)
+    counting = {place for group in groups for place in group.places}
+    if counting & integers:
+        if not counting <= integers:
+            raise OutsideFragment("clipped int inputs count together with real ones")
+        return [dict.fromkeys(range(len(ranges)), _ZERO) | move for move in _whole_moves(groups, within, limits)]
+    still = dict.fromkeys(range(len(ranges)), _ZERO)
+    moves: list[Move] = []
+    for budgets in _budgets(groups, within, limits):
+        parts = [group.filled(budget) for group, budget in zip(groups, budgets, strict=True)]
+        moves += [{**still, **move} for move in _signed(groups, parts)]
+        if len(moves) > limits.vertices:
+            raise LimitReached("vertices", f"the adjacent inputs have more than {limits.vertices} extreme moves")
+    return moves
+
+
+def _signed(groups: Sequence[_Group], parts: Sequence[Move]) -> Iterator[Move]:
+    """Yield the moves with these parts in all directions that may be the worst."""
+    choices = [(_ZERO,) if not part else _directions(group) for group, part in zip(groups, parts, strict=True)]
+    for signs in product(*choices):
+        yield {
+            place: sign * step
+            for sign, part in zip(signs, parts, strict=True)
+            for place, step in part.items()
+            if sign and step
+        }
+
+
+def _directions(group: _Group) -> tuple[Fraction, ...]:
+    return (_ONE, -_ONE) if not group.one_sign else (Fraction(-group.one_sign),)
+
+
+def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:
+    """Yield budgets of the groups at which extreme moves have them."""
+    if within.distance is Distance.LINF:
+        yield (None,) * len(groups)
+        return
+    ends = [group.ends for group in groups]
+    full = [None if None in group.budgets else own[-1] for group, own in zip(groups, ends, strict=True)]
+    known = [end for end in full if end is not None]
+    if len(known) == len(full) and sum(known, _ZERO) <= within.radius:
+        yield tuple(full)
+        return
+    count = 0
+
+    def onwards(place: int, left: Fraction, open_: int | None) -> Iterator[tuple[Fraction | None, ...]]:
+        """Yield the budgets of the groups from `place` on; the group `open_` takes what is left in the end."""
+        nonlocal count
+        count += 1
+        if count > limits.vertices:
+            raise LimitReached("vertices", f"the adjacent inputs have more than {limits.vertices} extreme moves")
+        if place == len(groups):
+            if not left or open_ is not None:
+                yield ()
+            return
+        for end in ends[place]:
+            if end <= left:
+                for rest in onwards(place + 1, left - end, open_):
+                    yield (end, *rest)
+        if open_ is None:
+            for base in ends[place]:
+                # The group goes on beyond this end with what the others leave.
+                whole = full[place]
+                if base <= left and (whole is None or base < whole):
+                    for rest in onwards(place + 1, left - base, place):
+                        spent = sum((each for each in rest if each is not None), _ZERO)
+                        most = left - spent
+                        later = next((end for end in ends[place] if end > base), None)
+                        if most > base and (later is None or most <= later):
+                            yield (most, *rest)
+
+    yield from dict.fromkeys(onwards(0, within.radius, None))
+
+
+def _groups(
+    inequalities: Sequence[Form], equations: Sequence[Form], ranges: Sequence[Extent], within: Neighborhood
+) -> list[_Group]:
+    """The groups of inputs; those that no form depends on are left out. Raises OutsideFragment."""
+    columns: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
+    for place in range(len(ranges)):
+        column = [form.get(place, _ZERO) for form in (*inequalities, *equations)]
+        scale = next((c for c in column if c), None)
+        if scale is not None:
+            columns.setdefault(tuple([c / scale for c in column]), []).append((place, scale))
+    groups = []
+    for shape, members in columns.items():
+        known = []
+        for place, weight in members:
+            step, budget = _side(ranges[place], within)
+            known.append((abs(weight) * step, place, weight, step, budget))
+        known.sort(key=lambda each: (-each[0], each[1]))
+        in_equations = any(shape[len(inequalities) :])
+        signs = {c > 0 for c in shape if c}
+        one_sign = 0 if in_equations or len(signs) > 1 else 1 if True in signs else -1
+        groups.append(
+            _Group(
+                tuple([place for _, place, *_ in known]),
+                tuple([weight for _, _, weight, _, _ in known]),
+                tuple([step for *_, step, _ in known]),
+                tuple([budget for *_, budget in known]),
+                one_sign,
+            )
+        )
+    return groups
+
+
+def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
+    """The move of one input for each unit of its budget, and the budget of its whole range."""
+    width = side.width
+    match within.distance:
+        case Distance.LINF:
+            return _ONE, within.radius if width is None else min(within.radius, width)
+        case Distance.L1:
+            return _ONE, width
+        case Distance.HAMMING:
+            if width is None:
+                raise OutsideFragment("the cost of a shift grows with the move of an input, and that move is unbounded")
+            return width, _ONE
+
+
+def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[dict[int, Fraction]]:
+    """All moves of int inputs, but one for each sum of a group whose weights have one size. Raises LimitReached."""
+    every: list[dict[int, Fraction]] = [{}]
+    spent: list[Fraction] = [_ZERO]
+    radius = within.radius
+    for group in groups:
+        alike = len({abs(weight) for weight in group.weights}) == 1
+        if alike and within.distance is not Distance.HAMMING:
+            options = _sums(group, within)
+        else:
+            options = _each(group, within, limits)
+        pairs = [
+            ({**move, **option}, used + cost)
+            for (move, used), (option, cost) in product(zip(every, spent, strict=True), options)
+            if within.distance is Distance.LINF or used + cost <= radius
+        ]
+        if len(pairs) > limits.moves:
+            raise LimitReached("moves", f"there are more than {limits.moves} moves of the inputs to look at")
+        every, spent = [move for move, _ in pairs], [used for _, used in pairs]
+    return [move for move in every if any(move.values())]
+
+
+def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction], Fraction]]:
+    """A move for each sum of a group of int inputs, with what it spends of the radius."""
+    result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
+    move: dict[int, Fraction] = {}
+    for place, weight, whole in zip(group.places, group.weights, group.budgets, strict=True):
+        most = within.radius if whole is None else min(whole, within.radius)
+        for size in range(1, floor(most) + 1):
+            move = {**move, place: Fraction(size if weight > 0 else -size)}
+            total = sum(map(abs, move.values()), _ZERO)
+            if within.distance is Distance.L1 and total > within.radius:
+                return result
+            result += [(dict(move), total), ({key: -step for key, step in move.items()}, total)]
+    return result
+
+
+def _each(group: _Group, within: Neighborhood, limits: Limits) -> list[tuple[dict[int, Fraction], Fraction]]:
+    """All moves of a group of int inputs, with what each spends of the radius."""
+    result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
+    for place, step, whole in zip(group.places, group.steps, group.budgets, strict=True):
+        farthest = (
+            floor(step)
+            if within.distance is Distance.HAMMING
+            else floor(within.radius if whole is None else min(whole, within.radius))
+        )
+        sizes = [Fraction(size) for size in range(-farthest, farthest + 1)]
+        result = [
+            ({**move, place: size} if size else move, used + cost)
+            for (move, used), size in product(result, sizes)
+            for cost in [Fraction(bool(size)) if within.distance is Distance.HAMMING else abs(size)]
+            if within.distance is Distance.LINF or used + cost <= within.radius
+        ]
+        if len(result) > limits.moves:
+            raise LimitReached("moves", f"there are more than {limits.moves} moves of the inputs to look at")
+    return result
+
+
+# --- pairs in the box -------------------------------------------------------------------------------------------------
+
+
+def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace]:
+    """Return the pairs u, u + d of inputs of the box; keys of u begin at `first`, those of d at `moved`."""
+    system = []
+    for place, side in enumerate(ranges):
+        for end, sign in ((side.low, _ONE), (side.high, -_ONE)):
+            if end is not None:
+                system.append(Halfspace(((first + place, sign),), -sign * end))
+                system.append(Halfspace(((first + place, sign), (moved + place, sign)), -sign * end))
+    return system
+
+
+def placed(ranges: Sequence[Extent], start: Sequence[Fraction], move: Sequence[Fraction]) -> tuple[Input, Input]:
+    """Return the pair of inputs of the box with a move that the box allows; the first is the nearest one to `start`."""
+    one = []
+    for side, value, step in zip(ranges, start, move, strict=True):
+        low = None if side.low is None else side.low - min(step, _ZERO)
+        high = None if side.high is None else side.high - max(step, _ZERO)
+        one.append(Extent(low, high).nearest(value))
+    return tuple(one), tuple([value + step for value, step in zip(one, move, strict=True)])

@@ -1,0 +1,308 @@
+"""Inputs that a program reads through clamps alone, in a box (FORMAT.md, lemma clipped), and moves within the box.
+
+A clamp is `min` and `max` of c*x + b and numbers, where x is an input. If nothing else reads x, the loss is that of
+inputs in the hull of the preimages of all its clamps. A clamp that is c*x + b on the whole hull is replaced by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any
+
+from dipc.verifier.reading import NotDerived
+from dipc.verifier.syntax import Apply, Element, Expr, For, Literal, Mechanism, Name, Program, Variables, nodes
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The ends of a range of numbers; None is no end.
+Ends = tuple[Fraction | None, Fraction | None]
+
+#: An input by its name, and its index where the text gives a number.
+Key = tuple[str, Fraction | None]
+
+MOST_MOVES = 5_000
+
+
+@dataclass(frozen=True)
+class Box:
+    """A program with the loss of another one, and the ranges of its inputs by name; others are not bounded."""
+
+    tree: Program
+    ranges: Mapping[str, Ends]
+
+    def width(self, name: str) -> Fraction | None:
+        """The width of the range of an input such as `q[1]`; None if it has no end."""
+        array, bracket, _ = name.partition("[")
+        ends = self.ranges.get(name) or (self.ranges.get(array) if bracket else None)
+        if ends is None or ends[0] is None or ends[1] is None:
+            return None
+        return ends[1] - ends[0]
+
+
+@dataclass(frozen=True)
+class _Clamp:
+    """The expression `form`, which is factor·x + offset, clamped to `ends`."""
+
+    key: Key
+    factor: Fraction
+    offset: Fraction
+    ends: Ends
+    form: Expr
+
+    @property
+    def preimage(self) -> Ends:
+        """The x that are not clamped."""
+        low, high = (None if end is None else (end - self.offset) / self.factor for end in self.ends)
+        return (low, high) if self.factor > 0 else (high, low)
+
+
+def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
+    """The program without its ideal, with its clipped inputs in a box; None if no real input is clipped."""
+    if getattr(tree, "requires", None):
+        return None  # What it requires is about inputs, not about their clamps.
+    reader = _Reader(tree, constants)
+    if not reader.inputs or reader.is_ambiguous:
+        return None
+    reader.collect(tree.body)
+    ranges: dict[Key, Ends] = {}
+    for key, clamps in reader.clamps.items():
+        if key in reader.bare or (key[0], None) in reader.bare:
+            continue
+        lows, highs = [each.preimage[0] for each in clamps], [each.preimage[1] for each in clamps]
+        low = None if None in lows else min(end for end in lows if end is not None)
+        high = None if None in highs else max(end for end in highs if end is not None)
+        if low is not None or high is not None:
+            ranges[key] = low, high
+    if not ranges:
+        return None
+    body = reader.replaced(tree.body, ranges)
+    named = {name if index is None else f"{name}[{index}]": ends for (name, index), ends in ranges.items()}
+    return Box(replace(tree, body=body, ideal=None, metric=(), claim=()), named)
+
+
+class _Reader:
+    """The clamps of a program, and the inputs that it reads in another way."""
+
+    def __init__(self, tree: Program, constants: Mapping[str, Fraction]) -> None:
+        self.inputs = {
+            name
+            for item in tree.declarations
+            if isinstance(item, Variables) and item.role == "input" and item.type == "real"
+            for name, _ in item.names
+        }
+        local = {node.variable for node in nodes(tree.body) if isinstance(node, For | Mechanism)}
+        declared = {name for item in tree.declarations if isinstance(item, Variables) for name, _ in item.names}
+        self.constants = {name: value for name, value in constants.items() if name not in local | declared}
+        self.is_ambiguous = not self.inputs.isdisjoint(local)
+        elements = [node for node in nodes(tree.body) if isinstance(node, Element) and node.name in self.inputs]
+        self.numbered = {node.name for node in elements} - {
+            node.name for node in elements if not isinstance(node.index, Literal)
+        }
+        self.clamps: dict[Key, list[_Clamp]] = {}
+        self.bare: set[Key] = set()
+
+    def collect(self, node: Any) -> None:
+        """Collect what a part of the program reads."""
+        clamp = self.clamp(node)
+        if clamp is not None:
+            self.clamps.setdefault(clamp.key, []).append(clamp)
+            return
+        key = self.key(node)
+        if key is not None:
+            self.bare.add(key)
+        if isinstance(node, tuple):
+            for each in node:
+                self.collect(each)
+        elif is_dataclass(node) and not isinstance(node, type):
+            for each in fields(node):
+                self.collect(getattr(node, each.name))
+
+    def replaced(self, node: Any, ranges: Mapping[Key, Ends]) -> Any:
+        """The same part, with the form in place of a clamp that changes nothing in the box."""
+        clamp = self.clamp(node)
+        if clamp is not None and clamp.key in ranges:
+            (low, high), (least, most) = clamp.preimage, ranges[clamp.key]
+            below = low is None or (least is not None and low <= least)
+            above = high is None or (most is not None and high >= most)
+            return clamp.form if below and above else node
+        if isinstance(node, tuple):
+            return tuple(self.replaced(each, ranges) for each in node)
+        if is_dataclass(node) and not isinstance(node, type):
+            return replace(
+                node, **{each.name: self.replaced(getattr(node, each.name), ranges) for each in fields(node)}
+            )
+        return node
+
+    def clamp(self, node: object) -> _Clamp | None:
+        """The clamp that an expression is; None if it is not one, or if it is constant."""
+        match node:
+            case Apply("min" | "max" as side, (one, other)):
+                for number, inner in ((self.number(one), other), (self.number(other), one)):
+                    if number is None:
+                        continue
+                    clamp = self.clamp(inner) or self.form(inner)
+                    if clamp is None:
+                        continue
+                    low, high = clamp.ends
+                    if side == "max":
+                        low = number if low is None or number > low else low
+                    else:
+                        high = number if high is None or number < high else high
+                    if low is None or high is None or low < high:
+                        return replace(clamp, ends=(low, high))
+        return None
+
+    def form(self, node: Any) -> _Clamp | None:
+        """The expression as factor·x + offset for one input x, or None."""
+        key = self.key(node)
+        if key is not None:
+            return _Clamp(key, _ONE, _ZERO, (None, None), node)
+        if not isinstance(node, Apply) or node.op not in ("neg", "+", "-", "*", "/"):
+            return None
+        if node.op == "neg":
+            inner = self.form(node.arguments[0])
+            return None if inner is None else replace(inner, factor=-inner.factor, offset=-inner.offset, form=node)
+        left, right = node.arguments
+        one, two = self.number(left), self.number(right)
+        inner = self.form(left) if two is not None else self.form(right) if one is not None else None
+        number = two if two is not None else one
+        if inner is None or number is None:
+            return None
+        factor, offset = inner.factor, inner.offset
+        first = two is not None
+        match node.op:
+            case "+":
+                offset += number
+            case "-" if first:
+                offset -= number
+            case "-":
+                factor, offset = -factor, number - offset
+            case "*" if number:
+                factor, offset = factor * number, offset * number
+            case "/" if first and number:
+                factor, offset = factor / number, offset / number
+            case _:
+                return None
+        return replace(inner, factor=factor, offset=offset, form=node)
+
+    def key(self, node: object) -> Key | None:
+        """The input that an expression is, or None."""
+        match node:
+            case Name(name) if name in self.inputs:
+                return name, None
+            case Element(name, Literal(Fraction() as index)) if name in self.numbered:
+                return name, index
+            case Element(name) if name in self.inputs:
+                return name, None
+        return None
+
+    def number(self, node: object) -> Fraction | None:
+        """The value of an expression of numbers and constants, or None."""
+        match node:
+            case Literal(Fraction() as value):
+                return value
+            case Name(name):
+                return self.constants.get(name)
+            case Apply("neg", (inner,)):
+                value_of = self.number(inner)
+                return None if value_of is None else -value_of
+            case Apply("+" | "-" | "*" | "/" as op, (left, right)):
+                one, two = self.number(left), self.number(right)
+                if one is None or two is None or (op == "/" and not two):
+                    return None
+                return {"+": one + two, "-": one - two, "*": one * two, "/": one / two if two else _ZERO}[op]
+        return None
+
+
+# --- moves in the box -------------------------------------------------------------------------------------------------
+
+
+def moves(
+    forms: Sequence[Mapping[int, Fraction]],
+    one_sided: int,
+    widths: Mapping[int, Fraction | None],
+    distance: str,
+    radius: Fraction,
+) -> Iterator[dict[int, Fraction]]:
+    """Moves of the inputs, such that the values of `forms` at any move in the box are those of a mixture of these.
+
+    The values of the first `one_sided` forms may be greater than those of the mixture. `widths` are those of the inputs
+    by slot. Raises NotDerived.
+    """
+    groups: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
+    for slot in sorted(widths):
+        column = [form.get(slot, _ZERO) for form in forms]
+        scale = next((c for c in column if c), None)
+        if scale is not None:
+            groups.setdefault(tuple(c / scale for c in column), []).append((slot, scale))
+    if distance == "hamming" and any(widths[slot] is None for members in groups.values() for slot, _ in members):
+        raise NotDerived("by hamming no move of the inputs is the greatest")
+    sums = [_Sum(column, members, widths, distance, radius) for column, members in groups.items()]
+    signs = [each.signs(one_sided) for each in sums]
+    if distance == "linf" or len(sums) == 1:
+        parts: list[tuple[Mapping[int, Fraction], ...]] = [tuple(each.farthest(radius) for each in sums)]
+    elif distance == "l1" and all(
+        (width := widths[slot]) is None or width >= radius for each in sums for slot, _ in each.members
+    ):
+        parts = [tuple(each.farthest(radius) if each is own else {} for each in sums) for own in sums]
+    elif distance == "hamming":
+        every = [(slot, scale) for each in sums for slot, scale in each.members]
+        count = min(int(radius), len(every))
+        parts = []
+        for chosen in combinations(every, count):
+            some = {slot: (widths[slot] or _ZERO) * (1 if scale > 0 else -1) for slot, scale in chosen}
+            parts.append(tuple({slot: some[slot] for slot, _ in each.members if slot in some} for each in sums))
+            if len(parts) > MOST_MOVES:
+                raise NotDerived("there are too many moves of the inputs")
+    else:
+        raise NotDerived("inputs with different ends count in several ways")
+    found = 0
+    for part in parts:
+        for choice in product(*(own if moved else (_ONE,) for own, moved in zip(signs, part, strict=True))):
+            found += 1
+            if found > MOST_MOVES:
+                raise NotDerived("there are too many moves of the inputs")
+            yield {slot: sign * step for sign, moved in zip(choice, part, strict=True) for slot, step in moved.items()}
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """Inputs whose `column`s in all forms are multiples of one: only Σ scale·move counts."""
+
+    column: tuple[Fraction, ...]
+    members: Sequence[tuple[int, Fraction]]
+    widths: Mapping[int, Fraction | None]
+    distance: str
+    radius: Fraction
+
+    def signs(self, one_sided: int) -> tuple[Fraction, ...]:
+        """The directions of the sum that have to be looked at: that in which all forms fall, if there is one."""
+        if any(self.column[one_sided:]):
+            return _ONE, -_ONE
+        falling = {c > 0 for c in self.column if c}
+        return (-_ONE if True in falling else _ONE,) if len(falling) == 1 else (_ONE, -_ONE)
+
+    def farthest(self, radius: Fraction) -> dict[int, Fraction]:
+        """The move with the greatest sum: where the radius is shared, the best inputs come first."""
+        if self.distance == "linf":
+            steps = {
+                slot: min(radius, width) if (width := self.widths[slot]) is not None else radius
+                for slot, _ in self.members
+            }
+            return {slot: steps[slot] * (1 if scale > 0 else -1) for slot, scale in self.members}
+        result: dict[int, Fraction] = {}
+        if self.distance == "hamming":
+            by_gain = sorted(self.members, key=lambda each: -abs(each[1]) * (self.widths[each[0]] or _ZERO))
+            for slot, scale in by_gain[: int(radius)]:
+                result[slot] = (self.widths[slot] or _ZERO) * (1 if scale > 0 else -1)
+            return result
+        for slot, scale in sorted(self.members, key=lambda each: -abs(each[1])):
+            width = self.widths[slot]
+            step = radius if width is None else min(width, radius)
+            if step:
+                result[slot] = step * (1 if scale > 0 else -1)
+            radius -= step
+        return result
