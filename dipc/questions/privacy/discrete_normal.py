@@ -28,6 +28,7 @@ from dipc.algebra.numbers import dyadic, outward, to_fmpq
 from dipc.frozen import frozen
 from dipc.measure.power_series import coefficients, precision
 from dipc.measure.summed import Theta
+from dipc.program.clipped import Clipped
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Neighborhood, Pairs, texts
 from dipc.questions.privacy.gaussian import GaussianLaws, GaussianMechanism
@@ -127,8 +128,11 @@ class SeveralDiscreteLaws(GaussianLaws):
         return SeveralDiscreteLaws.of_mechanism(subject, mechanism, pairs)
 
     @staticmethod
-    def of_mechanism(subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair) -> SeveralDiscreteLaws:
+    def of_mechanism(
+        subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair, box: Clipped | None = None
+    ) -> SeveralDiscreteLaws:
         """The laws of `mechanism`, about the inputs of the program. Raises Undecided past a limit."""
+        assert box is None, "clipped inputs are not asked about here"
         found: dict[tuple[int, ...], _Move] = {}
         for one, two in _input_pairs(subject.program, pairs):
             move = dict(zip(subject.program.core.inputs, (b - a for a, b in zip(one, two, strict=True)), strict=True))
