@@ -71,6 +71,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         raise Uncertified("a delta with min, max or abs has none: ask about each of its pieces")
     if report.proof == OF_CELLS:
         raise Uncertified("a proof by cells of inputs has none: list pairs instead, one for every two cells")
+    if question.simplified:
+        raise Uncertified("the law of a mixture of Laplace noises has none: write the release with plain Laplace noise")
     if report.proof == OF_NOISY_VALUES:
         raise Uncertified("a proof by post-processing has none: release the noisy values and certify that program")
     by_events = report.counterexample is not None and report.counterexample.balls

@@ -24,6 +24,9 @@ class Laplace(Law):
     def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
         return DensityPiece(_ZERO, None, ((rate / 2, 0, -rate),)), DensityPiece(None, _ZERO, ((rate / 2, 0, rate),))
 
+    def laplace_rate(self, rate: Fraction) -> Fraction | None:
+        return rate
+
     def sides(self, rate: Fraction) -> SideRates:
         return SideRates(rate, rate)
 

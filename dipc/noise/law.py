@@ -227,6 +227,11 @@ class Law(ABC):
         """The unit of the deviations."""
         self._lacks("a density or a mass like that of a normal law")
 
+    def laplace_rate(self, rate: Fraction) -> Fraction | None:
+        """The a for which the density is (a·eps/2)·e^{-a·eps·|x|}; None for other laws."""
+        del rate
+        return None
+
     def central_mass(self, rate: Fraction, reach: int) -> tuple[Quotient, Quotient] | None:
         """Bounds of Pr[|N| <= reach] for an integer N, as functions of eps that are near it for small eps.
 

@@ -59,12 +59,13 @@ from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
-    from dipc.questions.privacy import closed, discrete_normal, gaussian, noisy_vector
+    from dipc.questions.privacy import closed, discrete_normal, gaussian, noisy_vector, plain_law
 else:
     closed = LazyModule("dipc.questions.privacy.closed")
     discrete_normal = LazyModule("dipc.questions.privacy.discrete_normal")
     gaussian = LazyModule("dipc.questions.privacy.gaussian")
     noisy_vector = LazyModule("dipc.questions.privacy.noisy_vector")
+    plain_law = LazyModule("dipc.questions.privacy.plain_law")
 
 
 class GivenPrivacy(GivenWork, total=False):
@@ -132,7 +133,10 @@ class PrivacyQuestion:
         Raises DiagnosticError for an adjacency or inputs that cannot be read or do not fit the program, ValueError for
         programs whose inputs have other names or types.
         """
-        self.program = two_sided(program)
+        plain = None if beside else plain_law.plain_release(two_sided(program))
+        #: Whether `program` is a simpler one, whose output has the same law at every input.
+        self.simplified = plain is not None
+        self.program = plain or two_sided(program)
         self.parts = ((self.program, runs), *((two_sided(other), count) for other, count in beside))
         self.runs = sum(count for _, count in self.parts)
         self.engine = engine
