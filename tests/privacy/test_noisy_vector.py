@@ -36,7 +36,7 @@ def question(text: str, adjacent: str, deviation: str) -> PrivacyQuestion:
 
 
 def normal_delta(mean: float, budget: float) -> float:
-    """By Balle and Wang, for two normal numbers of variance 1 that are `mean` apart."""
+    """The delta of two normal numbers of variance 1 that are `mean` apart (Balle and Wang)."""
     return float(mpmath.ncdf(mean / 2 - budget / mean) - mpmath.exp(budget) * mpmath.ncdf(-mean / 2 - budget / mean))
 
 
