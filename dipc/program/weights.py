@@ -121,15 +121,14 @@ class Weights:
         return known
 
     def negative_at(self, value: Closed) -> Fraction | None:
-        """Return an eps of the intervals at which `value` is negative, preferably the program's single eps, or None.
+        """Return an eps of the intervals at which `value` is negative, or None.
 
         Raises Undecided.
         """
         numerator = numerator_of(value)
         if all(c > 0 for _, _, c in numerator.terms()):
             return None
-        own = () if self._only_at is None else (Interval(self._only_at, self._only_at, True, True),)
-        for interval in (*own, *self._intervals_asked):
+        for interval in self._intervals_asked:
             decision = decide_nonnegative(numerator, interval, self._limits)
             if isinstance(decision, Fails):
                 return decision.witness
@@ -218,7 +217,8 @@ class Choices:
 
 def check_choices(program: CoreProgram, limits: Limits) -> Choices:
     """Return the program's weights; raise DiagnosticError with everything that is wrong with them."""
-    ranges = program.only_in or (Interval.POSITIVE,)
+    point = program.only_at
+    ranges = program.only_in or ((Interval.POSITIVE,) if point is None else (Interval(point, point, True, True),))
     weights = Weights(program.source, limits, program.only_at, ranges)
     diagnostics: list[Diagnostic] = []
     undecided: Undecided | None = None

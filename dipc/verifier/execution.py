@@ -45,6 +45,7 @@ from dipc.verifier.program import (
     holds,
 )
 from dipc.verifier.reading import Budget, NotDerived
+from dipc.verifier.signs import sign_of_ring
 from dipc.verifier.syntax import Literal
 
 # === constraints ===============================================================================
@@ -732,20 +733,28 @@ class Execution:
     # --- choices ----------------------------------------------------------------------------------
 
     def _distribution(self, choice: Choice) -> list[Closed]:
-        """The weights of a choice. They sum to 1, and each is positive for every eps > 0, or 0 for every eps."""
+        """The weights of a choice. They sum to 1, and each is positive for every eps > 0, or 0 for every eps.
+
+        In a program read at one eps, each is at least 0 there.
+        """
         weights = [weight for _, weight in choice.arms]
         if id(choice) not in self._weights:
             total: Closed = {}, ONE
             for above, below in weights:
-                if not positive_everywhere(below, self.budget) or (
-                    above and not positive_everywhere(above, self.budget)
-                ):
+                if not self._is_positive(below, strictly=True) or not self._is_positive(above, strictly=False):
                     raise NotDerived("a weight is not shown to be positive")
                 total = add_closed(total, (above, below), self.budget)
             if not equal_closed(total, (ONE, ONE), self.budget):
                 raise NotDerived("the weights of a choice do not sum to 1")
             self._weights[id(choice)] = total
         return weights
+
+    def _is_positive(self, function: Ring, *, strictly: bool) -> bool:
+        """True only if a weight's numerator or denominator is not negative at the eps of the program, nor 0 if so."""
+        if (not strictly and not function) or positive_everywhere(function, self.budget):
+            return True
+        at = self.machine.at
+        return at is not None and sign_of_ring(function, at, self.budget) >= int(strictly)
 
     def _softmax(self, rate: Fraction, scores: Iterable[Value | Affine]) -> list[Closed]:
         numbers = [score for score in scores if isinstance(score, Fraction)]

@@ -448,7 +448,7 @@ class Theorem:
             return
         if isinstance(derived, str):
             self.reasons[derived] += 1
-            check_range(stated, self.whole)
+            check_range(stated, self.machine.at, self.whole)
             return
         same = (id(derived), id(stated))
         if same not in self._equal:
@@ -588,10 +588,10 @@ def cell_value(slot: Slot, cell: str) -> Value:
     raise Rejected(f"`{cell[:40]}` is not a value of `{slot.name}`")
 
 
-def check_range(stated: Closed, budget: Budget) -> None:
-    """Raise Rejected if the function is clearly not a probability."""
+def check_range(stated: Closed, at: Fraction | None, budget: Budget) -> None:
+    """Raise Rejected if the function is clearly not a probability, at the single eps `at` if that is not None."""
     above, below = stated
-    for eps in _SAMPLES:
+    for eps in _SAMPLES if at is None else (at,):
         side = sign_of_ring(below, eps, budget)
         for function in (above, subtract(below, above)):
             if sign_of_ring(function, eps, budget) * side < 0:

@@ -177,6 +177,8 @@ class Machine:
     distance: Distance
     #: Conditions over the inputs' slots, all of which every input satisfies.
     requires: tuple[Code, ...] = ()
+    #: The only eps at which the program is read, or None.
+    at: Fraction | None = None
 
     def numbered(self, role: str) -> list[int]:
         """The slots with this role, such as "input" or "output", in the order of their declaration."""
@@ -202,6 +204,7 @@ class Machine:
             tuple(compiler.loops),
             compiler.distance(tree.metric),
             requires,
+            tree.at,
         )
 
 

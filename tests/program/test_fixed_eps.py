@@ -122,7 +122,7 @@ def test_the_claim_block_fixes_it() -> None:
         ("1/eps", "1 - 2*eps", "E0213"),
         ("1/eps", "1/(2*eps - 1)", "E0209"),
         ("7/eps", "exp(eps)", "E0204"),
-        ("1 - eps/4, false : eps/4", "1 - exp(eps)/4, false : exp(eps)/4", "E0312"),
+        ("1 - eps/4, false : eps/4", "1 - exp(4*eps)/4, false : exp(4*eps)/4", "E0312"),
     ],
 )
 def test_what_is_wrong_there_is_refused(old: str, new: str, code: str) -> None:
