@@ -20,7 +20,7 @@ from typing import Any
 from dipc.verifier import reading as read
 from dipc.verifier.bounded import Bounded
 from dipc.verifier.bounds import OpenRun, open_input
-from dipc.verifier.clipped import boxed
+from dipc.verifier.clipped import Box, boxed
 from dipc.verifier.clipped import moves as moves_in_box
 from dipc.verifier.execution import Affine, Wanted
 from dipc.verifier.ideal import open_inputs
@@ -31,7 +31,7 @@ from dipc.verifier.probability import visits
 from dipc.verifier.program import Halt, Machine
 from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step
 from dipc.verifier.signs import exp_minus
-from dipc.verifier.syntax import Program
+from dipc.verifier.syntax import Program, Variables
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -319,15 +319,38 @@ def require_private(
     """
     parameter, least = numbers
     given = {**constants, parameter: Fraction(least + _MANY)}
+    box = boxed(tree, {name: value for name, value in constants.items() if name != parameter})
+    tree = tree if box is None else box.tree
     side, low, elements = alone(tree, parameter, given, budget)
     if least < low:
         raise NotDerived("for some numbers the loop has no iteration")
-    if adjacent[0] == "hamming":
-        raise NotDerived("inputs that move by an unbounded amount are not covered")
     slots = side.machine.slots
     inputs = {slots[slot].name: value for slot, value in open_inputs(side.machine, ()).items()}
-    runs = LoopRuns(side, elements, inputs, len(slots), budget)
-    return _Exploration(runs, *adjacent, most, budget).check()
+    reason: NotDerived | None = None
+    for distance, radius in _moves_of_each(tree, box, *adjacent):
+        runs = LoopRuns(side, elements, inputs, len(slots), budget)
+        try:
+            return _Exploration(runs, distance, radius, most, budget).check()
+        except NotDerived as other:
+            reason = reason or other
+    raise reason or NotDerived("inputs that move by an unbounded amount are not covered")
+
+
+def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fraction) -> Iterator[tuple[str, Fraction]]:
+    """Distances and radii, each of which relates all inputs of the box that are adjacent."""
+    declared = [item for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
+    widths = [None if box is None else box.width(name) for item in declared for name, _ in item.names]
+    finite = [width for width in widths if width is not None]
+    most = max(finite) if finite and len(finite) == len(widths) else None
+    if distance == "linf":
+        yield distance, radius if most is None else min(radius, most)
+    elif distance == "l1" or most is not None:
+        total = radius if distance == "l1" or most is None else radius * most
+        every = [("l1", total)]
+        if most is not None:
+            # The second one serves inputs that may move in turn, each as far as it can.
+            every.insert(int(total <= most), ("linf", min(total, most)))
+        yield from every
 
 
 #: Shifts of the noises carried so far, and of those that are drawn.

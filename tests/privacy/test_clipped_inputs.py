@@ -21,6 +21,7 @@ from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.questions.privacy.boxes import extreme_moves, placed
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
+from dipc.questions.privacy.every_number import EveryNumber, check_privacy_for_all
 from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
 from dipc.verifier.clipped import boxed
 from dipc.verifier.document import check_text
@@ -354,3 +355,49 @@ def test_shifts_of_a_clipped_program_are_none_of_another() -> None:
         except Rejected:
             continue
         assert not accepted.complete
+
+
+# --- every number of queries ----------------------------------------------------------------------------------------
+
+SVT = """program svt; const m = 3; input q[1..m] : real; output o[1..m] : {0..2} = 2; var t, r : real;
+t <- Lap(eps/2, 0);
+for i in 1..m do r <- Lap(eps/4, min(max(q[i], 0), 1)); if r < t then o[i] <- 1; exit else o[i] <- 0 end end"""
+
+LAPLACE = """program each; const m = 3, B = 2; input q[1..m] : real; output o[1..m] : real;
+for i in 1..m do o[i] <- Lap(eps/B, min(max(q[i], 0), B)) end"""
+
+
+@pytest.mark.parametrize(
+    ("source", "adjacent", "expected"),
+    [
+        (SVT, "hamming:1", "1/4"),
+        (SVT, "l1:1/2", "1/8"),
+        (LAPLACE, "hamming:1", "1"),
+        (LAPLACE, "hamming:2", "2"),
+        (LAPLACE, "l1:5", "5/2"),
+    ],
+)
+def test_every_number(source: str, adjacent: str, expected: str) -> None:
+    program = dipc.load(source)
+    engine = Engine(program.measurer, program.limits, keep_proofs=True)
+    question = EveryNumber(program, "m", None, adjacent, engine, None)
+    found = question.constant(None)
+    assert found.proved == found.refuted_below == F(expected)
+    accepted = check_text(certify_constant(question, found))
+    assert accepted.complete
+    for m in (1, 2, 3):
+        single = constant(dipc.load(source, m=m), adjacent)
+        assert single.refuted_below is not None
+        assert single.refuted_below <= F(expected)
+
+
+@pytest.mark.parametrize("adjacent", ["l1:5", "linf:3"])
+def test_moves_are_bounded_by_the_widths(adjacent: str) -> None:
+    """AboveThreshold is 1-private where queries move by at most 1, and clamped ones never move farther."""
+    assert check_privacy_for_all(dipc.load(SVT), "m", adjacent).verdict is PrivacyVerdict.PRIVATE
+
+
+def test_widths_that_depend_on_the_number_do_not_count() -> None:
+    source = LAPLACE.replace("B = 2", "B = m").replace("eps/B", "eps")
+    found = check_privacy_for_all(dipc.load(source), "m", "hamming:1", budget="5*eps")
+    assert found.verdict is not PrivacyVerdict.PRIVATE

@@ -14,6 +14,7 @@ from dipc.algebra.limits import Undecided
 from dipc.claims.claim import GivenEps
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
+from dipc.program.clipped import EVERYTHING, clip
 from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.every_number.in_number import ONE, RationalFunction, common_unit
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
@@ -132,6 +133,8 @@ class EveryNumber:
                 Diagnostic("E1407", "pairs are listed, but the number of queries is left open", notes=(note,))
             )
         self._within = adjacency
+        #: Sets of moves, each of which has all those that shifts have to make up for.
+        self._moves: tuple[Neighborhood, ...] = (adjacency,)
 
     @cached_property
     def least(self) -> int:
@@ -364,17 +367,30 @@ class EveryNumber:
         loop = self._loop
         if isinstance(loop, str):
             return None, loop
-        if self._within.distance is Distance.HAMMING:
+        best: tuple[LoopCost | None, str | None] | None = None
+        for moves in self._moves:
+            found = self._cost_of_moves(loop, moves)
+            known = None if best is None else best[0]
+            if best is None or (
+                found[0] is not None and (known is None or _is_less(found[0].supremum, known.supremum))
+            ):
+                best = found
+        assert best is not None, "there are moves"
+        return best
+
+    def _cost_of_moves(self, loop: _Loop, moves: Neighborhood) -> tuple[LoopCost | None, str | None]:
+        """The cost of shifts of the noises for these moves, or the reason why it is not known."""
+        if moves.distance is Distance.HAMMING:
             return None, GROWS
         try:
             if loop.text.rates is not None:
                 loop.text.rates.require_positive(self.least, self.parameter)
             if loop.selection is not None:
-                return self._cost_of_selection(loop.text, loop.selection), None
+                return self._cost_of_selection(loop.text, loop.selection, moves), None
             if isinstance(loop.paths, str):
                 return None, loop.paths
-            of_one = extremum_cost(loop.paths, loop.text.rates, self._within, self.least)
-            cost = loop_cost(loop.paths, loop.text.rates, self._within, self.least, self.program.limits)
+            of_one = extremum_cost(loop.paths, loop.text.rates, moves, self.least)
+            cost = loop_cost(loop.paths, loop.text.rates, moves, self.least, self.program.limits)
             if of_one is not None and (cost is None or _is_less(of_one.supremum, cost.supremum)):
                 cost = of_one
         except NotUniform as refused:
@@ -383,7 +399,7 @@ class EveryNumber:
             return None, undecided.reason
         return cost, None if cost is not None else _NO_SHIFT
 
-    def _cost_of_selection(self, text: LoopText, selection: SelectionLoop) -> LoopCost:
+    def _cost_of_selection(self, text: LoopText, selection: SelectionLoop, moves: Neighborhood) -> LoopCost:
         """The cost of a shift of the selected value's noise by as much as two queries can move towards each other.
 
         The value v is selected where X_v exceeds all others, and is still selected after this shift.
@@ -393,10 +409,10 @@ class EveryNumber:
             raise NotUniform("the program selects the least value with noise that is not symmetric")
         costs = [shift_cost(law, text.rates, rate) for law, rate in drawn]
         one, other = map(abs, selection.scales)
-        box = self._within.distance is Distance.LINF
+        box = moves.distance is Distance.LINF
         # Compare the first value with the others, another value with the first, and two others.
         apart = [
-            (own, (mine + theirs if box else max(mine, theirs)) * self._within.radius)
+            (own, (mine + theirs if box else max(mine, theirs)) * moves.radius)
             for own, mine, theirs in ((costs[0], one, other), (costs[1], other, one), (costs[1], other, other))
         ]
         return LoopCost.greatest((cost * RationalFunction.constant(far) for cost, far in apart), self.least)
@@ -412,9 +428,10 @@ class EveryNumber:
                     f"give the number, as in -D {self.parameter}=3"
                 )
         try:
-            own = LoopText.from_program(self.program, self.parameter, privacy=True)
+            given = LoopText.from_program(self.program, self.parameter, privacy=True)
+            own = self._in_ranges(given)
             tree = of_open_inputs(own.tree, self.program)
-            text, real = own.with_tree(tree).read(), tree == own.tree
+            text, real = own.with_tree(tree).read(), tree == given.tree
             chosen = _selection(text)
             if chosen is not None:
                 return _Loop.selecting(text, chosen, real=real)
@@ -423,6 +440,30 @@ class EveryNumber:
             return refused.reason if own is None else own.explained(refused).reason
         except Undecided as undecided:
             return undecided.reason
+
+    def _in_ranges(self, text: LoopText) -> LoopText:
+        """The text with its clipped inputs in their ranges, whose widths bound the moves from here on (see `clipped`).
+
+        Under each distance no input moves farther than the greatest width. The moves of HAMMING add up to at most its
+        radius times that, and for radius 1 and equal widths there are no others.
+        """
+        varying = (text.number.parameter, *text.number.others)
+        known = {name: value for name, value in self.program.core.constants.items() if name not in varying}
+        clipping = clip(text.tree, known, frozenset())
+        if clipping is None:
+            return text
+        inputs = [d for d in text.tree.declarations if isinstance(d, ast.VariableDecl) and d.role is ast.Role.INPUT]
+        names = [declarator.name for declaration in inputs for declarator in declaration.declarators]
+        widths = [(clipping.ranges.get((name, None)) or EVERYTHING).width for name in names]
+        finite = [width for width in widths if width is not None]
+        radius, distance = self._within.radius, self._within.distance
+        most = max(finite) if len(finite) == len(widths) else None
+        if distance is Distance.LINF:
+            self._moves = (Neighborhood(distance, radius if most is None else min(radius, most)),)
+        elif most is not None:
+            total = radius * most if distance is Distance.HAMMING else radius
+            self._moves = (Neighborhood(Distance.L1, total), Neighborhood(Distance.LINF, min(total, most)))
+        return text.with_tree(clipping.tree)
 
     def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
         """The numbers to decide one by one.
