@@ -45,6 +45,7 @@ from dipc.text.ast import (
     Expr,
     Name,
     Number,
+    Over,
     Truth,
     Unary,
     UnaryOp,
@@ -318,6 +319,9 @@ class _Evaluation:
                     "",
                     "give values that differ from row to row in a column of the table",
                 )
+            case Over():
+                what = f"{self.expression.what} cannot depend on a range of the program's variables"
+                raise self._error("E0604", what, node)
         assert_never(node)
 
     def _error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:

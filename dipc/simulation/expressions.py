@@ -618,8 +618,8 @@ class BatchExpressions:
                 if any(isinstance(value, SimulatedForm) for column in columns for value in column.values):
                     return self._selected(function, columns, runs)
                 return apply(_FUNCTIONS[function], *columns)
-            case ast.Drawn():
-                raise AssertionError("`dipc.text.parser.parse` gives what is drawn a variable")
+            case ast.Drawn() | ast.Over():
+                raise AssertionError("`dipc.text` gives what is drawn a variable, and refuses ranges in programs")
             case _:
                 assert_never(expr)
 

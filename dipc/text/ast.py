@@ -163,6 +163,18 @@ class Call:
 
 
 @frozen
+class Over:
+    """`min(i in 1..m : q[i])`, in preconditions: the function of the body's values for all integers of a range."""
+
+    function: str
+    variable: str
+    low: Expr
+    high: Expr
+    body: Expr
+    span: Span = _span()
+
+
+@frozen
 class Drawn:
     """A random value drawn inside an expression; `dipc.text.rewriting` replaces it by a variable."""
 
@@ -170,7 +182,7 @@ class Drawn:
     span: Span = _span()
 
 
-Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call | Drawn
+Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call | Over | Drawn
 
 
 # --- distributions ---------------------------------------------------------------------------------

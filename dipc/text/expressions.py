@@ -119,6 +119,8 @@ class Elaborator(References):
                 return self._eps(expr.span)
             case ast.Drawn():
                 return self._drawn_here(expr)
+            case ast.Over():
+                return self._over_here(expr)
             case _:
                 assert_never(expr)
 
@@ -133,6 +135,15 @@ class Elaborator(References):
             expr.span,
             f"`{self.findings.snippet(expr.span)}` draws a random value, which is not possible here",
             notes=("draw it by a statement before, `r <- Lap(eps/2, 0)`, and use the variable here",),
+        )
+        return UNKNOWN
+
+    def _over_here(self, expr: ast.Over) -> Unknown:
+        self.findings.report(
+            ProgramCode.MISUSED_NAME,
+            expr.span,
+            f"`{expr.function}` of a range can stand in `requires` only",
+            notes=("keep the least or the greatest so far in a variable: `if r > best then best <- r end`",),
         )
         return UNKNOWN
 

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from dipc.frozen import frozen
 from dipc.text import ast
-from dipc.text.ast import COMPARED, BinaryOp, CompareOp
+from dipc.text.ast import COMPARED, BinaryOp, CompareOp, rewritten
 from dipc.text.core import (
     Apply,
     Concrete,
@@ -137,7 +137,7 @@ def compile_precondition(
         return None
     scope, inputs = _scope(shared)
     elaborator = _Elaborator(scope, findings)
-    conditions = [elaborator.condition(each.condition) for each in required]
+    conditions = [elaborator.condition(elaborator.expanded(each.condition)) for each in required]
     known = [condition for condition in conditions if not isinstance(condition, Unknown)]
     if len(known) < len(conditions):
         return None
@@ -167,12 +167,48 @@ def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:
     return inner, tuple(places[slot] for slot in range(len(inner.slots)))
 
 
+#: The most integers of one range.
+MOST_PLACES = 10_000
+
+
+def substituted(tree: ast.Expr, variable: str, place: int) -> ast.Expr:
+    """Return the expression with an integer in place of the variable of a range."""
+
+    def change(node: ast.Expr) -> ast.Expr | None:
+        return ast.number(place, node.span) if isinstance(node, ast.Name) and node.name == variable else None
+
+    return rewritten(tree, change)
+
+
 class _Elaborator(Elaborator):
     """The resolver of conditions in `requires`, where every variable is an input.
 
     `min(a, b) >= c` becomes `a >= c and b >= c`, and likewise for `max`, `abs` and the other comparisons, so that no
     two arguments are compared with each other.
     """
+
+    def expanded(self, tree: ast.Expr) -> ast.Expr:
+        """Return the condition with `min(i in 1..m : E)` replaced by `min` of the values of E; report faults."""
+
+        def change(node: ast.Expr) -> ast.Expr | None:
+            if not isinstance(node, ast.Over):
+                return None
+            every = [self.expanded(substituted(node.body, node.variable, place)) for place in self._range(node)]
+            return ast.Call(node.function, tuple(every), node.span) if every else node
+
+        return rewritten(tree, change)
+
+    def _range(self, node: ast.Over) -> range:
+        low, high = self.integer(node.low, "a bound of the range"), self.integer(node.high, "a bound of the range")
+        free = self.check_local(node.variable, node.span, "the variable", may_hide_variables=False)
+        if low is None or high is None or not free:
+            return range(0)
+        if high < low or high - low >= MOST_PLACES:
+            message = f"the range is empty: {low} is more than {high}" if high < low else "the range is too long"
+            notes = (f"a range has at least one and at most {MOST_PLACES} integers",)
+            self.findings.report(ProgramCode.BAD_PRECONDITION, node.span, message, notes=notes)
+            return range(0)
+        return range(low, high + 1)
 
     def typed(self, expr: ast.Expr) -> Typed:
         if isinstance(expr, ast.Compare):

@@ -63,7 +63,7 @@ from dipc.verifier.statement import (
     is_about_privacy,
     shown,
 )
-from dipc.verifier.syntax import Apply, Constants, Program, Variables, read_expression, spread_out
+from dipc.verifier.syntax import Apply, Constants, Program, Variables, read_expression
 
 # === outcome ===================================================================================
 
@@ -626,7 +626,7 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
             raise Rejected("the program has a `requires` that the certificate does not state")
         condition, point = read.fields(stated, _CONDITION)
         with must_be_derived():
-            read_again = spread_out(read_expression(condition, budget))
+            read_again = read_expression(condition, budget)
         whole = tree.requires[0]
         for other in tree.requires[1:]:
             whole = Apply("and", (whole, other))

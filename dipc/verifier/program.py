@@ -16,7 +16,19 @@ from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, constan
 from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, Exhausted, NotDerived
 from dipc.verifier.reals import Number, monomial
-from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Listed, Literal, Name, Range
+from dipc.verifier.syntax import (
+    Apply,
+    Element,
+    Epsilon,
+    Expr,
+    Listed,
+    Literal,
+    Name,
+    Over,
+    Range,
+    places_of,
+    spread_out,
+)
 from dipc.verifier.truncated import Truncated
 from dipc.verifier.uniform import Uniform
 
@@ -381,9 +393,21 @@ class _Compiler:
         self.variables = {
             name: variable for name, variable in every.items() if self.slots[variable.slots[0]].role == "input"
         }
-        codes = tuple(map(self.resolved, trees))
+        codes = tuple(self.resolved(spread_out(self._without_ranges(tree))) for tree in trees)
         self.variables = every
         return codes
+
+    def _without_ranges(self, tree: Expr) -> Expr:
+        match tree:
+            case Over(variable=variable, low=low, high=high):
+                self._require_new(variable, {*self.variables, *self.constants, *self.labels, *_RESERVED})
+                ends = self.integer(low), self.integer(high)
+                self.budget.spend(10 * max(0, ends[1] - ends[0]))
+                return self._without_ranges(places_of(tree, *ends))
+            case Apply(op, parts):
+                return Apply(op, tuple(map(self._without_ranges, parts)))
+            case _:
+                return tree
 
     def _add_other_inputs(self) -> None:
         for name, variable in list(self.variables.items()):
@@ -567,6 +591,8 @@ class _Compiler:
                 if place is None or place.denominator != 1 or not 0 <= place < len(variable.slots):
                     return Fault(f"`{name}` has no element {offset.value}")
                 return self._read(variable.slots[int(place)])
+            case Over():
+                raise NotDerived("a range can only stand in `requires`")
             case Apply("exp" | "sqrt" | "log" as op):
                 raise NotDerived(f"an expression of the program cannot contain `{op}`")
             case Apply(op, arguments):

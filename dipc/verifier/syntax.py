@@ -59,7 +59,18 @@ class Apply:
     arguments: tuple[Expr, ...]
 
 
-Expr = Literal | Epsilon | Name | Element | Apply
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The least or greatest value of `body` for all integers of a range, in a precondition: `min(i in 1..m : q[i])`."""
+
+    op: str
+    variable: str
+    low: Expr
+    high: Expr
+    body: Expr
+
+
+Expr = Literal | Epsilon | Name | Element | Apply | Over
 
 
 def expression_text(tree: Expr) -> str:
@@ -76,6 +87,9 @@ def expression_text(tree: Expr) -> str:
             return "eps"
         case Element(name, index):
             return f"{name}[{expression_text(index)}]"
+        case Over(op, variable, low, high, body):
+            ends = f"{expression_text(low)}..{expression_text(high)}"
+            return f"{op}({variable} in {ends} : {expression_text(body)})"
         case Apply(op, arguments):
             texts = list(map(expression_text, arguments))
             if op in ("neg", "not"):
@@ -448,7 +462,7 @@ class _Reader:
                 case "requires":
                     self._at += 1
                     first = self._at
-                    requires.append(spread_out(self.expression()))
+                    requires.append(self.expression())
                     texts.append(_one_line(self._tokens[first : self._at]))
                     self._expect(";")
                 case "claim":
@@ -676,6 +690,20 @@ class _Reader:
         self._expect("]")
         return Element(name, index)
 
+    def _over(self, function: str) -> Over:
+        """Read `i in 1..m : q[i])`, of a function whose parenthesis has been read."""
+        if function not in ("min", "max"):
+            raise NotDerived(f"`{function[:40]}` does not take a range")
+        variable = self._name()
+        self._expect("in")
+        low = self.expression()
+        self._expect("..")
+        high = self.expression()
+        self._expect(":")
+        body = self.expression()
+        self._expect(")")
+        return Over(function, variable, low, high, body)
+
     def _drawn(self) -> Expr:
         """Read a distribution inside an expression, and return the expression for its value: a new variable.
 
@@ -851,6 +879,8 @@ class _Reader:
                     self._expect("]")
                     return Element(token.text, index)
                 if self._take("("):
+                    if self._kind == "name" and self._tokens[self._at + 1].kind == "in":
+                        return self._over(token.text)
                     arguments = self._separated(self.expression)
                     self._expect(")")
                     if token.text not in ("min", "max", "abs", "exp", "log", "sqrt", "erfc"):
@@ -888,8 +918,20 @@ def _substituted(tree: Expr, name: str, value: Expr) -> Expr:
             return Element(array, _substituted(index, name, value))
         case Apply(op, arguments):
             return Apply(op, tuple(_substituted(argument, name, value) for argument in arguments))
+        case Over(op, variable, low, high, body):
+            if variable == name:
+                raise NotDerived(f"the variable `{name[:40]}` of a range hides another")
+            return Over(op, variable, *(_substituted(part, name, value) for part in (low, high, body)))
         case _:
             return tree
+
+
+def places_of(tree: Over, low: int, high: int) -> Apply:
+    """The function of the values of the body for the integers from `low` to `high`."""
+    values = range(low, high + 1)
+    if not values:
+        raise NotDerived("a range is empty")
+    return Apply(tree.op, tuple(_substituted(tree.body, tree.variable, Literal(Fraction(value))) for value in values))
 
 
 def _mean_of(value: Expr, noise: Noise) -> Expr | None:
