@@ -26,7 +26,11 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 def mechanism(function: Callable[..., object], /) -> Mechanism: ...
 @overload
 def mechanism(
-    *, claim: Mapping[str, object] | None = None, ideal: Callable[..., object] | None = None, **constants: object
+    *,
+    claim: Mapping[str, object] | None = None,
+    ideal: Callable[..., object] | None = None,
+    requires: Callable[..., bool] | None = None,
+    **constants: object,
 ) -> Callable[[Callable[..., object]], Mechanism]: ...
 def mechanism(
     function: Callable[..., object] | None = None,
@@ -34,17 +38,19 @@ def mechanism(
     *,
     claim: Mapping[str, object] | None = None,
     ideal: Callable[..., object] | None = None,
+    requires: Callable[..., bool] | None = None,
     **constants: object,
 ) -> Mechanism | Callable[[Callable[..., object]], Mechanism]:
     """Make a function a mechanism; the decorator may have arguments.
 
     `claim` is the accuracy claimed, `dict(alpha="dd", beta="…")`. `ideal` is a function that gives the right answer; by
-    default this is the mechanism without its noise. All other arguments are constants.
+    default this is the mechanism without its noise. `requires` is a condition on the arguments that every input
+    satisfies, such as `lambda q: min(q) >= 0`. All other arguments are constants.
 
     dipc reads the arguments and the body from the source when the mechanism is first used. A proof executes none of
     them. Raises TypeError if the argument is not a function.
     """
-    del claim, ideal, constants
+    del claim, ideal, requires, constants
 
     def decorate(function: Callable[..., object]) -> Mechanism:
         if not isinstance(function, FunctionType):

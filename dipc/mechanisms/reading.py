@@ -25,6 +25,7 @@ from dipc.mechanisms.module import (
     parsed,
     rational,
 )
+from dipc.mechanisms.preconditions import ConditionReader
 from dipc.mechanisms.rounding import Rounding, form_of_constant, unmarked
 from dipc.mechanisms.statements import Answer, Statements
 from dipc.mechanisms.types import (
@@ -118,6 +119,7 @@ class _Header:
         self.claim: python.expr | None = None
         self.ideal: python.FunctionDef | None = None
         self.ideal_written: python.expr | None = None
+        self.requires: python.Lambda | python.FunctionDef | None = None
         self._decorator()
 
     # --- the decorator ----------------------------------------------------------------------------
@@ -151,6 +153,8 @@ class _Header:
                     self.claim = keyword.value
                 case "ideal":
                     self._ideal_of(keyword.value)
+                case "requires":
+                    self._requires_of(keyword.value)
                 case name:
                     self._constant(name, keyword.value)
 
@@ -193,6 +197,31 @@ class _Header:
                     code=BAD_HEADER,
                 )
 
+    def _requires_of(self, value: python.expr) -> None:
+        match value:
+            case python.Constant(value=None):
+                pass
+            case python.Name(id=name) if name in self.module.functions:
+                self.requires = self.module.functions[name]
+            case python.Lambda():
+                self.requires = value
+            case _:
+                raise self.module.wrong(
+                    value,
+                    "the precondition must be a function of this file",
+                    "write `requires=lambda q: min(q) >= 0`",
+                    code=BAD_HEADER,
+                )
+
+    def _precondition(self, final: _Final) -> Iterator[ast.RequiresDecl]:
+        """Yield the precondition, if there is one. The inputs are those of `final`."""
+        if self.requires is not None:
+            statements = Statements(self.module, final.constants, self._argument_constants())
+            statements.taken |= final.kinds.keys() - final.constants.keys()
+            statements.taken |= {each.name for each in final.inputs.values() if isinstance(each, Scalar | Array)}
+            condition = ConditionReader(self.module, statements, final.inputs).read(self.requires)
+            yield ast.RequiresDecl(condition, self.module.span(self.requires))
+
     # --- the program ------------------------------------------------------------------------------
 
     def reading(self) -> Reading:
@@ -211,6 +240,7 @@ class _Header:
             declarations.append(ast.ConstDecl(tuple(constants), span))
         for declared, kind, place in inputs:
             declarations.append(ast.VariableDecl(ast.Role.INPUT, (declared,), kind.type(place), None, place))
+        declarations += self._precondition(final)
         declarations += outputs
         declarations += final.variables()
         if self.claim is not None:

@@ -35,6 +35,7 @@ from dipc.text.core import (
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean
 from dipc.text.expressions import Elaborator
+from dipc.text.printer import print_expression
 from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue, Findings, Scope
 
 
@@ -42,8 +43,8 @@ from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue,
 class Precondition:
     """The conjunction of all `requires` of a program.
 
-    The condition reads `slots` of its own; `inputs` has the program's input slot of each. `text` is the condition as
-    written, `span` the place of the first `requires`.
+    The condition reads `slots` of its own; `inputs` has the program's input slot of each. `text` is the condition in
+    canonical form, `span` the place of the first `requires`.
     """
 
     condition: Condition
@@ -127,7 +128,7 @@ def _value(expr: DomExpr, values: Sequence[Value]) -> Value:
 
 
 def compile_precondition(
-    required: Sequence[ast.RequiresDecl], shared: Scope, findings: Findings, source: SourceText
+    required: Sequence[ast.RequiresDecl], shared: Scope, findings: Findings
 ) -> Precondition | None:
     """Return the conjunction of all `requires`, with names resolved; None if there are none or one is wrong.
 
@@ -144,13 +145,9 @@ def compile_precondition(
     whole = known[0]
     for condition, each in zip(known[1:], required[1:], strict=True):
         whole = junction(DomOp.AND, whole, condition, each.span)
-    texts = [_one_line(source, each.condition) for each in required]
+    texts = [print_expression(each.condition) for each in required]
     text = texts[0] if len(texts) == 1 else " and ".join(f"({each})" for each in texts)
     return Precondition(whole, tuple(scope.slots), inputs, text, required[0].span)
-
-
-def _one_line(source: SourceText, expr: ast.Expr) -> str:
-    return " ".join(source.text[expr.span.start : expr.span.end].split())
 
 
 def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:

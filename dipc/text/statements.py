@@ -751,7 +751,7 @@ def _main(program: ast.ProgramTree, scope: Scope, findings: Findings) -> CorePro
         next(blocks(program.declarations, ast.IdealDecl, findings), None),
         domains={name: domain.type for name, domain in scope.domains.items() if domain.type is not None},
         metric=next((compile_metric(each, scope, findings) for each in metrics), None),
-        requires=compile_precondition(required, scope, findings, findings.source),
+        requires=compile_precondition(required, scope, findings),
     )
 
 
