@@ -43,9 +43,9 @@ from dipc.text.ast import (
     Element,
     Eps,
     Expr,
+    Extremum,
     Name,
     Number,
-    Over,
     Truth,
     Unary,
     UnaryOp,
@@ -319,7 +319,7 @@ class _Evaluation:
                     "",
                     "give values that differ from row to row in a column of the table",
                 )
-            case Over():
+            case Extremum():
                 what = f"{self.expression.what} cannot depend on a range of the program's variables"
                 raise self._error("E0604", what, node)
         assert_never(node)

@@ -43,9 +43,9 @@ class _Places:
     high: ast.Expr
     span: Span
 
-    def over(self, function: str, body: ast.Expr) -> ast.Expr:
+    def extremum(self, function: str, body: ast.Expr) -> ast.Expr:
         """The least or greatest value of `body` at these indices."""
-        return ast.Over(function, self.variable, number(0, self.span), self.high, body, self.span)
+        return ast.Extremum(function, self.variable, number(0, self.span), self.high, body, self.span)
 
 
 class ConditionReader:
@@ -118,7 +118,7 @@ class ConditionReader:
                 return body
             case ast.Compare(op=op, left=left, right=right):
                 least, greatest = (
-                    places.over(function, ast.Binary(BinaryOp.SUBTRACT, left, right, span))
+                    places.extremum(function, ast.Binary(BinaryOp.SUBTRACT, left, right, span))
                     for function in ("min", "max")
                 )
                 zero = number(0, span)
@@ -160,11 +160,11 @@ class ConditionReader:
             case python.Call(func=python.Name(id="min" | "max" as name), args=[inner], keywords=[]):
                 if isinstance(inner, python.GeneratorExp | python.ListComp):
                     with self._places(inner) as places:
-                        return places.over(name, self._term(inner.elt))
+                        return places.extremum(name, self._term(inner.elt))
                 array = self._array(inner)
                 if array is not None:
                     places = self._fresh(array.length, span)
-                    return places.over(name, ast.Element(array.name, ast.Name(places.variable, span), span))
+                    return places.extremum(name, ast.Element(array.name, ast.Name(places.variable, span), span))
             case python.Call(func=python.Name(id="sum"), args=[inner], keywords=[]):
                 array = self._array(inner)
                 if array is not None and not array.length.terms:

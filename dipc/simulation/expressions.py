@@ -618,7 +618,7 @@ class BatchExpressions:
                 if any(isinstance(value, SimulatedForm) for column in columns for value in column.values):
                     return self._selected(function, columns, runs)
                 return apply(_FUNCTIONS[function], *columns)
-            case ast.Drawn() | ast.Over():
+            case ast.Drawn() | ast.Extremum():
                 raise AssertionError("`dipc.text` gives what is drawn a variable, and refuses ranges in programs")
             case _:
                 assert_never(expr)

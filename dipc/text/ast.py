@@ -163,7 +163,7 @@ class Call:
 
 
 @frozen
-class Over:
+class Extremum:
     """`min(i in 1..m : q[i])`, in preconditions: the function of the body's values for all integers of a range."""
 
     function: str
@@ -182,7 +182,7 @@ class Drawn:
     span: Span = _span()
 
 
-Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call | Over | Drawn
+Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call | Extremum | Drawn
 
 
 # --- distributions ---------------------------------------------------------------------------------

@@ -119,8 +119,8 @@ class Elaborator(References):
                 return self._eps(expr.span)
             case ast.Drawn():
                 return self._drawn_here(expr)
-            case ast.Over():
-                return self._over_here(expr)
+            case ast.Extremum():
+                return self._extremum_here(expr)
             case _:
                 assert_never(expr)
 
@@ -138,7 +138,7 @@ class Elaborator(References):
         )
         return UNKNOWN
 
-    def _over_here(self, expr: ast.Over) -> Unknown:
+    def _extremum_here(self, expr: ast.Extremum) -> Unknown:
         self.findings.report(
             ProgramCode.MISUSED_NAME,
             expr.span,

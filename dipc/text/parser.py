@@ -133,7 +133,7 @@ FOREIGN_DISTRIBUTIONS = {
     "gumbel": "the largest of scores with Gumbel noise is drawn by `Exp(eps/2, v in D : score)`",
 }
 #: The functions of all values of an expression over a range.
-_OVER = ("min", "max")
+_EXTREMA = ("min", "max")
 CLAIM_FIELDS = ("alpha", "beta", "gamma", "error", "eps", "inputs")
 METRIC_FIELDS = ("input", "apart", "output", "same", "dd")
 
@@ -493,14 +493,14 @@ class Builder:
             )
         return _parent(ast.Call(function, arguments, _span(children)), children)
 
-    def over(self, children: Children) -> Subtree:
+    def extremum(self, children: Children) -> Subtree:
         function, variable = str(children[0]), str(children[2])
-        if function not in _OVER:
+        if function not in _EXTREMA:
             message = f"`{function}` does not take a range"
             notes = ("`min(i in 1..m : q[i])` and `max(i in 1..m : q[i])` do",)
             raise Problem(SyntaxCode.BAD_CALL, _span(children), message, "", notes)
         low, high, body = _nodes(children)
-        return _parent(ast.Over(function, variable, low, high, body, _span(children)), children)
+        return _parent(ast.Extremum(function, variable, low, high, body, _span(children)), children)
 
     eps = _made_of(ast.Eps, as_=_leaf_of)
 

@@ -188,14 +188,14 @@ class _Elaborator(Elaborator):
         """Return the condition with `min(i in 1..m : E)` replaced by `min` of the values of E; report faults."""
 
         def change(node: ast.Expr) -> ast.Expr | None:
-            if not isinstance(node, ast.Over):
+            if not isinstance(node, ast.Extremum):
                 return None
             every = [self.expanded(substituted(node.body, node.variable, place)) for place in self._range(node)]
             return ast.Call(node.function, tuple(every), node.span) if every else node
 
         return rewritten(tree, change)
 
-    def _range(self, node: ast.Over) -> range:
+    def _range(self, node: ast.Extremum) -> range:
         low, high = self.integer(node.low, "a bound of the range"), self.integer(node.high, "a bound of the range")
         free = self.check_local(node.variable, node.span, "the variable", may_hide_variables=False)
         if low is None or high is None or not free:

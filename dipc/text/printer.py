@@ -282,7 +282,7 @@ def _written(expression: ast.Expr) -> Written:
             return Written(_distribution(distribution))
         case ast.Call(function, arguments):
             return applied(function, map(_written, arguments))
-        case ast.Over(function, variable, low, high, body):
+        case ast.Extremum(function, variable, low, high, body):
             return Written(f"{function}({variable} in {_range(low, high)} : {print_expression(body)})")
         case ast.Unary(op, operand):
             return prefixed(op.value, _written(operand))

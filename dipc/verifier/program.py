@@ -21,10 +21,10 @@ from dipc.verifier.syntax import (
     Element,
     Epsilon,
     Expr,
+    Extremum,
     Listed,
     Literal,
     Name,
-    Over,
     Range,
     places_of,
     spread_out,
@@ -399,7 +399,7 @@ class _Compiler:
 
     def _without_ranges(self, tree: Expr) -> Expr:
         match tree:
-            case Over(variable=variable, low=low, high=high):
+            case Extremum(variable=variable, low=low, high=high):
                 self._require_new(variable, {*self.variables, *self.constants, *self.labels, *_RESERVED})
                 ends = self.integer(low), self.integer(high)
                 self.budget.spend(10 * max(0, ends[1] - ends[0]))
@@ -591,7 +591,7 @@ class _Compiler:
                 if place is None or place.denominator != 1 or not 0 <= place < len(variable.slots):
                     return Fault(f"`{name}` has no element {offset.value}")
                 return self._read(variable.slots[int(place)])
-            case Over():
+            case Extremum():
                 raise NotDerived("a range can only stand in `requires`")
             case Apply("exp" | "sqrt" | "log" as op):
                 raise NotDerived(f"an expression of the program cannot contain `{op}`")

@@ -60,7 +60,7 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class Extremum:
     """The least or greatest value of `body` for all integers of a range, in a precondition: `min(i in 1..m : q[i])`."""
 
     op: str
@@ -70,7 +70,7 @@ class Over:
     body: Expr
 
 
-Expr = Literal | Epsilon | Name | Element | Apply | Over
+Expr = Literal | Epsilon | Name | Element | Apply | Extremum
 
 
 def expression_text(tree: Expr) -> str:
@@ -87,7 +87,7 @@ def expression_text(tree: Expr) -> str:
             return "eps"
         case Element(name, index):
             return f"{name}[{expression_text(index)}]"
-        case Over(op, variable, low, high, body):
+        case Extremum(op, variable, low, high, body):
             ends = f"{expression_text(low)}..{expression_text(high)}"
             return f"{op}({variable} in {ends} : {expression_text(body)})"
         case Apply(op, arguments):
@@ -690,7 +690,7 @@ class _Reader:
         self._expect("]")
         return Element(name, index)
 
-    def _over(self, function: str) -> Over:
+    def _extremum(self, function: str) -> Extremum:
         """Read `i in 1..m : q[i])`, of a function whose parenthesis has been read."""
         if function not in ("min", "max"):
             raise NotDerived(f"`{function[:40]}` does not take a range")
@@ -702,7 +702,7 @@ class _Reader:
         self._expect(":")
         body = self.expression()
         self._expect(")")
-        return Over(function, variable, low, high, body)
+        return Extremum(function, variable, low, high, body)
 
     def _drawn(self) -> Expr:
         """Read a distribution inside an expression, and return the expression for its value: a new variable.
@@ -880,7 +880,7 @@ class _Reader:
                     return Element(token.text, index)
                 if self._take("("):
                     if self._kind == "name" and self._tokens[self._at + 1].kind == "in":
-                        return self._over(token.text)
+                        return self._extremum(token.text)
                     arguments = self._separated(self.expression)
                     self._expect(")")
                     if token.text not in ("min", "max", "abs", "exp", "log", "sqrt", "erfc"):
@@ -918,15 +918,15 @@ def _substituted(tree: Expr, name: str, value: Expr) -> Expr:
             return Element(array, _substituted(index, name, value))
         case Apply(op, arguments):
             return Apply(op, tuple(_substituted(argument, name, value) for argument in arguments))
-        case Over(op, variable, low, high, body):
+        case Extremum(op, variable, low, high, body):
             if variable == name:
                 raise NotDerived(f"the variable `{name[:40]}` of a range hides another")
-            return Over(op, variable, *(_substituted(part, name, value) for part in (low, high, body)))
+            return Extremum(op, variable, *(_substituted(part, name, value) for part in (low, high, body)))
         case _:
             return tree
 
 
-def places_of(tree: Over, low: int, high: int) -> Apply:
+def places_of(tree: Extremum, low: int, high: int) -> Apply:
     """The function of the values of the body for the integers from `low` to `high`."""
     values = range(low, high + 1)
     if not values:
