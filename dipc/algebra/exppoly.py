@@ -36,6 +36,10 @@ _MOST_DEGREE = 2_000_000
 #: Nor where one has a higher degree than this and the other depends on e^eps: the quotient may be dense.
 _MOST_DENSE_DEGREE = 20_000_000
 
+#: Two functions of a higher degree than the first over their common unit, and with more than the second times as many
+#: powers of y as terms, are sparse: by a common divisor such as 1 - y they would become long.
+_SPARSE_DEGREE, _SPARSE_GAPS = 2_000, 50
+
 #: One term c·eps^k·e^{q·eps} as (k, q, c).
 Term = tuple[int, Fraction, Fraction]
 
@@ -263,6 +267,36 @@ class ExpPoly:
         check_degrees(int(left.degrees()[1]), int(right.degrees()[1]))
         return ExpPoly(left.gcd(right), 0, unit)
 
+    def coarse_divisor(self, other: ExpPoly) -> ExpPoly | None:
+        """A common divisor of two sparse functions whose exponents have different units; None for other functions.
+
+        It is the greatest of those whose exponents are multiples of both units, up to a factor c·e^{q·eps}.
+        """
+        if self.least_unit == other.least_unit:
+            return None
+        (left, _), (right, _), unit = self._aligned(other)
+        degree = min(int(left.degrees()[1]), int(right.degrees()[1]))
+        if degree <= max(_SPARSE_DEGREE, _SPARSE_GAPS * (len(left) + len(right))):
+            return None
+        shared = gcd(self._unit, other._unit)
+        # Σ y^r·f_r(x, y^step) over r < step is a multiple of d(x, y^step) exactly if each f_r is one of d.
+        step = unit // shared
+        parts: dict[tuple[bool, int], dict[tuple[int, int], flint.fmpq]] = {}
+        for is_left, poly in ((True, left), (False, right)):
+            for (k, j), c in poly.terms():
+                parts.setdefault((is_left, int(j) % step), {})[int(k), int(j) // step] = c
+        divisor: ExpPoly | None = None
+        for part in parts.values():
+            own = ExpPoly.from_integer_exponents(part, shared)
+            divisor = own if divisor is None else own.common_divisor(divisor)
+        return divisor
+
+    @property
+    def least_unit(self) -> int:
+        """The least n >= 1 such that all exponents are multiples of 1/n."""
+        self._reduce()
+        return self._unit
+
     @property
     def unit(self) -> int:
         """An n >= 1 such that all exponents are multiples of 1/n, not necessarily the least one."""
@@ -305,6 +339,13 @@ class ExpPoly:
         else:
             (j, _), position = min(((j, k), index) for index, (k, j) in enumerate(self._poly.monoms()))
         return Fraction(int(j) + self._low, self._unit), to_fraction(self._poly.coefficient(position))
+
+    def ends(self) -> tuple[Term, Term]:
+        """The least and the greatest term (k, q, c) by (q, k). The function must not be zero."""
+        unit, terms = self.integer_terms()
+        found = [choose(terms, key=itemgetter(1, 0)) for choose in (min, max)]
+        (start, end) = [(k, Fraction(j, unit), to_fraction(c)) for k, j, c in found]
+        return start, end
 
     def exact_quotient(self, divisor: ExpPoly) -> ExpPoly:
         """The g in the ring with self = g·divisor. Raises ArithmeticError where no such g exists."""
@@ -424,21 +465,24 @@ def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> 
 
 
 class Quotient:
-    """An immutable quotient numerator/denominator in lowest terms, with denominator(eps) > 0 for every eps > 0.
+    """An immutable quotient numerator/denominator, with denominator(eps) > 0 for every eps > 0.
 
-    `==` is equality of functions. Integers, fractions and ring elements may stand on either side of an operator.
+    It is in lowest terms unless that would make it long: see `ExpPoly.coarse_divisor`. `==` is equality of functions.
+    Integers, fractions and ring elements may stand on either side of an operator.
     """
 
-    __slots__ = ("denominator", "numerator")
+    __slots__ = ("denominator", "known_hash", "numerator")
 
     def __init__(self, numerator: ExpPoly, denominator: ExpPoly) -> None:
         """Reduce numerator/denominator; the caller guarantees denominator(eps) > 0 for every eps > 0."""
+        self.known_hash: int | None = None
         self.numerator, self.denominator = _normal(*_reduced(numerator, denominator))
 
     @classmethod
     def coprime(cls, numerator: ExpPoly, denominator: ExpPoly) -> Quotient:
         """The quotient of two functions that the caller knows to have no common divisor, otherwise as `Quotient`."""
         result = cls.__new__(cls)
+        result.known_hash = None
         result.numerator, result.denominator = _normal(numerator, denominator)
         return result
 
@@ -461,10 +505,33 @@ class Quotient:
         if not isinstance(other, Quotient | ExpPoly | Fraction | int):
             return NotImplemented
         other = Quotient.convert(other)
-        return self.numerator == other.numerator and self.denominator == other.denominator
+        if self.denominator == other.denominator:
+            return self.numerator == other.numerator
+        if not (self._may_reduce or other._may_reduce):
+            return False
+        return self.numerator * other.denominator == other.numerator * self.denominator
 
     def __hash__(self) -> int:
-        return hash(self.numerator) if self.denominator == 1 else hash((self.numerator, self.denominator))
+        if self.known_hash is None:
+            if self.denominator == 1:
+                self.known_hash = hash(self.numerator)
+            elif self._may_reduce:
+                self.known_hash = hash(self._ends)
+            else:
+                self.known_hash = hash((self.numerator, self.denominator))
+        return self.known_hash
+
+    @property
+    def _may_reduce(self) -> bool:
+        """Whether numerator and denominator may have a common divisor, which would make them long."""
+        units = self.numerator.least_unit, self.denominator.least_unit
+        return units[0] != units[1] or self.denominator.degree() > _SPARSE_DEGREE
+
+    @property
+    def _ends(self) -> tuple[object, ...]:
+        """The quotients of the least and of the greatest terms, which common divisors do not change."""
+        (start, end), (first, last) = (each.ends() for each in (self.numerator, self.denominator))
+        return tuple([(k - m, q - r, c / d) for (k, q, c), (m, r, d) in ((start, first), (end, last))])
 
     def __repr__(self) -> str:
         return f"Quotient(({self.numerator}) / ({self.denominator}))"
@@ -541,7 +608,9 @@ def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly
 
 def positive_divisor(value: ExpPoly, positive: ExpPoly) -> ExpPoly | None:
     """A greatest common divisor that is positive for every eps > 0 if `positive` is; None if it is a unit."""
-    divisor = value.common_divisor(positive)
+    divisor = value.coarse_divisor(positive)
+    if divisor is None:
+        divisor = value.common_divisor(positive)
     if divisor.is_unit():
         return None
     # A divisor of a function without positive zeros has no positive zero: its sign at 1 is its sign everywhere.

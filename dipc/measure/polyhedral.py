@@ -211,9 +211,6 @@ def _descends(system: ValueSystem, value: int, ancestor: int) -> bool:
 # added noise, which smooths the message, instead of a range, which takes the difference of two shifted integrals.
 # Integers have masses and sums instead, if all values are sums and differences of the noises.
 
-#: Degrees in e^{eps/unit} beyond which a common divisor of measure and normalizers is not looked for.
-_MOST_DEGREE = 10_000
-
 _ONE = Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)})
 _ZERO = Piece.zero()
 
@@ -252,19 +249,11 @@ def normalizer(noise: Noise) -> ExpPoly:
 
 
 def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
-    """Return `measure` over the normalizers of the densities that it was computed from.
-
-    Where the exponents have a large common denominator, the quotient is not in lowest terms.
-    """
+    """Return `measure` over the normalizers of the densities that it was computed from."""
     below = ExpPoly.ONE
     for noise in noises:
         below = below * normalizer(noise)
-    if below == ExpPoly.ONE or measure.is_zero():
-        return measure
-    unit = lcm(measure.unit, below.unit)
-    if max(measure.span, below.span) * unit > _MOST_DEGREE:
-        return Quotient.coprime(measure, below)
-    return simplest(Quotient(measure, below))
+    return measure if below == ExpPoly.ONE else simplest(Quotient(measure, below))
 
 
 def value_tree_measure(event: Event, limit: Limits) -> Closed:

@@ -101,3 +101,47 @@ def test_the_checker_follows(
     accepted, text = dipc("verify", "proof.json", "--program", "halves.dip", "--table", "halves.csv")
     assert accepted == 0, text
     assert "derivation   1 of 1" in text
+
+
+# --- sparse quotients -------------------------------------------------------------------------------------------------
+
+
+def falling(length: Fraction) -> ExpPoly:
+    return ExpPoly.ONE - ExpPoly.term(1, 0, -length)
+
+
+sharp = st.integers(1, 10**9).map(lambda n: Fraction(n, 10**9) + 1)
+
+
+@given(sharp, sharp, widths)
+def test_sparse_quotients_stay_short(one: Fraction, other: Fraction, width: Fraction) -> None:
+    """(1 - e^{-c·eps})/(1 - e^{-w·eps}) in lowest terms may have 10^9 terms."""
+    quotient = Quotient(falling(one), falling(width))
+    assert len(quotient.numerator) + len(quotient.denominator) <= 4
+    more = quotient + Quotient(falling(other), falling(width))
+    assert len(more.numerator) <= 4
+    assert more - quotient == Quotient(falling(other), falling(width))
+    assert (quotient * falling(width)).in_ring() == falling(one)
+    assert Quotient(falling(one) * falling(width), falling(width)).in_ring() == falling(one)
+
+
+@given(sharp, widths, st.integers(2, 5))
+def test_equal_functions_are_equal_and_hash_alike(length: Fraction, width: Fraction, factor: int) -> None:
+    """Both sides are one function, with a common divisor on one of them: 1 - y^n is a multiple of 1 - y."""
+    short = Quotient(falling(length), falling(width))
+    long = Quotient.coprime(falling(length) * falling(width / 10**7), falling(width) * falling(width / 10**7))
+    assert short == long
+    assert hash(short) == hash(long) or len(short.numerator) > 2
+    assert short != Quotient(falling(length * factor), falling(width))
+    assert long != Quotient(falling(length), falling(width * factor))
+
+
+@given(st.integers(3, 9), widths)
+def test_coarse_divisors_divide(count: int, width: Fraction) -> None:
+    fine = falling(width / 10**6) * falling(width * count)
+    coarse = falling(width) * falling(width * count)
+    divisor = fine.coarse_divisor(coarse)
+    assert divisor is not None
+    assert fine.exact_quotient(divisor) * divisor == fine
+    assert coarse.exact_quotient(divisor) * divisor == coarse
+    assert len(divisor) > 1

@@ -60,8 +60,19 @@ def test_a_quotient_that_is_in_the_ring_says_so() -> None:
 
 
 def test_a_common_divisor_of_huge_degrees_is_given_up_at_once() -> None:
-    # Over the common unit both denominators have degrees near 10^18, and FLINT would abort the process.
-    left = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, Fraction(-1, 10**9)))
-    right = Quotient(ExpPoly.ONE, 2 + ExpPoly.term(1, 0, Fraction(-1, 10**9 + 1)))
+    # Over their unit both denominators have degrees near 10^18, and FLINT would abort the process.
+    unit = 10**18 + 9
+    left = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, Fraction(-unit - 1, unit)))
+    right = Quotient(ExpPoly.ONE, 2 + ExpPoly.term(1, 0, Fraction(-unit - 2, unit)))
     with pytest.raises(LimitReached):
         left + right
+
+
+def test_common_divisors_of_functions_with_different_units_are_coarse() -> None:
+    # Over the common unit both denominators have degrees near 10^18.
+    left = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, Fraction(-1, 10**9)))
+    right = Quotient(ExpPoly.ONE, 2 + ExpPoly.term(1, 0, Fraction(-1, 10**9 + 1)))
+    low, high = (left + right).enclosure(Fraction(1), 20)
+    assert low <= Fraction(1, 2) + Fraction(1, 3) + Fraction(1, 10**9)
+    assert high >= Fraction(1, 2) + Fraction(1, 3)
+    assert len((left + right).denominator) == 4
