@@ -38,7 +38,7 @@ _MOST_DENSE_DEGREE = 20_000_000
 
 #: Two functions of a higher degree than the first over their common unit, and with more than the second times as many
 #: powers of y as terms, are sparse: by a common divisor such as 1 - y they would become long.
-_SPARSE_DEGREE, _SPARSE_GAPS = 2_000, 50
+_SPARSE_DEGREE, _SPARSE_GAPS = 64, 8
 
 #: One term c·eps^k·e^{q·eps} as (k, q, c).
 Term = tuple[int, Fraction, Fraction]

@@ -76,10 +76,11 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if report.proof == OF_NOISY_VALUES:
         raise Uncertified("a proof by post-processing has none: release the noisy values and certify that program")
     by_events = report.counterexample is not None and report.counterexample.balls
-    if question.real_outputs and not claim.is_pure and report.proof is None and not by_events:
+    if question.real_outputs and report.proof is None and not by_events:
         if report.verdict is PrivacyVerdict.NOT_PRIVATE:
             return sealed(_OfClosedForms(question, report).of_an_event(_as_event(question, report), tool))
-        return _with_a_delta(question, report, tool)
+        if not claim.is_pure:
+            return _with_a_delta(question, report, tool)
     if not isinstance(pairs, Pairs) and report.verdict is PrivacyVerdict.PRIVATE:
         if not (question.finite_outputs or claim.is_pure) and report.proof is None:
             return _with_a_delta(question, report, tool)

@@ -73,7 +73,7 @@ from dipc.algebra.reals import ONE, Real
 from dipc.frozen import frozen
 from dipc.measure.event import Event, Noise
 from dipc.measure.power_series import DISK, coefficients, precision
-from dipc.noise.law import Measure
+from dipc.noise.law import Measure, Missing
 from dipc.sign.normal import NormalFunction, normal_function
 
 #: The most nodes of an integral, and on one panel of it, and the most pieces of one event.
@@ -877,9 +877,13 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
     """
     if noise.law.measure is Measure.INTEGRALS:
         return Normal(noise.law.normal_variance(noise.rate) * factor**2)
-    sides = noise.law.sides(noise.rate)
+    refused = OutsideFragment(f"{noise.law.name} noise is compared with Gaussian noise, which is not covered yet")
+    try:
+        sides = noise.law.sides(noise.rate)
+    except Missing:
+        raise refused from None
     if noise.law.whole or sides.left is None or sides.left != sides.right:
-        raise OutsideFragment(f"{noise.law.name} noise is compared with Gaussian noise, which is not covered yet")
+        raise refused
     return Exponential(sides.left / abs(factor))
 
 
