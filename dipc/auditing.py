@@ -272,7 +272,7 @@ class _FiniteLaws:
         return ends, max(ratios, key=lambda each: each[0])[2]
 
     def sets(self, first: int) -> list[_Set]:
-        """A selection of the sets."""
+        """Return sets of outputs to test, each with the outputs of the greatest ratios of both probabilities."""
         ours, theirs = self._laws[first], self._laws[1 - first]
         shares = {
             answer: tuple(
@@ -346,7 +346,10 @@ class _RealLaws:
         return self._exact, self._claimed
 
     def sets(self, first: int) -> list[_Set]:
-        """A selection of the sets. Raises Undecided."""
+        """Return the sets of outputs to test: a worst set for each of several budgets up to the largest loss.
+
+        A worst set has the largest excess of its probability at input `first` over the allowed one. Raises Undecided.
+        """
         most = _MOST_LOSS if self._exact is None else self._exact[0]
         one, two = self._points[first], self._points[1 - first]
         result = []

@@ -295,9 +295,9 @@ def integer_tolerance(tolerance: Fraction) -> int:
 
 
 def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
-    """The failure probability of each of `partitions` that keeps that of any failure within `flakiness`.
+    """The failure probability that each of `partitions` may have, if any of them fails with at most `flakiness`.
 
-    The bound is a union bound.
+    By the union bound it is `flakiness` / `partitions`.
     """
     if partitions < 1:
         raise ValueError("give at least one partition")

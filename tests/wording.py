@@ -116,10 +116,11 @@ def _in_source(tree: ast.Module, *, messages: bool) -> Iterator[tuple[int, str]]
         if opener in FORBIDDEN_OPENERS:
             yield place.lineno, f"docstring starts with {opener}"
         yield from ((place.lineno + line, text) for line, text in _long_sentences(docstring))
-        if not isinstance(node, ast.ClassDef):
-            for word in dict.fromkeys(re.findall(r"(?<!`)`([A-Za-z_]\w*)`(?!`)", docstring)):
-                if word not in known:
-                    yield place.lineno, f"`{word}` is no parameter, field, name of the module or word of the language"
+        if isinstance(node, ast.ClassDef):
+            known |= {argument.arg for argument in ast.walk(node) if isinstance(argument, ast.arg)}
+        for word in dict.fromkeys(re.findall(r"(?<!`)`([A-Za-z_]\w*)`(?!`)", docstring)):
+            if word not in known:
+                yield place.lineno, f"`{word}` is no parameter, field, name of the module or word of the language"
     if docstring := ast.get_docstring(tree):
         docstrings.add(tree.body[0].value)  # type: ignore[attr-defined]
         yield from ((1 + line, text) for line, text in _long_sentences(docstring))
@@ -199,6 +200,7 @@ def _languages() -> frozenset[str]:
             "undecided",
             "none",
             "nan",
+            "inf",
             "metric",
             "requires",
         }

@@ -93,7 +93,10 @@ class Arithmetic:
         return self.quotient(flow.numerator, self._numerator_over(_Flow(ExpPoly.ONE, {}), flow.powers))
 
     def _numerator_over(self, flow: _Flow, powers: Mapping[ExpPoly, int]) -> ExpPoly:
-        """The numerator of `flow` over the divisors `powers`, none of them to a lower power than in `flow`."""
+        """The numerator of `flow` once it is written over the product of divisors `powers`.
+
+        Each divisor must have at least its power in `flow`.
+        """
         numerator = flow.numerator
         if flow.powers == powers:
             return numerator
@@ -258,7 +261,7 @@ class _Blocks(Generic[S]):
             row.blocks = now
 
     def add(self, s: S, row: _Row[S]) -> None:
-        """Eliminate state `s` with its `row`: one block with all blocks that the row has passed through."""
+        """Record that state `s` is eliminated: merge `s` and all blocks of its `row` into one block, named `s`."""
         self.determinants[s] = row.pivot
         self.parents.update(dict.fromkeys(row.blocks, s))
 
@@ -271,7 +274,7 @@ class _Blocks(Generic[S]):
 
 
 def _numerator_over(value: Closed, common: ExpPoly) -> ExpPoly:
-    """The numerator of `value` over the denominator `common`, a multiple of the denominator of `value`."""
+    """The numerator of `value` once it is written over `common`, a multiple of its denominator."""
     above, below = fraction_of(value)
     return above * (common if below == 1 else common.exact_quotient(below))
 

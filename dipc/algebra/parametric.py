@@ -152,7 +152,7 @@ class Parametric:
         )
 
     def exponential(self) -> Parametric | None:
-        """The exponential of this where this is eps·(q + Σ r·U) with rational q and r, else None."""
+        """The exponential of this function if it is eps·(q + Σ r·U) with rational q and r, else None."""
         rate = Fraction(0)
         rates: list[tuple[str, int, Fraction]] = []
         if self.denominator != _ONE:
@@ -327,7 +327,10 @@ class Selection:
 
 @frozen
 class Combination:
-    """The value left operation right. The divisor of a quotient is nonzero on the intervals of the question."""
+    """A sum, product or quotient of two values that is left as it is, as it has no form of its own.
+
+    The divisor of a quotient is nonzero on the intervals of the question.
+    """
 
     operation: Operation
     left: Selected

@@ -59,10 +59,11 @@ _GRID = range(-4, 5)
 
 
 class Solved(Answers):
-    """A solver of questions, which keeps its answers in `stated`.
+    """The writer's source of answers: it solves each question of the checker once, and collects the answers.
 
-    `beside` has pairs of a class's number and the place of a moving half-space: the class is not about the inputs
-    outside of this half-space, next to other answers.
+    The writer runs the checker's own steps on this source. `stated` has the answers so far, by the key of their
+    question, as a certificate states them. `beside` has pairs of a class's number and the place of one of its moving
+    half-spaces: inputs next to another answer may lie outside of this half-space, and the class is not about them.
     """
 
     def __init__(self) -> None:
@@ -154,12 +155,15 @@ class Solved(Answers):
 
 
 def with_answers(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with the answers to all questions that its steps ask, as far as the steps can be taken."""
+    """Return the certificate `data` with its `answers`: those to all questions that the checker asks about it.
+
+    If a step of the checker fails, the answers up to this step are there.
+    """
     return {**data, "answers": _solved(data).stated}
 
 
 def with_classes_named(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with its answers, and with the half-spaces of classes that are `beside` other answers."""
+    """Return the certificate `data` with its answers, and in each class the half-spaces `beside` other answers."""
     while True:
         solved = _solved(data)
         if not solved.beside:

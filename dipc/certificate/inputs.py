@@ -137,10 +137,10 @@ class _Writer:
                 return {"empty": True}
             case Refuted() as refuted:
                 return {"witness": self._witness(refuted, reader)}
-            case ProvedClass(beyond=str(beyond)) as proved:
+            case ProvedClass(unverified=str(unverified)) as proved:
                 assert row.evidence is not None, "it has this in it"
                 counted = self._counted(proved, reader, row.evidence.halfspaces) if proved.counted else None
-                return {"open": beyond} if counted is None else {"required": counted}
+                return {"open": unverified} if counted is None else {"required": counted}
             case ProvedClass() as proved:
                 return {"required": self._proved(proved, reader)}
             case None:
@@ -149,8 +149,8 @@ class _Writer:
         raise AssertionError(row.evidence)
 
     def _proved(self, proved: ProvedClass, reader: ClaimReader) -> dict[str, Any]:
-        posed = proved.posed
-        why = posed.why.bound if isinstance(posed.why, Exact) else posed.why
+        posed = proved.step
+        why = posed.evidence.bound if isinstance(posed.evidence, Exact) else posed.evidence
         assert isinstance(why, Farkas | Complement | JointEvidence)
         beta = as_read(lambda: required(reader, str(posed.variable), proved.dd, Budget()).beta)
         match why:
@@ -167,7 +167,7 @@ class _Writer:
             "greatest": None if proved.ceiling is None else _weights(proved.ceiling.weights),
             "kind": kind.value,
             "slacks": [_slack(slack) for slack in dict.fromkeys(slacks)],
-            "obligations": [self._obligation(each, beta) for each in (posed.obligation, *proved.besides)],
+            "obligations": [self._obligation(each, beta) for each in (posed.obligation, *proved.other_obligations)],
         }
 
     def _counted(self, proved: ProvedClass, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
@@ -175,13 +175,13 @@ class _Writer:
 
         None if beta does not have this property.
         """
-        posed = proved.posed
+        posed = proved.step
         if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:
             return None
         beta = as_read(lambda: reader.terms({}, "1", Budget())[2])
         if beta is None:
             return None
-        every = [self._obligation(each, beta) for each in (posed.obligation, *proved.besides)]
+        every = [self._obligation(each, beta) for each in (posed.obligation, *proved.other_obligations)]
         return {
             "variable": str(posed.variable),
             "dd": None,

@@ -115,7 +115,7 @@ def _closed(value: object) -> ReadClosed:
 
 
 def closed_value(value: object) -> ReadClosed | None:
-    """A closed form as the checker has it; None if it has a denominator."""
+    """Convert a closed form of the engine to one of the checker; None if it has a denominator."""
     return _closed(value) if isinstance(value, ExpPoly) else None
 
 
@@ -157,9 +157,10 @@ def _square(unit: Real) -> Number:
 
 @lru_cache(maxsize=100)
 def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]) -> tuple[list[int], list[list[str]]]:
-    """The sizes, and for each interval the ends of cells on each of which all sums are positive.
+    """Divide `intervals` into cells on which the checker can see that each sum of `totals` is positive.
 
-    Raises Undecided if no cells are found.
+    Returns the accuracy and the number of Taylor terms that the checker needs, and for each interval the ends of its
+    cells. Raises Undecided if no cells are found.
     """
     budget = Steps()
     left = [total for total in totals if total.terms]
@@ -257,7 +258,7 @@ def _exact(terms: Ring) -> ExpPoly:
 
 
 def closed_form(value: ReadClosed) -> ClosedForm:
-    """A function whose denominator is 1, as the engine has it."""
+    """Convert a closed form of the checker, whose denominator is 1, to one of the engine."""
     above, below = value
     assert below == ONE, "it was made so"
     return ClosedForm(_exact(above))

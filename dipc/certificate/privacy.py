@@ -63,7 +63,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
             return sealed(with_answers(_for_every_number(question, report, tool)))
         assert report.numbers is not None, "it is about every number"
         assert report.numbers.at is not None, "it is refuted at one"
-        return certify_privacy(question.question(report.numbers.at), replace(report, numbers=None), tool)
+        return certify_privacy(question.question_for(report.numbers.at), replace(report, numbers=None), tool)
     if question.runs > 1:
         raise Uncertified("several runs have none: write them as one program")
     claim, pairs = report.claim, question.pairs
@@ -326,7 +326,7 @@ class _Writer(Generic[T]):
         }
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision | None:  # noqa: ARG002
-        """The decision that was made before, None if none was kept."""
+        """Return the decision of 1 - `rest` <= `allowed` that this writer kept, or None; this base class keeps none."""
         return None
 
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
@@ -459,7 +459,7 @@ class _OfClosedForms(_Writer[Closed]):
         return self._obligations.obligation(allowed, rest, self._claim.intervals, self._kept(allowed, rest))
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision:
-        """The decision that was made before, or is made now."""
+        """Decide 1 - `rest` <= `allowed` for the claim's eps; a repeated question has the kept decision."""
         if self._last is not None and self._last[0] is allowed and self._last[1] is rest:
             return self._last[2]  # it is asked for again by whoever writes its proof
         decision = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))

@@ -351,7 +351,7 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
         assert isinstance(constant, Constant), "it is about every eps"
         assert constant.numbers is not None, "it is about every number"
         assert constant.numbers.at is not None, "one of them is the worst that was looked at"
-        one = question.question(constant.numbers.at)
+        one = question.question_for(constant.numbers.at)
     assert isinstance(one, PrivacyQuestion), "it is about one number"
     if low > 0:
         # A refutation by real outputs is looked for again, and need not be found next to the constant.

@@ -190,7 +190,7 @@ class EventTemplate:
     """The event that an exit is reached and certain real and int outputs lie in their balls, for inputs yet to come.
 
     Where `guards_hold`, its probability is the product of the measures of the components' events, times the weight of
-    the choices that lead to the exit (see `reach`); elsewhere it is 0. `inputs` are all the real and int inputs that
+    the choices that lead to the exit; elsewhere it is 0. `inputs` are all the real and int inputs that
     matter; `points` are the sides of balls of outputs that are no noise; `random_balls` the outputs that are
     continuous noise, and have a ball with two sides.
     """
@@ -297,7 +297,7 @@ class StateView:
 
 @frozen
 class EdgeView:
-    """A step: its probability is the product of the measures of `joint` over the product of those of `given`.
+    """A step: its probability is the product of the measures of `joint` over the product of those of `condition`.
 
     Both are empty for a step that is `certain`, and where the inputs are left open. `outcome` says what a comparison
     gave or what was chosen, and is empty for other steps. A choice has a `weight`: that is its probability.
@@ -308,7 +308,7 @@ class EdgeView:
     certain: bool
     outcome: str
     joint: tuple[Event, ...] = ()
-    given: tuple[Event, ...] = ()
+    condition: tuple[Event, ...] = ()
     weight: ChoiceWeight | None = None
 
 
@@ -364,7 +364,7 @@ def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -
 def _comparison(
     program: CoreProgram, state: State, source: int, goal: int, edge: Comparison, inputs: Mapping[int, Fraction] | None
 ) -> EdgeView | None:
-    """The step of a comparison's outcome, None when the inputs exclude it."""
+    """Return the step from `source` to `goal` by an outcome of a comparison; None if the inputs exclude the outcome."""
     names = _names(program, state)
     outcome = comparison_text(edge.difference, edge.known[0].op.value, *names)
     if inputs is None:

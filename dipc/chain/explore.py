@@ -240,16 +240,16 @@ class NoiseUniter:
 class _Region:
     """The constraints of a state in some coordinates; the `row` has all of them.
 
-    `given` are those on inputs alone and those that hold of the noises from the start.
+    `initial` are those on inputs alone and those that hold of the noises from the start.
     """
 
     constraints: Sequence[Constraint]
-    given: Sequence[Constraint]
+    initial: Sequence[Constraint]
     row: _Row
 
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
         """Return the constraints of the state, except given ones, that are differences with one of these ends."""
-        if not self.given:
+        if not self.initial:
             return self.row.differences(side, ends)
         return [item for item in self.constraints if (bound := item.bound) is not None and bound[side] in ends]
 
@@ -288,7 +288,7 @@ def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
     order = {item: position for position, item in enumerate(written)}
     constraints = [written.get(item, item) for item in bounds_as_constraints]
     constraints.sort(key=lambda item: order.get(item, len(order)))
-    given = dict.fromkeys(item for member in members for item in member.given)
+    given = dict.fromkeys(item for member in members for item in member.initial)
     kept = [*irredundant(constraints, list(given))]
     others = [item for item in members[0].constraints if item.bound is None]
     kept += [item for item in others if all(item in member.constraints for member in members[1:])]

@@ -443,7 +443,7 @@ def _number_between(low: Fraction | None, high: Fraction | None) -> Fraction:
 
 
 def _only_compared(flow: Flow, slot: int) -> bool:
-    """Whether a variable is drawn, around finite values, and compared with finite values, and nothing else."""
+    """True if the variable is only drawn, with a constant mean, and compared with constants."""
     program = flow.program
     if program.slots[slot].role is not Role.VAR:
         return False
@@ -517,7 +517,10 @@ def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
 
 
 def _values_among(expr: DomExpr, slots: tuple[Slot, ...]) -> set[Value] | None:
-    """Values among which that of an expression is wherever it has one; None where they are too many."""
+    """Return a set that contains each value that `expr` can have; None if there are too many of them.
+
+    Arguments without a value, such as a division by 0, are left out.
+    """
     match expr:
         case Const(value=value):
             return {value}

@@ -125,7 +125,7 @@ class RunSet:
         return sum([self.counts[end] for end in self.ends])
 
     def series(self) -> tuple[Series, ...] | None:
-        """The runs to each answer that some may give, segment by segment; None where segments have many paths."""
+        """Return the runs to each possible answer, cut into segments; None if a segment has too many paths."""
         every: list[Series] = []
         for end in self.ends:
             towards = self.towards(end)

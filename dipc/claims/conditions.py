@@ -667,7 +667,7 @@ def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _BetaP
     else:
         for tree in summands(beta.tree):
             parts.add_tree(beta, tree, names)
-    if parts.together:
+    if parts.has_mixed_summand:
         return ()
     near, far, either = (" + ".join(texts) or "0" for texts in (parts.alpha, parts.gamma, parts.either))
     if not parts.either:
@@ -679,8 +679,8 @@ def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _BetaP
 class _BetaParts:
     """The summands of beta by the distances that they depend on.
 
-    With `scaling`, only functions of distance·eps are kept if the others are nonnegative. `together` means that some
-    summand depends on both distances and can be negative.
+    With `scaling`, only functions of distance·eps are kept if the others are nonnegative. `has_mixed_summand` is true
+    if some summand depends on both distances and can be negative.
     """
 
     scaling: bool
@@ -688,7 +688,7 @@ class _BetaParts:
     alpha: list[str] = field(default_factory=list)
     gamma: list[str] = field(default_factory=list)
     either: list[str] = field(default_factory=list)
-    together: bool = False
+    has_mixed_summand: bool = False
 
     def add_term(self, k: int, q: Fraction, factors: tuple[tuple[str, int, Fraction], ...], c: Fraction) -> None:
         """Add the summand c·eps^k·e^{q·eps}·Π U^j·e^{r·U·eps}."""
@@ -717,7 +717,7 @@ class _BetaParts:
         elif distances <= set(_GAMMA):
             self.gamma.append(text)
         elif not positive:
-            self.together = True
+            self.has_mixed_summand = True
 
 
 def _replaced(tree: Expr, names: tuple[str, ...], by: Expr) -> Expr:

@@ -60,7 +60,7 @@ class EnclosedClaim:
 
     stronger: ClaimOptions
     weaker: ClaimOptions
-    said: Mapping[str, str]
+    texts: Mapping[str, str]
 
 
 def enclosed_claim(

@@ -110,7 +110,7 @@ class _Mode:
     estimate: bool = False
     runs: int | None = None
     seed: int | None = None
-    together: int = 1
+    compose: int = 1
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> _Mode:
@@ -142,7 +142,7 @@ class _Mode:
         words = [] if self.option is None else [self.option]
         words += [] if self.value is None else [str(self.value)]
         words += ["--estimate"] if self.estimate else []
-        words += ["--compose", str(self.together)] if self.together > 1 else []
+        words += ["--compose", str(self.compose)] if self.compose > 1 else []
         return (*words, *(word for name, text in given_texts.items() if text is not None for word in (name, str(text))))
 
 
@@ -188,7 +188,7 @@ def _answer(
         if mode.option == "--constant":
             return every, every.constant(options.eps), None
         return every, every.decide(read_claim(program, options.budget, None, options.eps)), None
-    question = PrivacyQuestion(program, adjacent, options.inputs, engine, work.progress, mode.together)
+    question = PrivacyQuestion(program, adjacent, options.inputs, engine, work.progress, mode.compose)
     digits = options.digits or DIGITS
     match mode.option:
         case "--constant":

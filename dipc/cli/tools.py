@@ -28,7 +28,7 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.verifier.command import EXPECTED_OPTIONS, NOT_TO_THE_END, read_certificate
 from dipc.verifier.command import verify as checked
 from dipc.verifier.document import read_document
-from dipc.verifier.reading import STEPS, Budget, Exhausted, Rejected, Unreadable
+from dipc.verifier.reading import STEPS, Budget, Exhausted, Rejected, Unreadable, UnusableArgument
 from dipc.verifier.statement import Expected
 
 _CHECKOUT = Path(dipc.__file__).resolve().parent.parent
@@ -56,15 +56,16 @@ The format: dipc/certificate/FORMAT.md, beside the installed package's code.
 
 \b
 The first line is the theorem that was proved. With --expect, or any part of a
-claim, the claim that is expected is the one of the options, else of the claim
-block of --program, else the one proved; it is met if what was proved implies it.
+claim, dipc compares it with the expected claim. Each part of the expected claim
+is that of the option, else of the claim block of --program, else the proved one.
+The expected claim is met if the theorem implies it.
 
 \b
-Exit codes: 0 accepted, nothing was taken on trust, and the claim expected is
-met; 1 rejected, or not met; 2 unreadable, older, or bad usage; 3 accepted in
-part (some rows carry no proof, or something was taken on trust: the first line
-says what), undecided, or not checked to the end, as it takes too much work or
-memory; 70 internal error.
+Exit codes: 0 accepted, nothing taken on trust, and the expected claim is met;
+1 rejected, or not met; 2 unreadable, of another version, or bad usage;
+3 undecided, or accepted in part (some rows have no proof, or something was taken
+on trust: the first line says what), or not checked to the end, because that takes
+too much work or memory; 70 internal error.
 """
 
 
@@ -127,6 +128,8 @@ def verify(
             )
             if isinstance(certificate, str):
                 theorems = later.theorems.write_theorems(read_document(certificate), budget)
+    except UnusableArgument as error:
+        raise DiagnosticError(Diagnostic("E0905", error.why, notes=(error.note,))) from None
     except Unreadable as error:
         note = "give a file that `dipc check … --certificate FILE` wrote"
         message = f"`{certificate_path}` cannot be read: {error.why}"

@@ -10,7 +10,11 @@ from dipc.verifier.functions import ONE, Closed, Ring
 
 @dataclass(frozen=True)
 class Expression:
-    """A real function: `text` in Coq's scope of reals, and `tree`, of which `den` is convertible to `text`."""
+    """A real function, as a Coq term `text` of reals and as a syntax tree `tree` of `Prelude.v`.
+
+    The denotation of the tree, which `Prelude.v` calls den, is convertible to `text`. So a proof about the tree is one
+    about the text.
+    """
 
     text: str
     tree: str

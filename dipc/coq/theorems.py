@@ -107,7 +107,7 @@ def _open_verdicts(data: Mapping[str, Any]) -> int:
 
 
 def _kinds(document: Document) -> list[str]:
-    """The name of each part: of a least number what proves and what refutes."""
+    """The names of the certificates in a document: "certificate", or the parts "proved" and "refuted" of a bracket."""
     if document.question is not Question.LEAST:
         return ["certificate"]
     return [name for name, part in (("proved", document.proved), ("refuted", document.refuted)) if part is not None]
@@ -202,7 +202,10 @@ class _Context:
         ]
 
     def denominator(self, ring: Ring, interval: int) -> list[_Factor]:
-        """The factors of a denominator, with what shows that it is positive."""
+        """Return the factors of the denominator `ring`, each with its proved sign on interval number `interval`.
+
+        Raises NotStatedError if the certificate does not prove the denominator positive there.
+        """
         for entry in self.data["positive"]:
             if read_ring(entry["function"]) != ring:
                 continue

@@ -103,12 +103,12 @@ class _Refuted(Exception):
 
 
 class SignNotFound(Exception):
-    """The sign was not found near this eps, or `beyond` it."""
+    """Raised if no sign is found near `eps`, or, if `is_beyond`, for any greater eps."""
 
-    def __init__(self, eps: Fraction, *, beyond: bool = False) -> None:
+    def __init__(self, eps: Fraction, *, is_beyond: bool = False) -> None:
         super().__init__()
         self.eps = eps
-        self.beyond = beyond
+        self.is_beyond = is_beyond
 
 
 @dataclass
@@ -141,7 +141,7 @@ class SeriesDecision:
         except _Refuted as found:
             return Decision(Verdict.INACCURATE, None, found.example)
         except SignNotFound as found:
-            if found.beyond:
+            if found.is_beyond:
                 return Decision.undecided(
                     f"beyond eps = {float(found.eps):.3g} the bounds of tails are too weak to decide"
                 )
@@ -476,7 +476,7 @@ class SeriesDecision:
     def _follow(self, interval: Interval, beta: FormCell) -> None:
         """Prove the claim on a part where beta is a quotient. Raises _Refuted, SignNotFound."""
         if not interval.lower or interval.upper is None:
-            raise SignNotFound(interval.lower, beyond=interval.lower > 0)
+            raise SignNotFound(interval.lower, is_beyond=interval.lower > 0)
         seen = [
             any(self._look_at(end, digits) for digits in _DIGITS_AT_ONE) for end in (interval.lower, interval.upper)
         ]

@@ -518,7 +518,7 @@ class Validation:
         if empty:
             return draws.count, f"the program leaves {listing(empty)} without a value"
         accepted, constants = self.accepted, self.program.core.constants
-        found = _normal(python_answer(accepted.parts, accepted.together, outputs, constants, accepted.told))
+        found = _normal(python_answer(accepted.parts, accepted.is_tuple, outputs, constants, accepted.answered))
         if isinstance(expected, Exception):
             return draws.count, f"Python raises {type(expected).__name__}: {expected}; the program gives {_text(found)}"
         if not _alike(expected, found):

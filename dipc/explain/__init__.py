@@ -79,6 +79,7 @@ _WHEN = {
     "E0816": "`dipc schema` is asked for an answer that has none",
     "E0903": "`--certificate` is given with a question that has no certificate",
     "E0904": "`dipc verify --coq` is given a certificate about privacy, whose inequalities are not written for Coq",
+    "E0905": "`dipc verify` is given a program, a table or a part of a claim that it cannot read",
     "E1005": "a plot is asked for where matplotlib is not installed",
     "E1702": "a run of `dipc run` has not ended after a million random events",
     "W1421": "a weight in a program of DiPC's format is between 0 and 1 only for some eps",

@@ -303,7 +303,7 @@ class Claims:
         alpha = self.question.claim().alpha
         return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
 
-    def sayings(self, factor: Fraction = Fraction(1)) -> Mapping[str, ClaimScope]:
+    def scopes(self, factor: Fraction = Fraction(1)) -> Mapping[str, ClaimScope]:
         """For each variable, the values at which at least one claim with `factor`·beta is not vacuous."""
         by_variable: dict[str, list[ClaimScope]] = {}
         for claimed in self.distinct:
@@ -333,10 +333,10 @@ class Claims:
 _NO_ERROR = PiecewiseForm(ExpPoly.ZERO)
 
 
-def sayings_of(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
+def claim_scopes(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
     """For eps, the values at which at least one row of the claim's table is not vacuous."""
-    sayings = [claim_scope(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
-    return {str(Variable.EPS): join_scopes(sayings)} if sayings else {}
+    scopes = [claim_scope(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
+    return {str(Variable.EPS): join_scopes(scopes)} if scopes else {}
 
 
 def interrupted_before(rest: Sequence[Inequality]) -> UnknownCases:
@@ -382,7 +382,7 @@ def claims_of(
             progress(case.number, source.total)
         try:
             inequalities = case.steps()
-            if best and isinstance(case, ClassCase) and not all(one.why.exact for one in inequalities):
+            if best and isinstance(case, ClassCase) and not all(one.evidence.exact for one in inequalities):
                 inequalities = _best_posed(case, inequalities, engine)
         except Undecided as undecided:
             reasons.setdefault(undecided.reason, []).append(case.number)
@@ -513,7 +513,7 @@ def measure_inequalities(
             progress(done, len(pending))
         while asked.decision is None:
             engine.wait()
-        obligation, why = one.obligation, one.why
+        obligation, why = one.obligation, one.evidence
         try:
             form = engine.probability(obligation.bound)
         except Undecided as undecided:
@@ -593,13 +593,13 @@ class Solution(Record):
     - `rows` prevent a smaller answer, or any answer; `undecided_row` describes a case by its number.
     - `remark` is a sentence: an additional result, or the reason why nothing was proved.
     - `eps` is the text of the intervals of the claim.
-    - `sayings` are the values at which the claim, with the answer, is not vacuous.
+    - `scopes` are the values at which the claim, with the answer, is not vacuous.
     - `warnings` point out where the claim may not mean what it seems to.
     - `interrupted` says that Ctrl-C stopped the search; the answer is the result up to then.
     """
 
     FIELDS = (
-        "schema program for=wanted status eps *details vacuous=claims_nothing says_something=sayings rows "
+        "schema program for=wanted status eps *details vacuous=claims_nothing says_something=scopes rows "
         "remark:nonempty warnings+"
     )
     #: The keys that only this kind of answer has.
@@ -617,7 +617,7 @@ class Solution(Record):
     status: Status
     rows: tuple[int, ...]
     remark: str
-    sayings: Mapping[str, ClaimScope] = field(default_factory=dict, kw_only=True)
+    scopes: Mapping[str, ClaimScope] = field(default_factory=dict, kw_only=True)
     warnings: tuple[Diagnostic, ...] = field(default=(), kw_only=True)
     interrupted: bool = field(default=False, kw_only=True)
 
@@ -635,6 +635,7 @@ class Solution(Record):
         return None
 
     at = former_property("at", "eps_answer")
+    sayings = former_property("sayings", "scopes")
     answered = former_method("answered", "with_answer")
 
     def with_answer(self) -> Question | None:
@@ -647,7 +648,7 @@ class Solution(Record):
     @property
     def claims_nothing(self) -> bool:
         """Whether the claim, with the answer, is vacuous: beta is at least 1 everywhere, or there is no input."""
-        return self.status is Status.SOLVED and all(says.is_vacuous for says in self.sayings.values())
+        return self.status is Status.SOLVED and all(says.is_vacuous for says in self.scopes.values())
 
     @property
     def program(self) -> str:

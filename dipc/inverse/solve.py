@@ -53,11 +53,11 @@ from dipc.inverse.question import (
     UnknownCases,
     Wanted,
     check_request,
+    claim_scopes,
     claims_of,
     has_integer_distances,
     measure_inequalities,
     read_question,
-    sayings_of,
 )
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
 from dipc.inverse.solve_eps import failures_by_interval, preventing, solve_eps, span_between, uncovered_parts
@@ -127,7 +127,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
             remark=remark,
             value=value,
             claims=claims,
-            sayings={} if value is None else sayings_of(question.with_claim(alpha=value).claim(), limits),
+            scopes={} if value is None else claim_scopes(question.with_claim(alpha=value).claim(), limits),
             interrupted=interrupted,
         )
 
@@ -378,7 +378,7 @@ def _answer(
         product=product,
         holds=holds,
         cell=cell,
-        sayings={} if status is Status.NONE else claims.sayings(),
+        scopes={} if status is Status.NONE else claims.scopes(),
         interrupted=remark == INTERRUPTED,
     )
 
@@ -770,7 +770,9 @@ def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequenc
 
 
 def _written(posed: Sequence[ProofStep], engine: Engine, only_at: Fraction | None) -> Sequence[WrittenForm]:
-    inequalities, _ = measure_inequalities([(1, one) for one in posed if not isinstance(one.why, BetaSummand)], engine)
+    inequalities, _ = measure_inequalities(
+        [(1, one) for one in posed if not isinstance(one.evidence, BetaSummand)], engine
+    )
     return [
         WrittenForm(
             str(claimed.closed if claimed.variable is not Variable.EPS else claimed.closed.restricted_to(only_at)),

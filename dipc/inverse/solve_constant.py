@@ -294,7 +294,7 @@ def _holds_as(decided: _Decided, wanted: bool, value: Fraction) -> bool:
 
 
 def _is_monotone(program: Program, name: str, options: Options) -> bool:
-    """Whether the first lemma applies to the constant."""
+    """True if the constant `name` only scales deviations of Gaussian noise, so that the first lemma applies to it."""
     try:
         if GaussianMechanism.from_program(program) is None:
             return False
@@ -446,7 +446,7 @@ class _OpenConstant:
             VariableDecl(Role.INPUT, (Declarator(name, None, None),), BaseTypeExpr(BaseType.REAL), None)
         )
         text = print_program(replace(tree, declarations=tuple(declarations)))
-        given = {each: value for each, value in program.core.given.items() if each != name}
+        given = {each: value for each, value in program.core.overrides.items() if each != name}
         core = load_source(SourceText("<a constant as an input>", text), given, program.core.asked_eps).core
         self._program = Program(core, program.limits)
         self._slot = next(slot for slot in core.inputs if core.slots[slot].name == name)

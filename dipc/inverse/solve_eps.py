@@ -182,7 +182,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         proved=tuple(proved_spans) if status is Status.UNDECIDED else (),
         everywhere=status is Status.SOLVED and not any(failing),
         from_there_on=status is Status.SOLVED and _to_the_end(held, intervals),
-        sayings=claims.sayings(),
+        scopes=claims.scopes(),
         interrupted=status is Status.UNDECIDED and any(cases.reason == INTERRUPTED for cases in unknown),
     )
 

@@ -23,10 +23,10 @@ from dipc.inverse.question import (
     GammaSolution,
     Question,
     Status,
+    claim_scopes,
     claims_of,
     holds,
     refuse_dependence,
-    sayings_of,
 )
 from dipc.inverse.solve_eps import failures_by_interval, span_between, uncovered_parts
 from dipc.measure.measure import Bound, Share
@@ -296,7 +296,7 @@ class _Search:
             rows=rows,
             remark=remark,
             value=value,
-            sayings={} if status is Status.NONE else sayings_of(self._claim, self._limits),
+            scopes={} if status is Status.NONE else claim_scopes(self._claim, self._limits),
             interrupted=interrupted,
         )
 
@@ -412,7 +412,7 @@ class _Everywhere:
             remark=remark,
             value=value,
             product=product,
-            sayings={} if status is Status.NONE else self._at_zero.sayings(),
+            scopes={} if status is Status.NONE else self._at_zero.scopes(),
         )
 
 

@@ -25,6 +25,7 @@ from dipc.claims.claim import intervals_text
 from dipc.claims.table import TableGiven
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, ClaimScope, Obligation, Verdict
+from dipc.deprecated import former_property
 from dipc.frozen import frozen
 from dipc.inverse.question import (
     DIGITS,
@@ -296,9 +297,11 @@ class Tightest:
         return bool(self.upper_places) or self.upper is not None
 
     @property
-    def sayings(self) -> Mapping[str, ClaimScope]:
+    def scopes(self) -> Mapping[str, ClaimScope]:
         """For each variable, the values at which beta/kappa (or beta, where there is no kappa) is not vacuous."""
-        return self.claims.sayings(Fraction(1, self.kappa) if self.kappa else Fraction(1))
+        return self.claims.scopes(Fraction(1, self.kappa) if self.kappa else Fraction(1))
+
+    sayings = former_property("sayings", "scopes")
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -335,7 +338,7 @@ def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unp
 
 
 def tightest(question: Question, digits: int = DIGITS, progress: Progress | None = None) -> Tightest:
-    """The answer of `tighten` for a question.
+    """Return the least factor f such that `question` holds with f·beta, with the places that need this factor.
 
     For a beta with irrational numbers the factor is between those of a weaker and of a stronger claim.
     """
@@ -388,10 +391,10 @@ def _settled(answer: Tightest) -> Tightest:
 
 
 def _tightest(question: Question, digits: int, progress: Progress | None) -> Tightest:
-    """The answer of `tighten` for a question without irrational numbers.
+    """The least factor for a question without irrational numbers, with the places that need it.
 
-    Each case uses its first rule. Where bounds that are not exact need more than all exact probabilities, their cases
-    use the other rules, and inputs. On Ctrl-C the remaining cases are `unknown`.
+    Each case first uses its first rule. If a bound that is not exact then needs a larger factor than all exact
+    probabilities, its case also tries the other rules and single inputs. On Ctrl-C the remaining cases are unknown.
     """
     claims = claims_of(replace(question, scaled=True), progress, best=False)
     limits = claims.question.program.limits

@@ -483,7 +483,7 @@ class _Search:
         drawn = [node for node in walk((tree.declarations, tree.body)) if isinstance(node, NoiseExpr)]
         rates = [node.rate for node in drawn if node.rate is not None]
         for name in sorted(names):
-            if computed_from(tree.declarations, core.given, name):
+            if computed_from(tree.declarations, core.overrides, name):
                 raise OutsideFragment(f"other constants are computed from `{name}`")
             inside = sum(occurrences(rate, name) for rate in rates)
             in_claim = self.options.mention(name) or self._is_in_table(name)

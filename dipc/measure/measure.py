@@ -668,9 +668,9 @@ class UnexpandedBound:
         return UnexpandedBound(bound.constant, tuple(products), limits)
 
     def functions(self) -> normals.NormalSum | None:
-        """Return the bound as a sum of normal distribution functions, or None if it is not one.
+        """Return the bound as a sum of normal distribution functions, or None.
 
-        It is one where each product has a single factor, over one normal value that is known as such functions.
+        The sum is known if each product has a single factor, which is a sum of these functions over one normal value.
         """
         total = normals.NormalSum.collect(ExpPoly.constant(self.constant), ())
         for product in self.products:

@@ -113,7 +113,7 @@ def value_system(event: Event) -> ValueSystem:
 
 
 def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict[int, Fraction]:
-    """Return a row as coefficients of the independent variables that its values are made from."""
+    """Rewrite the row `coefficients` over values of `system` as one over the independent variables they are sums of."""
     total: dict[int, Fraction] = {}
     for value, c in coefficients.items():
         position: int | None = value

@@ -46,8 +46,8 @@ class Accepted:
     """A mechanism that was read, and what a run of it needs.
 
     `node` is its function in the parsed file, `ideal` the function that gives the right answer. `arguments` maps each
-    argument to the name of its input in the program. `parts`, `together` and `told` say how the outputs make the answer
-    of Python.
+    argument to the name of its input in the program. `parts`, `is_tuple` and `answered` say how the outputs make the
+    answer of Python.
     """
 
     module: Module
@@ -55,8 +55,8 @@ class Accepted:
     ideal: python.FunctionDef | None
     arguments: Mapping[str, str]
     parts: tuple[Any, ...]
-    together: bool
-    told: str | None = None
+    is_tuple: bool
+    answered: str | None = None
 
 
 class AloneFunction:

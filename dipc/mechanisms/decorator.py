@@ -181,7 +181,7 @@ class Mechanism:
             answer = self._once(values, eps, constants, grid, seed)
         except (TypeError, ValueError) as error:
             raise self._refused(str(error), 'write for example eps="1/2", q=[0, Fraction(1, 3)]') from None
-        return python_answer(reading.parts, reading.together, answer, self._execution[2], reading.told)  # type: ignore[index]
+        return python_answer(reading.parts, reading.is_tuple, answer, self._execution[2], reading.answered)  # type: ignore[index]
 
     def _once(
         self,
@@ -296,19 +296,19 @@ def _exact_of(constants: Mapping[str, Any]) -> dict[str, Fraction]:
 
 def python_answer(
     parts: Sequence[Part],
-    together: bool,
+    is_tuple: bool,
     outputs: Mapping[str, Any],
     constants: Mapping[str, Fraction],
-    told: str | None = None,
+    answered: str | None = None,
 ) -> Any:
     """Return the answer that the function gives, from the outputs of its program by name.
 
-    `told` is the output that is false where the answer is None.
+    `answered` is the output that is false where the answer is None.
     """
-    if told is not None and not outputs[told]:
+    if answered is not None and not outputs[answered]:
         return None
     result = [_part(out, outputs, constants) for out in parts]
-    return tuple(result) if together else result[0]
+    return tuple(result) if is_tuple else result[0]
 
 
 def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> object:
@@ -324,15 +324,15 @@ def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> obje
         numeric = isinstance(plain, str) and plain.lstrip("-").replace("/", "", 1).isdigit()
         answer[name] = Fraction(str(plain)) if numeric else plain
     reading = mechanism._reading  # noqa: SLF001 - the same class
-    return python_answer(reading.parts, reading.together, answer, program.constants, reading.told)
+    return python_answer(reading.parts, reading.is_tuple, answer, program.constants, reading.answered)
 
 
 def _part(out: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
     """One part of an answer, as the function gives it."""
     if not out.is_list:
-        return None if out.given and not answer[out.given] else _value(out, answer[out.name], constants)
+        return None if out.present and not answer[out.present] else _value(out, answer[out.name], constants)
     elements = [
-        None if out.given and not answer[out.given + name.removeprefix(out.name)] else _value(out, value, constants)
+        None if out.present and not answer[out.present + name.removeprefix(out.name)] else _value(out, value, constants)
         for name, value in answer.items()
         if name.startswith(f"{out.name}[")
     ]

@@ -65,7 +65,7 @@ class Part:
     """One part of a function's answer in the program: an output, or an array with indices from 0 on.
 
     `none` is the value that stands for None. `words` is true if the values are the names of False and True. `grows` is
-    true if the elements after the first None of a list were never appended. `given` is the output that tells whether
+    true if the elements after the first None of a list were never appended. `present` is the output that tells whether
     there is a number or None.
     """
 
@@ -74,22 +74,22 @@ class Part:
     none: ConstantSum | str | Fraction | None
     words: bool
     grows: bool = False
-    given: str | None = None
+    present: str | None = None
 
 
 @dataclass(frozen=True)
 class Reading:
     """A mechanism that was read: its program, and the meaning of its inputs and outputs in Python.
 
-    `arguments` maps each argument of the function to the name of its input. `together` is true if the parts are a
-    tuple. `told` is the output that is false where the whole answer is None; it is None if there is no such output.
+    `arguments` maps each argument of the function to the name of its input. `is_tuple` is true if the parts are a
+    tuple. `answered` is the output that is false where the whole answer is None; it is None if there is no such output.
     """
 
     source: SourceText
     arguments: Mapping[str, str]
     parts: tuple[Part, ...]
-    together: bool
-    told: str | None = None
+    is_tuple: bool
+    answered: str | None = None
 
 
 def read_mechanism(
@@ -252,10 +252,10 @@ class _Header:
         tree = with_noiseless_ideal(unmarked(tree), module.source)
         arguments = {arg: each.name for arg, (each, _, _) in zip(self._arguments(), inputs, strict=True)}
         accepted = Accepted(
-            module, node, self.ideal, arguments, tuple(final.parts_of_answer()), statements.together, final.told
+            module, node, self.ideal, arguments, tuple(final.parts_of_answer()), statements.is_tuple, final.answered
         )
         source = replace(module.source, tree=tree, program_text=print_program(tree), accepted=accepted)
-        return Reading(source, arguments, tuple(final.parts_of_answer()), statements.together, final.told)
+        return Reading(source, arguments, tuple(final.parts_of_answer()), statements.is_tuple, final.answered)
 
     def _arguments(self) -> Iterator[str]:
         for each in (*self.node.args.args, *self.node.args.kwonlyargs):
@@ -486,7 +486,7 @@ class _Header:
             statements.taken.add(bound.name if isinstance(bound, Scalar | Array) else argument.arg)
         body = statements.body(node)
         shape = [answer.array is not None for answer in statements.answers or ()]
-        if shape != [answer.array is not None for answer in final.answers] or statements.together != final.together:
+        if shape != [answer.array is not None for answer in final.answers] or statements.is_tuple != final.is_tuple:
             raise module.wrong(
                 self.ideal_written,
                 f"`{node.name}` does not return what the mechanism returns",
@@ -494,7 +494,7 @@ class _Header:
                 code=BAD_HEADER,
                 related=[(node, "the right answer"), (self.node, "the mechanism")],
             )
-        if statements.may_be_untold and final.told is None:
+        if statements.may_be_none_as_a_whole and final.answered is None:
             raise module.wrong(
                 self.ideal_written,
                 f"`{node.name}` returns None sometimes, and the mechanism never does",
@@ -514,7 +514,7 @@ class _Final:
     """
 
     statements: tuple[ast.Statement, ...]
-    given: dict[str, str]
+    presence: dict[str, str]
 
     def __init__(
         self,
@@ -528,14 +528,14 @@ class _Final:
         self.node = header.node
         self.written = written
         #: The output that tells an answer from None, where answers are lists or tuples.
-        self.told: str | None
+        self.answered: str | None
         if like is not None:
-            self.told = like.told
+            self.answered = like.answered
         else:
-            self.told = written.fresh("answered") if written.may_be_untold else None
-        body = written.outputs_written(body, self.told)
+            self.answered = written.fresh("answered") if written.may_be_none_as_a_whole else None
+        body = written.outputs_written(body, self.answered)
         self.answers: tuple[Answer, ...] = written.answers or ()
-        self.together = written.together
+        self.is_tuple = written.is_tuple
         self.inputs = {
             each.arg: written.env_of_inputs[each.arg]
             for each in (*header.node.args.args, *header.node.args.kwonlyargs)
@@ -573,12 +573,12 @@ class _Final:
         for answer in self.answers:
             kind = self.kinds.get(answer.name, ONLY_NONE)
             missing = answer.array.partial if answer.array is not None else written.returns_none is not None
-            missing = missing and not (answer.array is None and self.told is not None)
+            missing = missing and not (answer.array is None and self.answered is not None)
             if missing:
                 self._check_ends(answer, body)
                 kind = replace(kind, none=True)
             if like is not None:
-                own = like.kinds[answer.name].none or answer.name in like.given
+                own = like.kinds[answer.name].none or answer.name in like.presence
                 if kind.is_number and not own and not missing and not self._is_given_none(answer, body):
                     # Whether the variables that are returned may be None is checked where they are returned.
                     kind = replace(kind, none=False)
@@ -600,8 +600,8 @@ class _Final:
                     'write another word, such as "nothing"',
                     code=UNKNOWN_TYPE,
                 )
-        self.given = self._flags(like)
-        outputs = {self.told, *(answer.name for answer in self.answers)}
+        self.presence = self._flags(like)
+        outputs = {self.answered, *(answer.name for answer in self.answers)}
         # Elements of these are missing or numbers; None is never among them.
         shorter = {
             answer.name for answer in self.answers if answer.array and answer.array.grows and answer.array.partial
@@ -609,7 +609,7 @@ class _Final:
         MissingValues(
             self.module,
             lambda name: spelling.get(name, name),
-            {*self.given, *(name for name, kind in self.kinds.items() if kind.none and kind.is_number)} - shorter,
+            {*self.presence, *(name for name, kind in self.kinds.items() if kind.none and kind.is_number)} - shorter,
             {name for name, kind in self.kinds.items() if kind.is_three_valued},
             {*variables_assigned(body)} - known.keys() - outputs,
             {name: array.counter or array.loop_variable or "" for name, array in self.lists.items() if array.grows},
@@ -718,8 +718,8 @@ class _Final:
         """
         flags = {}
         for name, kind in list(self.kinds.items()):
-            if like is not None and name in like.given:
-                flags[name] = like.given[name]
+            if like is not None and name in like.presence:
+                flags[name] = like.presence[name]
             elif kind.none and kind.base in ("real", "int"):
                 flags[name] = self.written.fresh(f"{name}_given")
             else:
@@ -735,7 +735,7 @@ class _Final:
     def _as_in(self, answer: Answer, kind: Kind, like: _Final) -> Kind:
         """The type of the mechanism's output. Raises DiagnosticError if the right answer may have another value."""
         own = like.kinds[answer.name]
-        if kind.none and not own.none and answer.name not in like.given:
+        if kind.none and not own.none and answer.name not in like.presence:
             raise self.module.wrong(
                 self.node,
                 "the right answer is None sometimes, and the mechanism's is always a number",
@@ -777,16 +777,16 @@ class _Final:
 
     def outputs(self) -> Iterator[ast.VariableDecl]:
         span = self.module.head(self.node)
-        if self.told is not None:
-            yield self._declared(ast.Role.OUTPUT, self.told, BOOL, None, span)
+        if self.answered is not None:
+            yield self._declared(ast.Role.OUTPUT, self.answered, BOOL, None, span)
         for answer in self.answers:
-            for name in filter(None, (self.given.get(answer.name), answer.name)):
+            for name in filter(None, (self.presence.get(answer.name), answer.name)):
                 array = answer.array if name == answer.name or answer.array is None else self.lists[name]
                 yield self._declared(ast.Role.OUTPUT, name, self.kinds[name], array, span)
 
     def variables(self) -> Iterator[ast.VariableDecl]:
-        taken = {answer.name for answer in self.answers} | set(self.known_names) | {self.told}
-        taken |= {flag for name, flag in self.given.items() if name in taken}
+        taken = {answer.name for answer in self.answers} | set(self.known_names) | {self.answered}
+        taken |= {flag for name, flag in self.presence.items() if name in taken}
         span = self.module.head(self.node)
         for name, kind in self.kinds.items():
             if name not in taken:
@@ -801,11 +801,11 @@ class _Final:
         if array is not None:
             low, high = number(0, span), array.length.plus(-1).expression(span)
             if array.initial is not None:
-                zero = is_none(array.initial) and name in self.given
+                zero = is_none(array.initial) and name in self.presence
                 initial = number(0, span) if zero else self._value(kind, array.initial)
-        if initial is None and name in self.given:
+        if initial is None and name in self.presence:
             initial = number(0, span)
-        if initial is None and name in self.given.values():
+        if initial is None and name in self.presence.values():
             initial = ast.Truth(False, span)
         if initial is None and kind.none and role is ast.Role.OUTPUT:
             initial = kind.none_value(span)
@@ -825,7 +825,7 @@ class _Final:
             if kind.none:
                 none = kind.ends[0].plus(-1) if kind.base == "range" else kind.all_values[0]
             grows = answer.array is not None and answer.array.grows and answer.array.partial
-            given = self.given.get(answer.name)
+            given = self.presence.get(answer.name)
             yield Part(answer.name, answer.array is not None, none, kind.is_three_valued, grows, given)
 
     # --- statements -------------------------------------------------------------------------------
@@ -853,7 +853,7 @@ class _Final:
                     yield from self._floored(target, function, value, by.value, span)
                 case ast.Assign(target, value, span):
                     yield from self._assigned(target, self._conditions(value), span)
-                case ast.Sample(target, span=span) if target.name in self.given:
+                case ast.Sample(target, span=span) if target.name in self.presence:
                     yield ast.Assign(self._flag(target), ast.Truth(True, span), span)
                     yield statement
                 case ast.Sample(target, ast.Choose(arms) as choose, span):
@@ -877,13 +877,13 @@ class _Final:
     def _assigned(self, target: ast.Name | ast.Element, value: ast.Expr, span: Span) -> Iterator[ast.Statement]:
         kind = self.kinds[target.name]
         if ast.is_name(value, BLANK):
-            if target.name in self.given:
+            if target.name in self.presence:
                 yield ast.Assign(self._flag(target), ast.Truth(False, span), span)
             yield ast.Assign(target, kind.blank(span), span)
             return
         leaf = value if isinstance(value, ast.Name | ast.Element) else None
         missing_leaf = self._is_missing(leaf) if leaf is not None and self._has_none_value(leaf) else None
-        if target.name in self.given:
+        if target.name in self.presence:
             if leaf is not None and missing_leaf is not None:
                 without = tuple(self._assigned(target, ast.Name(NONE, span), span))
                 number_of = (
@@ -895,7 +895,7 @@ class _Final:
             flag: ast.Expr = ast.Truth(True, span)
             if is_none(value):
                 flag, value = ast.Truth(False, span), number(0, span)
-            elif leaf is not None and leaf.name in self.given:
+            elif leaf is not None and leaf.name in self.presence:
                 flag = self._flag(leaf)
             yield ast.Assign(self._flag(target), flag, span)
             yield ast.Assign(target, value, span)
@@ -945,7 +945,7 @@ class _Final:
         """The condition that an expression is None; None if it never is."""
         if not isinstance(leaf, ast.Name | ast.Element):
             return None
-        if leaf.name in self.given:
+        if leaf.name in self.presence:
             return ast.Unary(UnaryOp.NOT, self._flag(leaf), leaf.span)
         if not self._has_none_value(leaf):
             return None
@@ -1000,7 +1000,7 @@ class _Final:
 
     def _flag(self, place: ast.Name | ast.Element) -> ast.Name | ast.Element:
         """The variable that tells whether there is a number."""
-        return replace(place, name=self.given[place.name])
+        return replace(place, name=self.presence[place.name])
 
     def _conditions(self, tree: ast.Expr) -> ast.Expr:
         """The condition with comparisons to None and three-valued variables as the program has them."""
@@ -1029,7 +1029,7 @@ class _Final:
                     return ast.Truth((node.op is ast.CompareOp.EQ) is same, node.span)
                 case ast.Compare(left=left, right=right):
                     for one, two in ((left, right), (right, left)):
-                        if is_none(two) and isinstance(one, ast.Name | ast.Element) and one.name in self.given:
+                        if is_none(two) and isinstance(one, ast.Name | ast.Element) and one.name in self.presence:
                             flag = self._flag(one)
                             return flag if node.op is ast.CompareOp.NE else ast.Unary(UnaryOp.NOT, flag, node.span)
                         if isinstance(two, ast.Name) and two.name == NONE:

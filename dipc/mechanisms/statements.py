@@ -54,11 +54,11 @@ class _Loop:
 class Statements(Expressions):
     """A translator for the statements of one mechanism.
 
-    `answers` are the parts of its answer once it is translated. `together` is true if they are a tuple.
+    `answers` are the parts of its answer once it is translated. `is_tuple` is true if they are a tuple.
     """
 
     answers: tuple[Answer, ...] | None = None
-    together = False
+    is_tuple = False
     #: Where None is first returned, or the function ends without an answer.
     returns_none: python.stmt | None = None
     #: The lists of each `return`, by the number of its mark; None for `return None`.
@@ -95,17 +95,17 @@ class Statements(Expressions):
         return tuple(written)
 
     @property
-    def may_be_untold(self) -> bool:
+    def may_be_none_as_a_whole(self) -> bool:
         """Whether the function returns None in place of a list or a tuple."""
-        whole = self.together or any(answer.array is not None for answer in self.answers or ())
+        whole = self.is_tuple or any(answer.array is not None for answer in self.answers or ())
         return self.returns_none is not None and whole
 
-    def outputs_written(self, body: tuple[ast.Statement, ...], told: str | None) -> tuple[ast.Statement, ...]:
+    def outputs_written(self, body: tuple[ast.Statement, ...], answered: str | None) -> tuple[ast.Statement, ...]:
         """Replace the mark of each `return` by statements that write the answer into outputs.
 
         A list is itself an output if every `return` gives this list in this place and in no other. Any other list is
-        copied into an output that nothing else uses. `told` is the output that tells an answer from None, if there is
-        one. Where it is false, all other outputs have one fixed value (BLANK).
+        copied into an output that nothing else uses. `answered` is the output that tells an answer from None, if there
+        is one. Where it is false, all other outputs have one fixed value (BLANK).
         """
         assert self.answers is not None
         given = [lists for lists in self.returns if lists is not None]
@@ -139,34 +139,34 @@ class Statements(Expressions):
             self.arrays.append(output)
             final.append(Answer(answer.name, output))
         self.answers = tuple(final)
-        return self._replaced(body, told)
+        return self._replaced(body, answered)
 
-    def _replaced(self, body: Sequence[ast.Statement], told: str | None) -> tuple[ast.Statement, ...]:
+    def _replaced(self, body: Sequence[ast.Statement], answered: str | None) -> tuple[ast.Statement, ...]:
         result: list[ast.Statement] = []
         for statement in body:
             match statement:
                 case ast.Assign(ast.Name(name=name), ast.Number(value=number_of), span) if name == _RETURNED:
-                    result += self._output_statements(self.returns[int(number_of)], told, span)
+                    result += self._output_statements(self.returns[int(number_of)], answered, span)
                 case ast.If(condition, then, otherwise, span):
-                    first, second = self._replaced(then, told), self._replaced(otherwise, told)
+                    first, second = self._replaced(then, answered), self._replaced(otherwise, answered)
                     if not first and second:
                         condition, first, second = _negated(condition), second, first
                     if first or second or may_fail(condition):
                         result.append(ast.If(condition, first, second, span))
                 case ast.For() | ast.While():
-                    result.append(replace(statement, body=self._replaced(statement.body, told)))
+                    result.append(replace(statement, body=self._replaced(statement.body, answered)))
                 case _:
                     result.append(statement)
         return tuple(result)
 
     def _output_statements(
-        self, lists: tuple[Array | None, ...] | None, told: str | None, span: Span
+        self, lists: tuple[Array | None, ...] | None, answered: str | None, span: Span
     ) -> Iterator[ast.Statement]:
         assert self.answers is not None
-        if lists is None and told is None:
+        if lists is None and answered is None:
             return
-        if told is not None:
-            yield ast.Assign(ast.Name(told, span), ast.Truth(lists is not None, span), span)
+        if answered is not None:
+            yield ast.Assign(ast.Name(answered, span), ast.Truth(lists is not None, span), span)
         blank = ast.Name(BLANK, span)
         for place, answer in enumerate(self.answers):
             source = None if lists is None else lists[place]
@@ -742,11 +742,11 @@ class Statements(Expressions):
         together = isinstance(value, python.Tuple)
         arrays = [self._returned_list(item, span) for item in items]
         if self.answers is None:
-            self.together, self.returned = together, statement
+            self.is_tuple, self.returned = together, statement
             names = [f"out_{place}" for place in range(len(items))] if together else ["out"]
             self.answers = tuple(Answer(name, array) for name, array in zip(names, arrays, strict=True))
         shapes = [answer.array is not None for answer in self.answers]
-        if together != self.together or shapes != [array is not None for array in arrays]:
+        if together != self.is_tuple or shapes != [array is not None for array in arrays]:
             related = [(self.returned, "elsewhere this")] if self.returned is not None else []
             raise self.module.wrong(
                 statement,

@@ -382,7 +382,7 @@ def _leading_digits() -> Inversion:
 
 @cache
 def _digits_until(length: int) -> Inversion:
-    """The choice of a group of _NEXT_DIGITS digits that ends at 2^-length."""
+    """The choice of the next `_NEXT_DIGITS` binary digits of an exponential number, the last of which is 2^-length."""
     size = 1 << _NEXT_DIGITS
     return Inversion([_distribution_threshold(value, length, size) for value in range(1, size)])
 

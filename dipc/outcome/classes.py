@@ -132,7 +132,7 @@ def about_every_input(
     core = program.core
     left_open: tuple[str, ...] = ()
     if numbers is not None:
-        left_open = (numbers[0], *computed_from(parse(core.source).declarations, core.given, numbers[0]))
+        left_open = (numbers[0], *computed_from(parse(core.source).declarations, core.overrides, numbers[0]))
     alpha, beta, gamma = (stated[name] or "" for name in ("alpha", "beta", "gamma"))
     return Statement(
         program=f"{core.name} ({asked.program_path})",

@@ -712,7 +712,7 @@ def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport)
         axes.set_xscale("log")
     _legend(axes)
     claimed = "" if report.claimed is None else "; dashed what is claimed"
-    _titled(axes, f"{report.program}: expected error", "eps" if different else "", f"E[{report.said}]{claimed}")
+    _titled(axes, f"{report.program}: expected error", "eps" if different else "", f"E[{report.error_text}]{claimed}")
 
 
 def _shade(axes: Axes, curve: Curve, color: str) -> None:

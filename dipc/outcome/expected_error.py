@@ -59,27 +59,27 @@ def headline(report: ErrorReport) -> str:
         match report.verdict:
             case Verdict.ACCURATE:
                 every = "all " if len(report.rows) > 1 else ""
-                return f"accurate: {every}{rows}, E[{report.said}] ≤ {report.claimed} {everywhere}"
+                return f"accurate: {every}{rows}, E[{report.error_text}] ≤ {report.claimed} {everywhere}"
             case Verdict.INACCURATE:
-                return f"INACCURATE: {failing} of {rows} may be further off: E[{report.said}] > {report.claimed}"
+                return f"INACCURATE: {failing} of {rows} may be further off: E[{report.error_text}] > {report.claimed}"
             case Verdict.UNDECIDED:
-                return f"UNDECIDED: whether E[{report.said}] ≤ {report.claimed}"
+                return f"UNDECIDED: whether E[{report.error_text}] ≤ {report.claimed}"
     worst = next((row for row in report.rows if row.row == report.worst), None)
     if worst is None or worst.value is None:
         unknown = next((row for row in report.rows if row.error is None), None)
         return (
             "no rows"
             if unknown is None
-            else f"UNDECIDED: E[{report.said}] of {_word(unknown)} {unknown.row} is not known"
+            else f"UNDECIDED: E[{report.error_text}] of {_word(unknown)} {unknown.row} is not known"
         )
     where = f"at eps = {rational(report.at)}"
     if len(report.rows) == 1:
         everyone = "" if worst.where is None else " for every input"
-        return f"E[{report.said}] {'=' if worst.exact else '≤'} {enclosed_text(*worst.value)} {where}{everyone}"
+        return f"E[{report.error_text}] {'=' if worst.exact else '≤'} {enclosed_text(*worst.value)} {where}{everyone}"
     if worst.where is not None:
-        return f"E[{report.said}] is at most {enclosed_text(*worst.value)} {where} for every input, of {rows}"
+        return f"E[{report.error_text}] is at most {enclosed_text(*worst.value)} {where} for every input, of {rows}"
     most = f"of {rows} {where}" + (f", and the most {everywhere}" if report.everywhere else "")
-    return f"E[{report.said}] is at most {enclosed_text(*worst.value)}, in row {worst.row}, {most}"
+    return f"E[{report.error_text}] is at most {enclosed_text(*worst.value)}, in row {worst.row}, {most}"
 
 
 def _report_parts(report: ErrorReport, about: str | None) -> Iterator[Part]:
@@ -88,9 +88,9 @@ def _report_parts(report: ErrorReport, about: str | None) -> Iterator[Part]:
     classes = any(row.where is not None for row in report.rows)
     if about:
         fields.append(("inputs" if classes else "table", about))
-    fields.append(("expected", f"E[{report.said}], for every input u" + ("" if classes else " of the table")))
+    fields.append(("expected", f"E[{report.error_text}], for every input u" + ("" if classes else " of the table")))
     if report.claimed is not None:
-        fields.append(("claim", f"E[{report.said}] ≤ {report.claimed}"))
+        fields.append(("claim", f"E[{report.error_text}] ≤ {report.claimed}"))
     fields.append(("eps", all_of(report.eps)))
     yield Fields(fields)
     ordered = sorted(report.rows, key=_importance)
@@ -146,7 +146,7 @@ def _form(form: ClosedForm) -> str:
 
 
 def _table(report: ErrorReport) -> tuple[tuple[str, ...], Iterator[tuple[Tone | None, tuple[str, ...]]]]:
-    head = ("row", "input", f"E[{report.said}]", f"at eps = {rational(report.at)}", "verdict")
+    head = ("row", "input", f"E[{report.error_text}]", f"at eps = {rational(report.at)}", "verdict")
 
     def cells(row: ErrorRow) -> tuple[Tone | None, tuple[str, ...]]:
         verdict = None if row.result is None else row.result.verdict

@@ -132,7 +132,7 @@ def _transition(edge: EdgeView, weights: Weights, measurer: Measurer, known: dic
 def _conditional(edge: EdgeView, measurer: Measurer, known: dict[Event, Closed]) -> Closed:
     """Return the probability of the result of a comparison, given the known constraints."""
     joint = _product(edge.joint, measurer, known)
-    given = _product(edge.given, measurer, known)
+    given = _product(edge.condition, measurer, known)
     # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
     return (
         ExpPoly.ZERO

@@ -226,7 +226,7 @@ def says_something(report: Report) -> Iterator[tuple[str, str]]:
     if counts.unconstrained == counts.rows:
         return
     all_near = counts.near_rows == counts.rows
-    says = NO_INPUT if all_near else saying_text(report.sayings, report.eps)
+    says = NO_INPUT if all_near else saying_text(report.scopes, report.eps)
     if says is not None:
         yield NON_VACUOUS, says
 

@@ -200,14 +200,14 @@ def _what_rows_do(solution: Solution) -> str:
 
 
 def _scope_fields(solution: Solution) -> Iterable[tuple[str, str]]:
-    says = NO_INPUT if solution.claims_nothing and not solution.sayings else saying_text(solution.sayings, solution.eps)
+    says = NO_INPUT if solution.claims_nothing and not solution.scopes else saying_text(solution.scopes, solution.eps)
     if says is not None:
         yield NON_VACUOUS, says
 
 
 def _vacuity(solution: Solution) -> str | None:
     """Return why the claim with the answer is vacuous, or None if it is not."""
-    return says_nothing(solution.sayings) if solution.claims_nothing else None
+    return says_nothing(solution.scopes) if solution.claims_nothing else None
 
 
 def _details(solution: Solution) -> Iterable[tuple[str, str]]:

@@ -50,7 +50,7 @@ class Member(Record):
     FIELDS = (
         "constants eps=tightest.eps factor=tightest.factor:cell kappa attained=tightest.attained "
         "complete=tightest.complete places equal rows=tightest.claims.cases vacuous=tightest.claims.vacuous "
-        "says_something=tightest.sayings undecided=tightest.unknown(rows reason) *upper warnings=tightest.warnings+"
+        "says_something=tightest.scopes undecided=tightest.unknown(rows reason) *upper warnings=tightest.warnings+"
     )
 
     constants: Mapping[str, Fraction]
@@ -152,7 +152,7 @@ def headline(tightest: Tightest) -> str:
     least = cell_text(*tightest.factor)
     if not tightest.complete:
         return f"undecided: the least factor is at least {least}"
-    vacuous = says_nothing(tightest.sayings) == "β ≥ 1"
+    vacuous = says_nothing(tightest.scopes) == "β ≥ 1"
     nothing = f"; {_kappa_beta(tightest)} ≥ 1 everywhere, a vacuous claim" if vacuous else ""
     return f"least factor {least}; {kappa_text(tightest)}{nothing}"
 
@@ -272,7 +272,7 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
 def _scope_text(tightest: Tightest) -> str | None:
     if not tightest.claims.distinct:
         return None if tightest.places else NO_INPUT
-    says = saying_text(tightest.sayings, tightest.eps, _kappa_beta(tightest))
+    says = saying_text(tightest.scopes, tightest.eps, _kappa_beta(tightest))
     return says if says is None or tightest.kappa in (None, 0, 1) else f"with {_kappa_beta(tightest)}, {says}"
 
 

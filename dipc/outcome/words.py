@@ -255,14 +255,14 @@ def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
     return f"{counts.vacuous} of them vacuously ({why})"
 
 
-def says_nothing(sayings: Mapping[str, ClaimScope]) -> str | None:
+def says_nothing(scopes: Mapping[str, ClaimScope]) -> str | None:
     """Return why a decided claim is vacuous, or None if it is not.
 
-    Without `sayings` no input is as far from other answers as alpha.
+    Without `scopes` no input is as far from other answers as alpha.
     """
-    if not sayings:
+    if not scopes:
         return "dd ≤ α"
-    return "β ≥ 1" if all(says.is_vacuous for says in sayings.values()) else None
+    return "β ≥ 1" if all(says.is_vacuous for says in scopes.values()) else None
 
 
 def limit_hint(reasons: Iterable[str | None]) -> str | None:
@@ -279,19 +279,19 @@ NON_VACUOUS = "non-vacuous"
 NO_INPUT = "for no input: dd ≤ alpha everywhere"
 
 
-def saying_text(sayings: Mapping[str, ClaimScope], eps: str, beta: str = "beta") -> str | None:
+def saying_text(scopes: Mapping[str, ClaimScope], eps: str, beta: str = "beta") -> str | None:
     """Return the values of each variable where a claim about `eps` is not vacuous, or None if these are all.
 
     An example is `for eps > 14.3340757…, where beta < 1`. `beta` is the text of the function that is at least 1
     elsewhere.
     """
     texts = []
-    for variable, says in sayings.items():
+    for variable, says in scopes.items():
         if says.reason is not None:
             texts.append(f"not known: {says.reason}")
         elif not says.where:
-            nothing = f"nothing where only {variable} counts" if len(sayings) > 1 else f"for no {variable}"
-            texts.append(f"{nothing}: {beta} ≥ 1{'' if len(sayings) > 1 else ' everywhere'}")
+            nothing = f"nothing where only {variable} counts" if len(scopes) > 1 else f"for no {variable}"
+            texts.append(f"{nothing}: {beta} ≥ 1{'' if len(scopes) > 1 else ' everywhere'}")
         elif variable != "eps" or not _is_everything(says.where, eps):
             text = " ∪ ".join(_range_text(interval, variable) for interval in says.where)
             texts += [] if text == _EVERYWHERE else [f"for {text}, where {beta} < 1"]

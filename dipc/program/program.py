@@ -449,7 +449,7 @@ class Program:
         It is read from `source`, if given. Raises DiagnosticError if it is refused.
         """
         core = self.core
-        anew = load_source(core.source if source is None else source, {**core.given, **constants}, core.asked_eps)
+        anew = load_source(core.source if source is None else source, {**core.overrides, **constants}, core.asked_eps)
         return anew.with_limits(self.limits)
 
     def validate_numbers(self, parameter: str) -> None:

@@ -297,7 +297,9 @@ def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassE
     """Return the evidence that a class is proved but the checker cannot verify it, for the reason `beyond`."""
     nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
     why = Farkas(convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
-    return ClassEvidence(convex.facets, ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, beyond=beyond))
+    return ClassEvidence(
+        convex.facets, ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
+    )
 
 
 def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Decision, list[ClassResult] | None]:

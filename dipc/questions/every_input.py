@@ -412,7 +412,7 @@ class ClassCase:
             # A summand of beta alone can lack a limit.
             with suppress(DiagnosticError):
                 try:
-                    every = [replace(one, why=self.summand) for case in cases for one in case.steps()]
+                    every = [replace(one, evidence=self.summand) for case in cases for one in case.steps()]
                     return [*every, *(ProofStep(each, Variable.EPS, self.summand) for each in self._at_most_one())]
                 except Undecided as undecided:
                     reason = undecided.reason
@@ -454,7 +454,7 @@ class ClassCase:
                     choice = CoveringProofs(max(choice.needed, _ONE), (whole, *others))
                 if choice.is_less(best):
                     best = CoveringProofs(
-                        choice.needed, tuple([replace(proof, why=self.summand) for proof in choice.proofs])
+                        choice.needed, tuple([replace(proof, bound_evidence=self.summand) for proof in choice.proofs])
                     )
         return best
 
@@ -490,7 +490,7 @@ class ClassCase:
         """
         goal = integer_distances.at_distance(self.goal, Fraction(distance))
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
-        why = first[0].why if first and goal.empty is None else None
+        why = first[0].evidence if first and goal.empty is None else None
         if isinstance(why, Exact) and self._distance(why.corner.at_alpha(Fraction(distance))) == distance:
             return first, CoveringProofs(None, ())
         return (), least_needing(goal, needed, _ZERO)
@@ -822,11 +822,11 @@ class ClassCase:
         """Return the first step of the proof, with the evidence that its bound is the least probability, if it is."""
         goal, posed = proof.goal, proof.first_step
         lower = goal.lower
-        if posed.why is lower.why and lower.attained and lower.corner is not None:
+        if posed.evidence is lower.evidence and lower.attained and lower.corner is not None:
             if goal.holds_corner(self._distance) and goal.is_met(self._distance):
-                return replace(posed, why=Exact(lower.why, lower.corner))
+                return replace(posed, evidence=Exact(lower.evidence, lower.corner))
             if _is_approached(goal):
-                return replace(posed, why=Approached(lower.why))
+                return replace(posed, evidence=Approached(lower.evidence))
         return posed
 
     # --- where the claim is vacuous ---------------------------------------------------------------------
@@ -874,9 +874,9 @@ class ClassCase:
         metric, inputs = self.source.metric, self.convex.inputs
         if inputs.alone or metric.apart is not None:
             return None
-        if metric.norm is not Norm.DISCRETE and (inputs.restless or inputs.moving):
+        if metric.norm is not Norm.DISCRETE and (inputs.rivals_arbitrarily_near or inputs.moving):
             return _ZERO
-        return _ONE if metric.norm is Norm.DISCRETE or inputs.stepping else None
+        return _ONE if metric.norm is Norm.DISCRETE or inputs.rivals_at_one else None
 
     # --- rows -------------------------------------------------------------------------------------------
 
@@ -916,10 +916,10 @@ class ClassCase:
             return evidence
         beyond = "its `metric` block treats different answers as the same, and the checker derives no bound for that"
         if isinstance(evidence, ProvedClass):
-            return replace(evidence, beyond=evidence.beyond or beyond)
+            return replace(evidence, unverified=evidence.unverified or beyond)
         nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
         why = Farkas(self.convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
-        return ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, beyond=beyond)
+        return ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
 
     def _established(self, established: Established) -> ClassResult:
         """Return the result for this class, or a part of it, for which the claim is known to hold."""

@@ -15,6 +15,7 @@ from dipc.claims.claim import Terms, intervals_text
 from dipc.claims.table import Row
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.deprecated import former_property
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound
 from dipc.program.expected_error import Erring, ExpectedErrors, Moment
@@ -106,17 +107,19 @@ class ErrorReport(Record):
     """The expected errors at all inputs.
 
     `worst` is the number of a row with the largest error at the eps `at`; with `everywhere` this row is proved to have
-    the largest error for every eps of the intervals. `claimed` is the claim; without one `claimed` and `verdict` are
-    None.
+    the largest error for every eps of the intervals. `error_text` is the error as text, such as `|y - det(u)|`.
+    `claimed` is the claim; without one `claimed` and `verdict` are None.
     """
 
-    HEAD = "schema program constants expected=said eps at worst worst_everywhere=everywhere claim=claimed? verdict?"
+    HEAD = (
+        "schema program constants expected=error_text eps at worst worst_everywhere=everywhere claim=claimed? verdict?"
+    )
     FIELDS = f"{HEAD} rows"
 
     schema = "dipc.error/1"
 
     program: str
-    said: str
+    error_text: str
     eps: str
     at: Fraction
     rows: tuple[ErrorRow, ...]
@@ -126,6 +129,8 @@ class ErrorReport(Record):
     verdict: Verdict | None = None
     interrupted: bool = False
     constants: Mapping[str, str] = field(default_factory=dict)
+
+    said = former_property("said", "error_text")
 
     def head(self) -> dict[str, Any]:
         """Return the keys of the JSON object that precede the rows."""

@@ -138,14 +138,14 @@ def _enclosed_source(
             f"`{number}` can be"
         )
         raise DiagnosticError(Diagnostic("E0615", message, notes=(f'restrict it: --for-all "{number} >= 0"',)))
-    return Enclosed(stronger, source(enclosed.weaker), enclosed.said)
+    return Enclosed(stronger, source(enclosed.weaker), enclosed.texts)
 
 
 def left_open(program: CoreProgram, number: str | None) -> tuple[str, ...]:
     """Return the constant that is left open, if there is one, and the constants computed from it."""
     if number is None:
         return ()
-    return (number, *computed_from(parse(program.source).declarations, program.given, number))
+    return (number, *computed_from(parse(program.source).declarations, program.overrides, number))
 
 
 def prepared(

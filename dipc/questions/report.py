@@ -251,7 +251,7 @@ class DecidedRows(Sequence[RowResult]):
         )
 
     @property
-    def sayings(self) -> Iterable[ClaimScope]:
+    def scopes(self) -> Iterable[ClaimScope]:
         """The values of eps where the rows are informative, each different set at least once."""
         return [outcome.says for outcome in self._outcomes if outcome.says is not None]
 
@@ -362,7 +362,7 @@ class Report(Record):
     """
 
     HEAD = (
-        "schema program verdict constants claim versions vacuous_rows=counts.vacuous says_something=sayings warnings+ "
+        "schema program verdict constants claim versions vacuous_rows=counts.vacuous says_something=scopes warnings+ "
         "theorem? inputs? requires?"
     )
     FIELDS = f"{HEAD} rows"
@@ -420,19 +420,21 @@ class Report(Record):
         return tuple(self.select(Verdict.INACCURATE))
 
     @property
-    def sayings(self) -> Mapping[str, ClaimScope]:
+    def scopes(self) -> Mapping[str, ClaimScope]:
         """The values where at least one row is informative (beta < 1), by the variable of its claim.
 
         The variable is `eps`, or a product of it such as `alpha*eps`.
         """
         if isinstance(self.rows, DecidedRows):
-            result = {"eps": list(self.rows.sayings)}
+            result = {"eps": list(self.rows.scopes)}
         else:
             result = {}
             for row in self.rows:
                 if row.says is not None:
                     result.setdefault(row.variable, []).append(row.says)
         return {variable: join_scopes(all_of) for variable, all_of in result.items() if all_of}
+
+    sayings = former_property("sayings", "scopes")
 
     def require(self) -> Report:
         """Return the report itself if it is accurate; raise AssertionError otherwise.

@@ -273,7 +273,7 @@ class _EnclosedCase:
         return self.stronger.number
 
     def steps(self) -> Sequence[rules.ProofStep]:
-        return [replace(one, why=rules.OnlyEnclosed()) for one in self.stronger.steps()]
+        return [replace(one, evidence=rules.OnlyEnclosed()) for one in self.stronger.steps()]
 
     def undecided_row(self) -> RowResult:
         return self.stronger.undecided_row()

@@ -429,7 +429,9 @@ def _retyped(program: Program, tree: ast.ProgramTree, types: _Types) -> Program 
     source = SourceText(core.source.name, _substituted(core.source.in_language.text, tree.declarations, types))
     try:
         parsed = parse(source)
-        retyped = replace(lower(parsed, source, core.given, core.only_at), only_at=core.only_at, only_in=core.only_in)
+        retyped = replace(
+            lower(parsed, source, core.overrides, core.only_at), only_at=core.only_at, only_in=core.only_in
+        )
         lower_ideal(parsed, source, core.constants, core.only_at)
     except DiagnosticError:
         return None

@@ -164,7 +164,8 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
     if len(functions) < len(points):
         return None
     every = dict.fromkeys(function for some in functions for function in some)
-    tails = any(bounds is not None and isinstance(bounds.why, JointEvidence) and bounds.why.tails for bounds in each)
+    evidence = [bounds.evidence for bounds in each if bounds is not None]
+    tails = any(isinstance(one, JointEvidence) and one.tails for one in evidence)
     return Bounds(tuple(every), None if tails else joint_evidence(instance))
 
 
@@ -287,9 +288,9 @@ def _proof(goal: Goal, name: str, bounds: Bounds, *, certified: bool) -> Proof:
     beta = goal.required.beta
     assert beta is not None
     obligations = tuple([Obligation(function, beta, goal.intervals) for function in bounds.functions])
-    if bounds.why is None or not certified:
-        return Proof(goal, name, obligations, goal.lower.why, _NOT_DERIVED)
-    return Proof(goal, name, obligations, bounds.why)
+    if bounds.evidence is None or not certified:
+        return Proof(goal, name, obligations, goal.lower.evidence, _NOT_DERIVED)
+    return Proof(goal, name, obligations, bounds.evidence)
 
 
 def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
@@ -317,18 +318,18 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
     def prove_distance(each: Goal) -> Asking[ProofStep | None]:
         established = yield from first_established(proofs(each))
         return (
-            established.evidence.posed
+            established.evidence.step
             if established is not None and isinstance(established.evidence, ProvedClass)
             else None
         )
 
     integers = yield from integer_distances.at_every_integer(goal, prove_distance, start)
-    if integers.posed is None:
+    if integers.step is None:
         return None, integers.failing
     distances = goal.required.distances
     ceiling = goal.ceiling if distances.alpha_rate else None
     counted = _slacks_beyond(goal) if distances.alpha_rate and goal.convex.inputs.integral else ()
-    evidence = ProvedClass(integers.posed, goal.required.dd, ceiling, beyond=_ONE_BY_ONE, counted=counted)
+    evidence = ProvedClass(integers.step, goal.required.dd, ceiling, unverified=_ONE_BY_ONE, counted=counted)
     return Established(goal, evidence), None
 
 
@@ -338,7 +339,7 @@ def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
     At the least distance, 1, a facet that moves implies no more than one that does not.
     """
     beyond = goal.requiring(fixed_requirement(goal.setting.claim.at_number(Fraction(2)), "2"))
-    shares = () if beyond.empty is not None else beyond.lower.why.shares
+    shares = () if beyond.empty is not None else beyond.lower.evidence.shares
     return tuple([slack for share in shares for event in share.events for slack in event])
 
 

@@ -74,9 +74,9 @@ def requirement(claim: ClassClaim, input_class: InputClass, metric: FacetMetric)
         return open_requirement(claim) if claim.gamma_moves else fixed_requirement(claim.at_number(None), "inf")
     if metric.norm is Norm.DISCRETE and metric.apart is None:
         return fixed_requirement(claim.at_number(_ONE), "1")
-    if input_class.restless and metric.apart is None:
+    if input_class.rivals_arbitrarily_near and metric.apart is None:
         return fixed_requirement(claim.at_number(_ZERO), "0")
-    if input_class.stepping and input_class.integral and metric.apart is None:
+    if input_class.rivals_at_one and input_class.integral and metric.apart is None:
         return fixed_requirement(claim.at_number(_ONE), "1")
     return open_requirement(claim)
 
@@ -313,7 +313,7 @@ class Goal:
         if not self.required.distances.alpha_rate:
             return True
         convex, lower = self.convex, self.lower
-        slacks = (slack for share in lower.why.shares for event in share.events for slack in event)
+        slacks = (slack for share in lower.evidence.shares for event in share.events for slack in event)
         tight = {facet for slack in slacks for facet in slack.tight}
         if not convex.has_static_facets and any(convex.facets[k].step for k in tight):
             return True
@@ -344,29 +344,29 @@ def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
 class Proof:
     """A proof of the goal by `rule`, which holds if all of the obligations do.
 
-    A certificate is written from `evidence`. `unverified` names the part of the proof that the checker cannot verify
-    from it.
+    `bound_evidence` justifies the bounds of the obligations, for a certificate. `unverified` names the part of the
+    proof that the checker cannot verify from it.
     """
 
     goal: Goal
     rule: str
     obligations: tuple[Obligation, ...]
-    why: BoundEvidence
-    beyond: str | None = None
+    bound_evidence: BoundEvidence
+    unverified: str | None = None
 
     @property
     def first_step(self) -> ProofStep:
         """The first obligation, as a step of the proof."""
-        return ProofStep(self.obligations[0], self.goal.required.variable, self.why)
+        return ProofStep(self.obligations[0], self.goal.required.variable, self.bound_evidence)
 
     @property
     def steps(self) -> tuple[ProofStep, ...]:
         """All obligations, as steps of the proof."""
-        return tuple([ProofStep(each, self.goal.required.variable, self.why) for each in self.obligations])
+        return tuple([ProofStep(each, self.goal.required.variable, self.bound_evidence) for each in self.obligations])
 
     @property
     def evidence(self) -> ProvedClass:
         """The proved class from which a certificate is written once the obligations are decided."""
         required = self.goal.required
         ceiling = self.goal.ceiling if required.distances.alpha_rate else None
-        return ProvedClass(self.first_step, required.dd, ceiling, besides=self.obligations[1:], beyond=self.beyond)
+        return ProvedClass(self.first_step, required.dd, ceiling, self.obligations[1:], self.unverified)

@@ -71,8 +71,8 @@ class InputClass:
     mean:
 
     - `alone`: det gives no other answer at all, so that dd is infinite.
-    - `restless`: every input of the class has inputs arbitrarily near with another answer (see `classes`).
-    - `stepping`: every input of the class has an input at the distance 1 with another answer (see `classes`).
+    - `rivals_arbitrarily_near`: every input of the class has inputs arbitrarily near with another answer.
+    - `rivals_at_one`: every input of the class has an input at the distance 1 with another answer (see `classes`).
     - `integral`: all distances from other answers are integers. `whole` are the slots of the int inputs.
     - `incomplete`: there may be more exits with the answer than the known ones.
 
@@ -88,8 +88,8 @@ class InputClass:
     others: tuple[Region, ...]
     rivals: tuple[Region, ...]
     alone: bool
-    restless: bool
-    stepping: bool
+    rivals_arbitrarily_near: bool
+    rivals_at_one: bool
     whole: frozenset[int]
     integral: bool
     count: int = 1
@@ -136,12 +136,13 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
     """Yield the classes in the order of the ideal's paths; together they contain all inputs.
 
     Without `apart` the distance of other answers does not matter, and no other region is examined: each class is
-    built as if det gave its answer nowhere else. A class is `restless` if an output is a form that grows along some
-    real input and no other region can have the same answer, since every step in that direction leads to another value.
-    It is `stepping` if the output grows along some int input, since each step of 1 leads to another value.
+    built as if det gave its answer nowhere else. A class has `rivals_arbitrarily_near` if an output is a form that
+    grows along some real input and no other region can have the same answer, since every step in that direction leads
+    to another value. It has `rivals_at_one` if the output grows along some int input, since each step of 1 leads to
+    another value.
 
-    Where `requires` bounds the inputs, such a step may lead to no input. A class is then `restless` only if it is
-    `moving`, and `stepping` only if the step in one direction or the other stays in its region.
+    Where `requires` bounds the inputs, such a step may lead to no input. A class then has `rivals_arbitrarily_near`
+    only if it is `moving`, and `rivals_at_one` only if the step in one direction or the other stays in its region.
 
     Raises DiagnosticError for programs whose inputs are all finite, and LimitReached if these have too many
     combinations. Raises Undecided where it is not known whether an input has one with another answer.
@@ -175,11 +176,20 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
                 tuple([other for other, agrees in pairs if agrees is alike and other is not region])
                 for alike in (True, False)
             ]
-            restless, stepping = [apart and not others and _grows(own, but) for but in (whole, frozenset[int]())]
-            one = InputClass(finite, region, own, others, rivals, alone, restless, stepping, whole, integral)
+            rivals_arbitrarily_near, rivals_at_one = [
+                apart and not others and _grows(own, but) for but in (whole, frozenset[int]())
+            ]
+            one = InputClass(
+                finite, region, own, others, rivals, alone, rivals_arbitrarily_near, rivals_at_one, whole, integral
+            )
             if bounded:
-                stays = stepping and _steps_inside(own, whole)
-                one = replace(one, restless=restless and one.moving, stepping=stays, outside=outside)
+                stays = rivals_at_one and _steps_inside(own, whole)
+                one = replace(
+                    one,
+                    rivals_arbitrarily_near=rivals_arbitrarily_near and one.moving,
+                    rivals_at_one=stays,
+                    outside=outside,
+                )
             yield one
 
 
@@ -248,7 +258,7 @@ def same_answers(
                 rivals=tuple(region for region in every if known[region.answer]),
                 alone=not any(known.values()),
                 # The answer counts as different from itself: another answer is at the distance 0.
-                restless=known[classes.region.answer],
+                rivals_arbitrarily_near=known[classes.region.answer],
             ),
         )
         for guards, known in cases

@@ -287,7 +287,7 @@ class ByIntegers:
     large distances at once fails.
     """
 
-    posed: ProofStep | None
+    step: ProofStep | None
     failing: Fraction | None = None
 
 
@@ -382,7 +382,7 @@ def _one_by_one(
 ) -> Asking[ByIntegers]:
     """Prove the requirement at each integer from `start` on, up to the greatest distance of an input of the class."""
     last: int | None = None
-    posed: ProofStep | None = None
+    step: ProofStep | None = None
     for distance in count(start):
         if greatest is not None and distance > greatest:
             break
@@ -398,13 +398,13 @@ def _one_by_one(
         proved = yield from proving(each)
         if proved is None:
             return ByIntegers(None, Fraction(distance))
-        posed = posed or proved
-    if posed is None:
+        step = step or proved
+    if step is None:
         least = wanted(_ONE)
         assert least.beta is not None, "at a number"
         obligation = Obligation(Bound(()), least.beta, goal.setting.claim.intervals)
-        posed = ProofStep(obligation, least.variable, Farkas(goal.convex.facets, least.distances, ()))
-    return ByIntegers(posed)
+        step = ProofStep(obligation, least.variable, Farkas(goal.convex.facets, least.distances, ()))
+    return ByIntegers(step)
 
 
 def _far_away(goal: Goal, distances: ClaimedDistances) -> FarAway:

@@ -24,7 +24,7 @@ class Lower(Bounds):
     reason why the bound may be less than the least probability. `slacks` are the forms that it depends on.
     """
 
-    why: Farkas
+    evidence: Farkas
     attained: bool
     corner: Corner | None
     lost: str | None

@@ -66,7 +66,7 @@ class ProofStep:
 
     obligation: Obligation
     variable: Variable
-    why: BoundEvidence
+    evidence: BoundEvidence
 
 
 @frozen
@@ -222,7 +222,8 @@ class JointEvidence(BoundEvidence):
     """The evidence for several bounds, one of which is at most the probability at each input of the class.
 
     A rule needs this where slacks cannot all be worst at once: at the vertices of a box of probabilities of single
-    comparisons (see `vertices`), or, with `tails`, for joint tails of exits to other answers (see `joint_tails`).
+    comparisons (`dipc/rules/vertices.py`), or, with `tails`, for joint tails of exits to other answers
+    (`dipc/rules/joint_tails.py`).
     `slacks` has lower bounds of each slack, of its negative, and of sums of slacks.
     """
 
@@ -256,11 +257,11 @@ class ProvedClass:
     integer distance, `step` is about the distance 1, and `counted` has the bounds of slacks at greater ones.
     """
 
-    posed: ProofStep
+    step: ProofStep
     dd: str | None
     ceiling: Ceiling | None
-    besides: tuple[Obligation, ...] = ()
-    beyond: str | None = None
+    other_obligations: tuple[Obligation, ...] = ()
+    unverified: str | None = None
     counted: tuple[SlackBound, ...] = ()
 
 
@@ -364,7 +365,7 @@ class Bounds:
     """
 
     functions: tuple[Bound, ...]
-    why: BoundEvidence | None
+    evidence: BoundEvidence | None
 
 
 @frozen

@@ -234,13 +234,12 @@ def simplest_in_gap(
     is_negative: Callable[[Fraction, DecisionBudget], bool],
     budget: DecisionBudget,
 ) -> Fraction:
-    """A rational of the interval at which a function is negative, at least as simple as any in the gap.
+    """Return a rational in the gap between two roots, where a function is negative: no rational there is simpler.
 
-    If that takes more precision than the budget allows, the result is the simplest one between the isolating intervals.
-
-    The function must be negative everywhere between `left` and `right`, which are roots or, as None, ends of the
-    interval. In an isolating interval, it must be negative everywhere or nowhere on either side of the root.
-    `is_negative` is called for the ends that belong to the interval.
+    The function must be negative everywhere between `left` and `right`; None stands for an end of the interval. Inside
+    an isolating interval it must be negative everywhere or nowhere on either side of the root. `is_negative` computes
+    the sign at a point, and is also called for the ends that belong to the interval. If the search takes more
+    precision than the budget allows, the result is the simplest rational between the isolating intervals.
     """
     low_closed = left is None and interval.lower_closed and is_negative(interval.lower, budget)
     high_closed = (

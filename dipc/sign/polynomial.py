@@ -550,7 +550,7 @@ def _shifted(rows: _Rows) -> _Rows:
 
 
 def _halves(rows: _Rows) -> list[_Rows]:
-    """Positive multiples of the polynomial over the lower and the upper half of X, each rescaled to [0, 1]."""
+    """Restrict the polynomial to X in [0, 1/2] and in [1/2, 1], each rescaled to [0, 1] and times a positive number."""
     degree = len(rows) - 1
     lower = [[c << (degree - i) for c in row] for i, row in enumerate(rows)]
     return [lower, _shifted(lower)]

@@ -537,9 +537,9 @@ def factor_sign(
     budget: DecisionBudget,
     on_suspicion: Callable[[], None],
 ) -> FactorSign:
-    """The sign of G between `lower` < `upper`; `on_suspicion` as for `cover`.
+    """Return the sign of `polynomial` between `lower` < `upper`, in pieces with one sign or one isolated root.
 
-    G must be linear in t alone or vanish at no rational point.
+    The polynomial must be linear in t alone, or vanish at no rational point. `on_suspicion` is called as by `cover`.
     """
     root = rational_root(polynomial)
     if root is not None:

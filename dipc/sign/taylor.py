@@ -354,7 +354,10 @@ def _to_bernstein(coefficients: list[int]) -> list[int]:
 
 
 def _halves(values: list[int]) -> tuple[list[int], list[int]]:
-    """The coefficients over both halves; the errors exceed the error of `values` by at most len(values) - 1."""
+    """Split Bernstein coefficients on an interval into those on its lower and on its upper half.
+
+    Errors of the results exceed those of `values` by at most len(values) - 1.
+    """
     left = [values[0]]
     right = [values[-1]]
     row = values

@@ -437,7 +437,7 @@ class Each:
 class MetricField:
     """A line of a metric block, such as `input: linf;`.
 
-    In conditions `q'` is the `q` of the other input, or of the ideal.
+    In conditions the name of a variable with a prime is its value at the other input, or of the ideal.
     """
 
     name: str

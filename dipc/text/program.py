@@ -246,8 +246,9 @@ class CoreProgram:
     `inputs` and `outputs` index `slots`, in declaration order (arrays by increasing index). `loops` are the spans of
     `while` statements, by the label of their condition (empty: loop-free), and `domains` are the named domains. If
     `only_at` is not None, the program has this meaning at that eps alone. If there are ranges `only_in`, its weights
-    are known to be distributions only there. `given` are the constants that override the text; the others are computed
-    from them. With a precondition in `requires`, only the values of `inputs` that satisfy it are inputs of the program.
+    are known to be distributions only there. `overrides` are the constants that override the text; the others are
+    computed from them. With a precondition in `requires`, only the values of `inputs` that satisfy it are inputs of the
+    program.
     """
 
     name: str
@@ -264,7 +265,7 @@ class CoreProgram:
     metric: CoreMetric | None = None
     only_at: Fraction | None = None
     only_in: tuple[Interval, ...] = ()
-    given: Mapping[str, Fraction] = field(default_factory=dict)
+    overrides: Mapping[str, Fraction] = field(default_factory=dict)
     requires: Precondition | None = None
 
     @property

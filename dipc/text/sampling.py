@@ -95,7 +95,7 @@ _ZERO = Fraction(0)
 
 
 class _NotLinear(NoMonomial):
-    """An expression is not constant + slope * eps; `reason` is None if that has been reported."""
+    """Raised if an expression is not constant + slope·eps; without a message if that has been reported."""
 
 
 def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = None) -> Fraction | None:

@@ -683,7 +683,7 @@ def lower(
     DiagnosticError with all mistakes in the program, in the order of the text.
     """
     core, _, scope = _lowered(program, source, overrides or {}, eps)
-    core = replace(core, given=dict(overrides or {}))
+    core = replace(core, overrides=dict(overrides or {}))
     return replace(core, only_at=scope.eps.value) if scope.eps.used else core
 
 

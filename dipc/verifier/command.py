@@ -26,6 +26,7 @@ from dipc.verifier.reading import (
     NotDerived,
     Rejected,
     Unreadable,
+    UnusableArgument,
     decimal,
     in_step,
 )
@@ -72,20 +73,25 @@ def verify(
         return check_document(document, budget, facts).compared_with_block(block, budget)
 
 
+_PROGRAM = "give --program the program that the certificate is about"
+_TABLE = "give --table the table that the certificate is about"
+
+
 def claim_block(path: Path, budget: Budget) -> dict[str, str]:
-    """The fields of the claim block of a program. Raises Unreadable."""
+    """The fields of the claim block of a program. Raises UnusableArgument if the file is not a program."""
     try:
-        text = _read(path, str(path)).removeprefix(_MARK).decode("utf-8")
+        text = _read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8")
         return block_of(read_program(text, budget).claim)
     except UnicodeDecodeError as error:
-        raise Unreadable(f"{path} is not UTF-8, at byte {error.start}") from None
+        raise UnusableArgument(f"{path} is not UTF-8, at byte {error.start}", _PROGRAM) from None
     except NotDerived as error:
-        raise Unreadable(f"{path} is not a program that this checker reads: {error.why}") from None
+        why = f"{path} is not a program that this checker reads: {error.why}"
+        raise UnusableArgument(why, _PROGRAM) from None
 
 
 def read_certificate(path: Path) -> str:
     """The text of the file. Raises Unreadable."""
-    data = _read(path, "it")
+    data = _read(path)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -95,7 +101,7 @@ def read_certificate(path: Path) -> str:
 def compare_program(document: Document, path: Path) -> str:
     """Check that the certificate is about this program, and say so. Raise Rejected if it is about another."""
     # A byte order mark is no part of a program.
-    sha256 = hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest()
+    sha256 = hashlib.sha256(_read_other(path, _PROGRAM).removeprefix(_MARK)).hexdigest()
     if any(sha256 != document_part.program.sha256 for document_part in document.constituents):
         raise Rejected(f"the certificate is about a program other than {path}", "program")
     return f"the program is {path}"
@@ -105,20 +111,22 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     """Check that the program has the certificate's constants, and say so.
 
     The constants `given` replace the program's own. For every number of queries, the program must compute the same
-    constants from it. Raises Rejected, and Unreadable if the file is not a program, or has no such constant.
+    constants from it. Raises Rejected, and UnusableArgument if the file is not a program, or has no such constant.
     """
     try:
-        text = _read(path, str(path)).removeprefix(_MARK).decode("utf-8")
+        text = _read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8")
         tree = replace(read_program(text, budget), at=document.program.at)
         bindings = [binding for item in tree.declarations if isinstance(item, Constants) for binding in item.bindings]
         unknown = sorted(given.keys() - {name for name, _ in bindings})
         if unknown:
-            raise Unreadable(f"{path} has no constant `{unknown[0][:40]}`")
+            note = "give -D a constant that the program declares"
+            raise UnusableArgument(f"{path} has no constant `{unknown[0][:40]}`", note)
         values = {**computed(tree, given, {name for name, _ in bindings} - given.keys(), budget), **given}
     except UnicodeDecodeError as error:
-        raise Unreadable(f"{path} is not UTF-8, at byte {error.start}") from None
+        raise UnusableArgument(f"{path} is not UTF-8, at byte {error.start}", _PROGRAM) from None
     except NotDerived as error:
-        raise Unreadable(f"{path} is not a program that this checker reads: {error.why}") from None
+        why = f"{path} is not a program that this checker reads: {error.why}"
+        raise UnusableArgument(why, _PROGRAM) from None
     note = "give the same -D as to `dipc check`"
     stated = document.program.constants
     for name in sorted(values.keys() | stated.keys()):
@@ -149,7 +157,7 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
         return words[0]  # all of them are compared, and have the same rows
     if document.table is None:
         raise Rejected("the certificate is not about a table", "table")
-    data = _read(path, str(path))
+    data = _read_other(path, _TABLE)
     if document.table.sha256 is not None and hashlib.sha256(data).hexdigest() != document.table.sha256:
         raise Rejected(f"the certificate is about a table other than {path}", "table")
     try:
@@ -160,7 +168,7 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
             if len(record) > 1 or (record and record[0].strip())
         ]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise Unreadable(f"{path} is not a CSV table: {error}") from None
+        raise UnusableArgument(f"{path} is not a CSV table: {error}", _TABLE) from None
     rows = document.data["rows"]
     if not isinstance(rows, list) or len(rows) != len(records) - 1:
         raise Rejected(f"{path} has {max(0, len(records) - 1)} rows, the certificate another number", "table")
@@ -209,15 +217,23 @@ def _same(cell: str | None, stated: object) -> bool:
     return False
 
 
-def _read(path: Path, what: str) -> bytes:
+def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise Unreadable(f"{what} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise Unreadable(getattr(error, "strerror", None) or str(error)) from None
     if len(data) > MOST_BYTES:
-        raise Unreadable(f"{what} is longer than {MOST_BYTES // 1_000_000} MB")
+        raise Unreadable(f"it is longer than {MOST_BYTES // 1_000_000} MB")
     return data
+
+
+def _read_other(path: Path, note: str) -> bytes:
+    """The bytes of a file that is compared with the certificate. Raises UnusableArgument with `note`."""
+    try:
+        return _read(path)
+    except Unreadable as error:
+        raise UnusableArgument(f"{path} cannot be read: {error.why}", note) from None
 
 
 # === alone =====================================================================================
@@ -234,7 +250,7 @@ EXPECTED_OPTIONS = (
     ("--beta", "expect the claim with this beta"),
     ("--gamma", "expect the claim with this gamma"),
     ("--eps", 'expect the claim for these eps, such as "(0, 1]"'),
-    ("--adjacent", "expect the claim for inputs adjacent so: linf:1, l1:1, hamming:1"),
+    ("--adjacent", "expect the claim for this adjacency: linf:1, l1:1 or hamming:1"),
     ("--budget", "expect the claim with this budget, such as 2*eps"),
     ("--delta", "expect the claim with this delta"),
 )
@@ -267,14 +283,14 @@ def main(arguments: Sequence[str]) -> int:
         "--steps",
         type=int,
         default=STEPS,
-        help="give up after so many steps, each about a microsecond or a word of memory (%(default)s)",
+        help="give up after this many steps, each about a microsecond or a word of memory (%(default)s)",
     )
     for option, words in EXPECTED_OPTIONS:
         parser.add_argument(option, help=words)
     parser.add_argument("--expect", choices=VERDICTS, help="exit with 1 unless this verdict on the claim follows")
     parser.add_argument("--inputs", choices=["all"], help="expect the claim at all inputs of the program")
     parser.add_argument(
-        "--quiet", "-q", action="store_true", help="print the theorem only, and what is expected unless it is met"
+        "--quiet", "-q", action="store_true", help="print the theorem only, and the expected claim if it is not met"
     )
     parser.add_argument("--export", type=Path, metavar="OUT.pyz", help="write the checker as one file that Python runs")
     options = parser.parse_args(arguments)
@@ -297,6 +313,9 @@ def main(arguments: Sequence[str]) -> int:
             budget=budget,
             expected=Expected(options.expect, options.inputs is not None, **parts),
         )
+    except UnusableArgument as error:
+        _complain(f"{error.why}; {error.note}")
+        return UNREADABLE
     except Unreadable as error:
         _complain(f"{options.file} cannot be read: {error.why}")
         return UNREADABLE

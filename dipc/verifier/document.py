@@ -108,7 +108,7 @@ class Accepted:
         return replace(self, obligations=len(decided), derived_obligations=derived, charted=charted)
 
     def compared_with(self, expected: Expected, budget: Budget) -> Accepted:
-        """The same with the answer about what is `expected`. Raises Unreadable where that cannot be read."""
+        """Compare the theorem with the `expected` claim. Raises UnusableArgument if a part of it is unreadable."""
         assert self.statement is not None, "it was checked"
         expected.require_expressions(budget)
         try:

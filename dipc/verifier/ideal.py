@@ -237,7 +237,7 @@ class Ideal:
 
     def decisive_outputs(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:
         """The outputs that distinguish answers, as far as dd is concerned."""
-        return tuple(answer[place] for place in self.machine.distance.told)
+        return tuple(answer[place] for place in self.machine.distance.decisive)
 
     def distance(self, inputs: Sequence[Value]) -> Fraction | None:
         """The distance to disagreement dd at one input; None is infinity."""

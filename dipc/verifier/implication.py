@@ -247,9 +247,10 @@ def _positive_next_to_zero(curve: Curve, order: int, high: Fraction, budget: Bud
 
 
 def claim_follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction], budget: Budget) -> Follows:
-    """Whether a claim about every real and int input follows from another about all of them.
+    """Whether the claim `asked` about every real and int input follows from the claim `proved`, also about every input.
 
-    `open_constants` are the constants that stand for every value from the given one on.
+    `open_constants` maps each constant that both claims leave open to its least value. The answer is OPEN if no
+    implication is seen.
     """
     if not is_within(asked.intervals, proved.intervals):
         return Follows.NO

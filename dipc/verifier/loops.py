@@ -339,14 +339,14 @@ MOST_WAYS = 500
 class State:
     """A place and the values there, with what is known: guards of inputs, and outcomes of comparisons of noises.
 
-    `given` are guards of the inputs from outside, `inputs` those of the run itself. `laws` has the laws of the noises
+    `outside` are guards of the inputs from outside, `inputs` those of the run itself. `laws` has the laws of the noises
     drawn so far, and `terms` the terms met on the way.
     """
 
     at: int
     values: tuple[Held, ...]
     laws: tuple[Law, ...] = ()
-    given: tuple[Guard, ...] = ()
+    outside: tuple[Guard, ...] = ()
     inputs: tuple[Guard, ...] = ()
     outcomes: tuple[Guard, ...] = ()
     terms: tuple[Term, ...] = ()
@@ -441,7 +441,7 @@ class LoopRuns(Execution):
 
         Raises NotDerived if there are too many, or if the program draws from another distribution.
         """
-        waiting = [replace(state, given=given)]
+        waiting = [replace(state, outside=given)]
         count = 0
         while waiting:
             state = waiting.pop()
@@ -472,7 +472,7 @@ class LoopRuns(Execution):
     def is_nonnegative(self, form: Affine, known: Any) -> bool:
         """Whether form >= 0. Raises Split if the guards leave the question open."""
         guard = Guard(form.terms, form.constant, strict=False)
-        guards = (*known.given, *known.inputs, *known.outcomes)
+        guards = (*known.outside, *known.inputs, *known.outcomes)
         if contradictory((*guards, guard.opposite()), self.budget):
             return True
         if contradictory((*guards, guard), self.budget):

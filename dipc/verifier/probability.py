@@ -114,24 +114,24 @@ def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: Iterable[i
 
 def _through(
     steps: Sequence[Sequence[tuple[int, Closed]]],
-    together: Sequence[int],
+    component: Sequence[int],
     arriving: dict[int, Closed],
     useful: set[int],
     budget: Budget,
 ) -> dict[int, Closed]:
-    """The weights with which runs leave the states `together`, by the useful state that follows.
+    """The weights with which runs leave the states of `component`, by the useful state that follows.
 
     `arriving` has the weights with which runs enter these states.
     """
-    if len(together) > MOST_STATES:
+    if len(component) > MOST_STATES:
         raise NotDerived(f"a loop has more than {MOST_STATES} states")
     rows: dict[int, dict[int, Closed]] = {-1: dict(arriving)}
-    for here in together:
+    for here in component:
         row = rows[here] = {}
         for goal, weight in steps[here]:
             if goal in useful:
                 row[goal] = _plus(row.get(goal, _NONE), weight, budget)
-    for _ in together:
+    for _ in component:
         # Those without a loop of their own first: nothing is divided for them.
         here = min((node for node in rows if node >= 0), key=lambda node: (node in rows[node], len(rows[node]), node))
         row = rows.pop(here)

@@ -155,8 +155,8 @@ class Distance:
     `kind` names a distance, or computes one from an input, an answer and the exact answer. The distance is 0 if all
     conditions of `same` hold. The exact answer is in the slots `exact`, in the order of the outputs.
 
-    For dd, another answer is one that differs in an output whose place is in `told`. These are the finite outputs, if
-    there are any and the block does not say `all`; otherwise all outputs. Two inputs are infinitely far apart if any
+    For dd, another answer is one that differs in an output whose place is in `decisive`. These are the finite outputs,
+    if there are any and the block does not say `all`; otherwise all outputs. Two inputs are infinitely far apart if any
     condition of `apart` holds; the second input is in the slots `other`.
     """
 
@@ -165,7 +165,7 @@ class Distance:
     exact: tuple[int, ...]
     apart: tuple[Code, ...] = ()
     other: tuple[int, ...] = ()
-    told: tuple[int, ...] = ()
+    decisive: tuple[int, ...] = ()
 
     @property
     def sides(self) -> tuple[int, ...]:

@@ -66,6 +66,14 @@ class Unreadable(Ended):
     """The input is not a certificate of this version; `why` is one sentence."""
 
 
+class UnusableArgument(Unreadable):
+    """A file or a part of a claim that is compared with the certificate cannot be read; `note` says what to give."""
+
+    def __init__(self, why: str, note: str) -> None:
+        super().__init__(why)
+        self.note = note
+
+
 class NotDerived(Ended):
     """The checker could not derive something, although it found no fault in the certificate."""
 
@@ -443,7 +451,10 @@ def fields(value: object, table: Table, optional: Table | None = None) -> list[A
 
 
 def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str, list[Any]]:
-    """Return the kind that an object states under `name`, and the values of the fields of this kind."""
+    """Read an object whose field `name` states its kind; return the kind and the values of its other fields.
+
+    `tables` has the fields of each kind, with their readers.
+    """
     given = by_name(anything)(value)
     kind = one_of(*tables)(given.get(name))
     return kind, fields({key: one for key, one in given.items() if key != name}, tables[kind])

@@ -30,7 +30,7 @@ from dipc.verifier.obligations import Decided, fails_at
 from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent
 from dipc.verifier.probability import Theorem, cell_value, satisfies
 from dipc.verifier.program import Machine, Slot, Value, values_of
-from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected, Unreadable, decimal, why_it_ends
+from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected, UnusableArgument, decimal, why_it_ends
 from dipc.verifier.rounding import rational_bound
 from dipc.verifier.rows import Row
 from dipc.verifier.syntax import Apply, read_expression
@@ -107,7 +107,7 @@ class Expected:
         return " ".join(words) + (f", {', '.join(stated)}" if stated else "") + after
 
     def require_expressions(self, budget: Budget) -> None:
-        """Raise Unreadable where alpha, beta or gamma is not an expression."""
+        """Raise UnusableArgument if alpha, beta or gamma is not an expression."""
         for name in _OF_ACCURACY[:-1]:
             text = getattr(self, name)
             if text is not None:
@@ -115,10 +115,10 @@ class Expected:
                     read_expression(text, budget)
                 except DERIVATION_ENDS as error:
                     why = f"the {name} asked about, `{text[:60]}`, cannot be read: {why_it_ends(error)}"
-                    raise Unreadable(why) from None
+                    raise UnusableArgument(why, f"give --{name} an expression, {_SUCH_AS[name]}") from None
 
     def intervals(self, proved: Sequence[Interval]) -> tuple[Interval, ...]:
-        """The eps asked about. Raises Unreadable where they are not intervals of rational numbers."""
+        """The eps asked about. Raises UnusableArgument if they are not intervals of rational numbers."""
         text = self.eps if self.eps is not None else self.block.get("eps")
         return tuple(proved) if text is None else read_intervals(text)
 
@@ -156,6 +156,10 @@ class Expected:
         }
 
 
+_INTERVALS = 'give --eps intervals within (0, inf), such as "(0, 1]"'
+_BUDGET = "give --budget a multiple of eps, such as 2*eps, and --delta a number or an expression in eps"
+_SUCH_AS = {"alpha": "such as 1 or dd", "beta": "such as exp(-alpha*eps)/2", "gamma": "such as 1/2"}
+
 _OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
 
 
@@ -164,7 +168,9 @@ def _rounded(text: str, name: str, constants: Mapping[str, Fraction], wanted: st
     try:
         return rational_bound(text, constants, Budget(), above=wanted in ("inaccurate", "not-private"))
     except DERIVATION_ENDS as error:
-        raise Unreadable(f"the {name} asked about, `{text[:60]}`, cannot be read: {why_it_ends(error)}") from None
+        note = f"give --{name} an expression, {_SUCH_AS[name]}" if name in _SUCH_AS else _BUDGET
+        why = f"the {name} asked about, `{text[:60]}`, cannot be read: {why_it_ends(error)}"
+        raise UnusableArgument(why, note) from None
 
 
 _OF_PRIVACY = ("adjacent", "budget", "delta", "eps")
@@ -172,7 +178,7 @@ _PARTS = (*_OF_ACCURACY[:-1], *_OF_PRIVACY)
 
 
 def read_intervals(text: str) -> tuple[Interval, ...]:
-    """The intervals of a text such as `(0, 1/2], [2, inf)`, or of one number. Raises Unreadable."""
+    """The intervals of a text such as `(0, 1/2], [2, inf)`, or of one number. Raises UnusableArgument."""
     plain = text.replace(" ", "").replace("∞", "inf").replace("∪", ",")
     parts: list[str] = []
     while plain:
@@ -195,11 +201,13 @@ def read_intervals(text: str) -> tuple[Interval, ...]:
             parts.append(f"[{value}, {value}]")
             plain = ""
     if plain:
-        raise Unreadable(f"the eps asked about, `{text[:60]}`, cannot be read: an end is not a rational number")
+        why = f"the eps asked about, `{text[:60]}`, cannot be read: an end is not a rational number"
+        raise UnusableArgument(why, _INTERVALS)
     try:
         return read_stated_intervals(parts)
     except Rejected as error:
-        raise Unreadable(f"the eps asked about, `{text[:60]}`, cannot be read: {error.why}") from None
+        why = f"the eps asked about, `{text[:60]}`, cannot be read: {error.why}"
+        raise UnusableArgument(why, _INTERVALS) from None
 
 
 class Statement(Protocol):
@@ -511,7 +519,10 @@ def violates(
 
 @dataclass(frozen=True)
 class OfInputs:
-    """The theorem about every real and int input, and, with a `parameter`, every number from `least` on."""
+    """The theorem about every real and int input.
+
+    With a `parameter`, a pair of a constant's name and its least value, it is about every number from that value on.
+    """
 
     subject: Subject
     claim: Claim
@@ -598,7 +609,7 @@ def _private(subject: Subject, budget: str, delta: str, *, holds: bool) -> str:
 
 
 def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget: Budget) -> tuple[Fraction, Closed]:
-    """The budget, as a multiple of eps, and delta that are asked. Raises Unreadable."""
+    """The budget, as a multiple of eps, and delta that are asked. Raises UnusableArgument."""
     factor, delta = claim.budget, claim.delta
     try:
         if expected.budget is not None:
@@ -606,14 +617,15 @@ def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget:
             ring = form.numerator.get((), {})
             quotient = divided(ring, form.denominator, budget)
             if form.numerator.keys() - {()} or quotient is None or quotient.keys() - {(1, Fraction(0))}:
-                raise Unreadable(f"the budget asked about, `{expected.budget[:60]}`, is not a multiple of eps")
+                why = f"the budget asked about, `{expected.budget[:60]}`, is not a multiple of eps"
+                raise UnusableArgument(why, _BUDGET)
             factor = quotient.get((1, Fraction(0)), Fraction(0))
         if expected.delta is not None:
             form = evaluate(_rounded(expected.delta, "delta", {}, wanted), {}, budget)
             delta = (dict(form.numerator.get((), {})), form.denominator)
     except (NotOneForm, *DERIVATION_ENDS) as error:
         why = "it has no closed form" if isinstance(error, NotOneForm) else why_it_ends(error)
-        raise Unreadable(f"the budget or delta asked about cannot be read: {why}") from None
+        raise UnusableArgument(f"the budget or delta asked about cannot be read: {why}", _BUDGET) from None
     return factor, delta
 
 
@@ -741,7 +753,8 @@ def _read_adjacency(text: str) -> tuple[str, Fraction]:
         name, _, radius = text.partition(":")
         return adjacency(f"{name.strip()}:{decimal(radius.strip())}")
     except (Rejected, ValueError):
-        raise Unreadable(f"`{text[:40]}` is no adjacency: write linf:1, l1:1 or hamming:1") from None
+        why = f"the adjacency asked about, `{text[:40]}`, cannot be read"
+        raise UnusableArgument(why, "give --adjacent linf:1, l1:1 or hamming:1") from None
 
 
 def _is_too_small(parameter: tuple[str, object], number: Fraction) -> str:

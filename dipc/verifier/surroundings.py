@@ -155,7 +155,7 @@ def _guard(value: Fraction | Affine, whole: Set[int], strict: bool = False) -> G
 
 
 def has_one_answer(ideal: Ideal) -> bool:
-    """Whether det has the same answer at all inputs, which is not a function of the inputs."""
+    """True if det has one and the same constant answer at all inputs."""
     answers = {
         tuple((type(value), value) for value in ideal.decisive_outputs(path.answer))
         for finite in ideal.combinations()

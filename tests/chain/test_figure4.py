@@ -143,7 +143,7 @@ def test_the_transition_probabilities_p_and_q_are_quotients_of_measures(chain):
     given = Event((threshold, first), (Halfspace(((0, F(1)), (1, F(-1))), F(1)),))
     for edge, sign in ((above, 1), (below, -1)):
         assert not edge.certain
-        assert edge.given == (given,)
+        assert edge.condition == (given,)
         assert edge.joint == (
             Event(
                 (threshold, first, second), (*given.constraints, Halfspace(((0, F(-sign)), (2, F(sign))), F(3 * sign)))
@@ -151,7 +151,7 @@ def test_the_transition_probabilities_p_and_q_are_quotients_of_measures(chain):
         )
     certain = [edge for edge in shown.edges if edge.certain]
     assert len(certain) == len(shown.edges) - 4
-    assert all(edge.outcome == "" and not edge.joint and not edge.given for edge in certain)
+    assert all(edge.outcome == "" and not edge.joint and not edge.condition for edge in certain)
 
 
 def test_the_probabilities_out_of_every_state_sum_to_one(chain):
@@ -167,7 +167,7 @@ def test_the_probabilities_out_of_every_state_sum_to_one(chain):
                 (joint,) = edge.joint
                 total += measure(joint)
             expected = ExpPoly.ONE
-            for event in edges[0].given:
+            for event in edges[0].condition:
                 expected *= measure(event)
             assert total == expected
 

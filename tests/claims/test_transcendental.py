@@ -75,7 +75,7 @@ def test_the_stronger_claim_has_less_and_the_weaker_more(text: str, eps: Fractio
     if found is None:
         return
     low, high = str(found.stronger.beta), str(found.weaker.beta)
-    assert found.said["beta"]
+    assert found.texts["beta"]
     with mpmath.workdps(120):
         gamma = Fraction(3, 2)
         least, exact, most = (value(part, eps, gamma) for part in (low, text, high))

@@ -129,9 +129,33 @@ def test_a_wrong_step_is_named(proof: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize(
+    ("options", "why", "note"),
+    [
+        (("--eps", "foo"), "the eps asked about, `foo`, cannot be read", 'such as "(0, 1]"'),
+        (("--eps", "(2, 1)"), "the interval is empty or not within (0, inf)", 'such as "(0, 1]"'),
+        (("--alpha", "("), "the alpha asked about, `(`, cannot be read", "give --alpha an expression, such as 1 or dd"),
+        (("--beta", "exp("), "the beta asked about, `exp(`, cannot be read", "such as exp(-alpha*eps)/2"),
+        (("--program", "none.dip"), "none.dip cannot be read: No such file", "give --program the program"),
+        (("--program", "tests/golden/files/sign.csv"), "is not a program", "give --program the program"),
+        (("--table", "none.csv"), "none.csv cannot be read: No such file", "give --table the table"),
+        (("--program", "benchmarks/sparse.dip", "-D", "z=1"), "has no constant `z`", "-D a constant that the program"),
+    ],
+)
+def test_an_argument_that_cannot_be_read_is_not_blamed_on_the_certificate(
+    options: tuple[str, ...], why: str, note: str, proof: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = verify(capsys, str(proof), *options)
+    assert (code, out) == (ExitCode.BAD_INPUT, "")
+    assert err.startswith("error[E0905]")
+    assert why in err
+    assert note in err
+    assert str(proof) not in err
+
+
+@pytest.mark.parametrize(
     ("content", "why"),
     [
-        (None, "it cannot be read: No such file or directory"),
+        (None, "cannot be read: No such file or directory"),
         ("", "it is not JSON: Expecting value, line 1, column 1"),
         ('{"schema": "dipc.certificate/9"}', "its schema is `dipc.certificate/9`"),
     ],

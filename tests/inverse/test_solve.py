@@ -529,6 +529,6 @@ def test_where_the_claim_says_something_with_the_answer() -> None:
     by_alpha = alpha_of(table=rows, beta="2*exp(-eps)", gamma=1, eps="[1/2, 2]")
     for found in (by_gamma, by_alpha):
         assert found.status is Status.SOLVED
-        (part,) = found.sayings["eps"].where
+        (part,) = found.scopes["eps"].where
         assert float(part.start.low) == pytest.approx(0.6931471805599453)
         assert (part.end.low, part.end.included) == (2, True)

@@ -171,7 +171,7 @@ def _law(reading: Reading, program: Program, given: Mapping[str, Value]) -> dict
     for each in program.outcomes(given):
         outputs = {name: _value(program, name, value) for name, value in each.output.items()}
         answer = repr(
-            plain(python_answer(reading.parts, reading.together, outputs, program.core.constants, reading.told))
+            plain(python_answer(reading.parts, reading.is_tuple, outputs, program.core.constants, reading.answered))
         )
         law[answer] = law.get(answer, Fraction(0)) + Fraction(str(each.probability))
     return {answer: weight for answer, weight in law.items() if weight}
@@ -205,7 +205,7 @@ def _by_draws(
         except ProgramFault:
             return "refused", "a run goes wrong"
         found = repr(
-            plain(python_answer(reading.parts, reading.together, outputs, program.core.constants, reading.told))
+            plain(python_answer(reading.parts, reading.is_tuple, outputs, program.core.constants, reading.answered))
         )
         if found != expected:
             return "wrong", f"at {given}, draws {holder.draws.drawn}: Python {expected}, the program {found}"

@@ -318,7 +318,7 @@ def test_no_law_exceeds_what_is_proved(seed: int, tmp_path: Path) -> None:
         bound = cost.value_at(number) if alone is None else min(alone, cost.value_at(number))
         constants = [sampled_constant(text, number, adjacent, choose, tmp_path / "pairs.csv")]
         if number < 4:
-            constants.append(refuting.question(number).constant(None).refuted_below)
+            constants.append(refuting.question_for(number).constant(None).refuted_below)
         for constant in constants:
             assert constant is not None
             assert constant <= bound, number
@@ -337,7 +337,7 @@ def test_turns_and_comparisons(seed: int, tmp_path: Path) -> None:
         return
     # Three cells for each of several inputs take long one by one.
     for number in (1, 2) if " and " in text else (1, 2, 3):
-        own = asked.question(number).constant(None)
+        own = asked.question_for(number).constant(None)
         known = [sampled_constant(text, number, adjacent, choose, tmp_path / "pairs.csv"), own.refuted_below]
         assert all(one is not None and one <= cost.value_at(number) for one in known), text
         if cost.proof != OF_SHIFTS:
@@ -360,13 +360,15 @@ def test_no_law_is_below_what_is_refuted_onwards(seed: int) -> None:
     text = (guarded if seed % 2 else loop)(choose).replace("eps/(m + 1)", "eps/m")
     asked = question(text)
     cost, _ = asked.cost
-    constants = {number: asked.question(number).constant(None) for number in range(asked.least, asked.least + first)}
+    constants = {
+        number: asked.question_for(number).constant(None) for number in range(asked.least, asked.least + first)
+    }
     if any(each.refuted_below is None for each in constants.values()):
         return
     last = max(constants)
     below, refuting = asked.refuted_from(constants), question(text, limits=FEW)
     for number in range(last, last + later) if below else ():
-        found = refuting.question(number).constant(None)
+        found = refuting.question_for(number).constant(None)
         least = max((each.ratio.value_at(number) for each in below if each.is_about(number)), default=Fraction(0))
         assert found.refuted_below is None or found.refuted_below >= least
     if cost is not None:
@@ -510,7 +512,7 @@ def test_extrema_and_one_noise_more(seed: int, tmp_path: Path) -> None:
         return
     for number in (2, 3):
         bound = cost.value_at(number)
-        found = asked.question(number).constant(None)
+        found = asked.question_for(number).constant(None)
         assert found.refuted_below is not None
         assert found.refuted_below <= bound
         if " gap " not in text:

@@ -171,7 +171,7 @@ def test_the_claims_of_the_literature_hold_for_every_input(source: str, m: int) 
 def test_the_corner_and_the_obligation_are_shown() -> None:
     report = decided(SPARSE, m=2)
     middle = notes(report)[1]
-    assert middle.where == ("q[1] < 0", "q[2] >= 0")
+    assert middle.conditions == ("q[1] < 0", "q[2] >= 0")
     assert middle.corner == {"q[1]": "-alpha", "q[2]": "alpha"}
     assert (middle.variable, *map(str, middle.intervals), middle.exact) == ("alpha*eps", "(0, inf)", True)
     assert middle.probability == "1 - 4*exp(-eps/4)/3 + 7*exp(-eps/2)/12 - exp(-eps)/24"
@@ -396,7 +396,7 @@ def test_finite_inputs_beside_real_ones() -> None:
     )
     report = decided(source)
     assert report.verdict is Verdict.ACCURATE
-    assert notes(report)[0].where == ("k = 0",)
+    assert notes(report)[0].conditions == ("k = 0",)
 
 
 def test_a_program_without_real_inputs_is_enumerated_instead() -> None:

@@ -344,7 +344,7 @@ def test_what_a_claim_in_parts_says() -> None:
     tightest = dipc.tighten(
         loaded, inputs="all", alpha="dd", gamma="free", beta="1 + exp(-alpha*eps) + exp(-gamma*eps)"
     )
-    assert [says.is_vacuous for says in tightest.sayings.values()] == [True]
+    assert [says.is_vacuous for says in tightest.scopes.values()] == [True]
 
 
 def test_multiples_of_a_beta_that_is_at_most_one() -> None:

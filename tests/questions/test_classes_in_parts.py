@@ -179,7 +179,7 @@ def test_a_class_in_parts_has_a_row_for_each() -> None:
     report = check_all(dipc.load(HARDER["another answer behind two thresholds"][0]))
     assert [row.row for row in report.rows] == list(range(1, len(report.rows) + 1))
     notes = [row.note for row in report.rows if isinstance(row, ClassResult)]
-    assert len({(note.where, tuple(note.answer.items())) for note in notes if note is not None}) == len(notes) > 2
+    assert len({(note.conditions, tuple(note.answer.items())) for note in notes if note is not None}) == len(notes) > 2
 
 
 @pytest.mark.parametrize(
@@ -293,8 +293,8 @@ def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
     assert at_vertices is not None
     assert joint is not None
     (tails,) = joint.functions
-    assert isinstance(joint.why, JointEvidence)
-    assert first + second in [slack.form for slack in joint.why.slacks]
+    assert isinstance(joint.evidence, JointEvidence)
+    assert first + second in [slack.form for slack in joint.evidence.slacks]
     measure = BoundMeasurer().measure
     for _ in range(12):
         u, v = F(chance.randint(0, 6), 2), F(chance.randint(0, 6), 2)

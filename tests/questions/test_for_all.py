@@ -72,7 +72,7 @@ def test_the_claims_of_the_literature_hold_for_every_number_of_queries(source: s
     assert isinstance(last, ClassResult)
     assert last.note is not None
     assert last.note.method is Method.UNION
-    assert last.note.where == (f"m >= {found.start}",)
+    assert last.note.conditions == (f"m >= {found.start}",)
     assert len(found.report.rows) == found.start - found.least + 1
 
 
@@ -117,7 +117,7 @@ def test_a_refutation_names_the_number_and_the_input() -> None:
     first = next(found.report.select(Verdict.INACCURATE))
     assert isinstance(first, ClassResult)
     assert first.note is not None
-    assert first.note.where[0] == "m = 1"
+    assert first.note.conditions[0] == "m = 1"
     assert first.input == {"q[1]": "1"}
 
 
@@ -687,7 +687,7 @@ def test_the_rates_say_which_number_breaks_the_claim(rate: str, beta: str, numbe
     first = next(report.select(Verdict.INACCURATE))
     assert isinstance(first, ClassResult)
     assert first.note is not None
-    assert first.note.where[0] == f"m = {number}"
+    assert first.note.conditions[0] == f"m = {number}"
 
 
 @pytest.mark.parametrize(
@@ -732,7 +732,7 @@ def test_many_queries_are_refuted_at_one_input(source: str, beta: str, number: i
     (row,) = found.report.select(Verdict.INACCURATE)
     assert isinstance(row, ClassResult)
     assert row.note is not None
-    assert row.note.where == (f"m = {number}",)
+    assert row.note.conditions == (f"m = {number}",)
     alone = dipc.load(source, m=number)
     own = ", ".join(f"{name} = {value}" for name, value in row.input.items())
     assert dipc.check(alone, inputs=own, beta=beta, alpha="dd").verdict is Verdict.INACCURATE

@@ -58,13 +58,13 @@ def test_nothing_is_claimed_nearer_than_alpha() -> None:
     report = dipc.check(dipc.load(SIGN), inputs="q in {-1, 0, 2}", alpha=100, beta=0)
     assert vacuous(report) == (3, 3)
     assert report.counts.above_one == 0
-    assert report.sayings == {}
+    assert report.scopes == {}
 
 
 def test_a_row_says_something_if_beta_is_less_than_one_anywhere() -> None:
     report = dipc.check(dipc.load(SIGN), inputs="q = 1", beta="2*exp(-eps)", eps="(0, 3/4)")
     assert vacuous(report) == (0, 0)
-    (part,) = report.sayings["eps"].where
+    (part,) = report.scopes["eps"].where
     assert is_near(part.start, "0.69314718056")
     assert part.end.low == Fraction(3, 4)
     assert vacuous(dipc.check(dipc.load(SIGN), inputs="q = 1", beta="2*exp(-eps)", eps="(0, 1/2)")) == (1, 1)
@@ -72,7 +72,7 @@ def test_a_row_says_something_if_beta_is_less_than_one_anywhere() -> None:
 
 def test_a_report_says_something_where_any_row_does() -> None:
     report = dipc.check(dipc.load(SIGN), inputs="q in {1, 2}", beta="2*exp(-alpha*eps)")
-    (part,) = report.sayings["eps"].where
+    (part,) = report.scopes["eps"].where
     assert is_near(part.start, "0.34657359028")
     assert part.end.infinite
 
@@ -129,7 +129,7 @@ def test_every_number() -> None:
     assert vacuous(report) == (1, 1)
     report = dipc.check(program, inputs="all", for_all="m >= 3", beta="2*m*exp(-alpha*eps/8)")
     assert vacuous(report) == (0, 0)
-    (part,) = report.sayings["alpha*eps"].where
+    (part,) = report.scopes["alpha*eps"].where
     assert is_near(part.start, "14.33407575382")
 
 
@@ -143,10 +143,10 @@ def test_tighten_and_solve_say_where_the_claim_says_something() -> None:
     program = dipc.load(SIGN)
     found = dipc.tighten(program, inputs="q = 1", beta="2*exp(-eps)")
     assert found.kappa == 4
-    assert found.sayings["eps"].where[0].start.low == 0
+    assert found.scopes["eps"].where[0].start.low == 0
     solved = dipc.solve(program, inputs="q = 1", wanted="eps", beta="2*exp(-eps)")
     assert isinstance(solved, EpsSolution)
-    assert solved.sayings["eps"].where[0].start.low > Fraction(69, 100)
+    assert solved.scopes["eps"].where[0].start.low > Fraction(69, 100)
 
 
 @pytest.mark.parametrize(("beta", "factor", "kappa"), [("-1", Fraction(0), 0), ("1", Fraction(0), None)])

@@ -188,7 +188,7 @@ class AllNumbers(ClassSource):
     def varying(self) -> tuple[str, ...]:
         """The constants whose value depends on the number of queries."""
         core = self.program.core
-        return computed_from(parse(core.source).declarations, core.given, self.parameter)
+        return computed_from(parse(core.source).declarations, core.overrides, self.parameter)
 
     def constants_of(self, number: int) -> dict[str, Fraction]:
         """Return the parameter and the constants that depend on it, for this number.

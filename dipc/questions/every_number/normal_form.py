@@ -355,7 +355,7 @@ class LoopText:
         """
         core = program.core
         own = parse(core.source)
-        number = QueryNumber(parameter, computed_from(own.declarations, core.given, parameter))
+        number = QueryNumber(parameter, computed_from(own.declarations, core.overrides, parameter))
         answers = with_index_answers(without_claim(own) if privacy else own, parameter)
         tree = indices_to_the_end(answers.tree, number)
         result = marked(tree, number, Constants.from_tree(own, core, number))

@@ -157,7 +157,7 @@ class EveryNumber:
         proved = bound is not None and bound <= claim.budget
         if not proved:
             for number in self._worth_trying(claim.budget):
-                report = self.question(number).decide(claim)
+                report = self.question_for(number).decide(claim)
                 if report.verdict is PrivacyVerdict.NOT_PRIVATE:
                     return replace(report, numbers=replace(self.numbers, at=number))
             if cost is not None:
@@ -198,7 +198,7 @@ class EveryNumber:
         attained = True
         constants: dict[int, Constant] = {}
         for number in self._in_turn(self._until(cost, bound)):
-            constants[number] = constant = self.question(number).constant(eps)
+            constants[number] = constant = self.question_for(number).constant(eps)
             if constant.refuted_below is None:
                 return replace(constant, numbers=replace(self.numbers, at=number, onwards=self._goes_on))
             exact = self._of_one_iteration(cost) if number == self.least and all_eps else None
@@ -274,7 +274,7 @@ class EveryNumber:
 
     def _worst(self, number: int, constant: Constant) -> list[Candidate]:
         """A few candidates that refute as much as the candidate of `constant` does at infinity."""
-        every = self.question(number).bounds().candidates
+        every = self.question_for(number).bounds().candidates
         least = constant.refuted_below
         return [
             candidate
@@ -298,7 +298,7 @@ class EveryNumber:
             return None
         if grows_with(loop.text.program.core.source, loop.text.number):
             return None  # The inputs of the least number have fewer values than those of others.
-        first = self.question(self.least).constant(None)
+        first = self.question_for(self.least).constant(None)
         if self.least != loop.low or first.refuted_below is None:
             return None
         rates = {rate: rate_of_mark(loop.text.rates, rate) for path in loop.paths.all for _, rate in path.drawn}
@@ -335,7 +335,7 @@ class EveryNumber:
             costs = LeastCosts(program)
             first = {mark: rate.value_at(self.least) for mark, rate in rates.items()}
             alone = [{mark: Fraction(mark == own) for mark in rates} for own in rates]
-            known_ones = self.question(self.least).bounds().candidates[:_MOST_WORDS]
+            known_ones = self.question_for(self.least).bounds().candidates[:_MOST_WORDS]
             for candidate in [_translated(each, by) for by in _ASIDE for each in known_ones]:
                 here = costs.reaching(candidate, candidate.input, first, likely=True)
                 there = [costs.reaching(candidate, candidate.adjacent, one, likely=False) for one in alone]
@@ -485,8 +485,8 @@ class EveryNumber:
                 self._progress(numbers.index(number), len(numbers))
             yield number
 
-    def question(self, number: int) -> PrivacyQuestion:
-        """The question for one number."""
+    def question_for(self, number: int) -> PrivacyQuestion:
+        """The question about the program in which the constant has the value `number`; kept for repeated calls."""
         if number not in self._questions:
             program = self.program.with_constants({self.parameter: Fraction(number)})
             self._questions[number] = PrivacyQuestion(program, self._adjacent, "all", self._engine)

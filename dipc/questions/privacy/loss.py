@@ -220,10 +220,10 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
 
 @frozen
 class _Here:
-    """An exit that is reached at an input; `given` has the values of its real and int inputs."""
+    """An exit that is reached at an input; `values` has the values of its real and int inputs."""
 
     state: ExitState
-    given: Mapping[int, Fraction]
+    values: Mapping[int, Fraction]
 
 
 def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
@@ -259,7 +259,7 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
         form = here.state.outputs[slot.index]
         if not isinstance(form, Affine):
             raise OutsideFragment(f"`{slot.name}` is not assigned on every path")
-        constant = form.substituted(here.given).constant
+        constant = form.substituted(here.values).constant
         far = max(far, abs(constant))
         if not form.noises:
             continue
@@ -275,9 +275,9 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
             raise OutsideFragment(f"`{slot.name}` is not a single noise plus a number, so its tails are not geometric")
         taken.add((position, noise))
         rates.add(drawn.rate)
-        far = max(far, abs(constant + factor * drawn.mean.evaluate(here.given)))
+        far = max(far, abs(constant + factor * drawn.mean.evaluate(here.values)))
         for item in here.state.constraints.items:
-            compared = item.form.substituted(here.given)
+            compared = item.form.substituted(here.values)
             if all(key != noise for key, _ in compared.noises):
                 continue
             if len(compared.noises) > 1:
