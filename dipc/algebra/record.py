@@ -15,7 +15,7 @@ from dipc.algebra.numbers import exact_text, magnitude, outward
 class Record:
     """A record that lists in `FIELDS` the keys of its JSON object, in order.
 
-    - `key` is the attribute of that name, `key=one.two` the attribute `two` of the attribute `one`, or None without it.
+    - `key` is the attribute of that name. `key=one.two` is the attribute "two" of the attribute "one", None without it.
     - `key?` is left out where it is None, `key+` where it is false or empty, `key-` where it is true.
     - `key:ends` and other conversions of `CONVERSIONS` write a value in another way than `json_value`.
     - `key(…)` is an object with these fields. `key?(…)` is left out where the first of them is None, and `?(…)` adds

@@ -193,12 +193,12 @@ class _Search:
     # --- numbers -----------------------------------------------------------------------------------
 
     def _all_in_steps(self) -> bool:
-        return all(isinstance(course_of(self._probabilities, claimed.row), Steps) for claimed in self._open)
+        return all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
 
     def _on_steps(self, low: Fraction, high: Fraction) -> Fraction:
         """The least gamma between `low`, where some row fails, and `high`, where all hold, if Pr changes in steps."""
         courses = [course_of(self._probabilities, claimed.row) for claimed in self._open]
-        steps = [course for course in courses if isinstance(course, Steps)]
+        steps = [course for course in courses if isinstance(course, StepCourse)]
         if any(course.integers for course in steps):
             below, above = bisect(lambda number: self._all_hold(Fraction(number)), int(low), -int(-high // 1))
             low, high = max(low, Fraction(below)), Fraction(above)
@@ -218,14 +218,14 @@ class _Search:
         among = sorted(jumps | {high})
         gamma = among[bisect(lambda position: self._all_hold(among[position]), -1, len(among) - 1)[1]]
         for claimed, course in zip(open_, courses, strict=True):
-            if isinstance(course, Smooth) and gamma in course.jumps and not self._holds_before(claimed, gamma):
+            if isinstance(course, SmoothCourse) and gamma in course.jumps and not self._holds_before(claimed, gamma):
                 self._failing = claimed
                 return gamma
         self._open, self._failing = open_, worst
         return None
 
     def _holds_before(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """Whether the limit of Pr from below at this gamma is at least 1 - beta, for a Smooth row.
+        """Whether the limit of Pr from below at this gamma is at least 1 - beta, for a row with a `SmoothCourse`.
 
         The limit is the probability of the exits whose outputs without noise are nearer than gamma, since continuous
         parts have one limit on both sides. If it is not at least 1 - beta, every smaller gamma fails, since Pr never
@@ -252,7 +252,7 @@ class _Search:
             course = course_of(self._probabilities, claimed.row)
             bound = self._bound(claimed, gamma)
             # An enclosure cannot show equality.
-            if not isinstance(course, Smooth) or not course.grows or bound.is_without_form:
+            if not isinstance(course, SmoothCourse) or not course.grows or bound.is_without_form:
                 continue
             now, then = self._pool.cell(gamma), self._pool.cell(gamma + 1)
             if not grows_up_to(self._probabilities, claimed.row, now, then):
@@ -425,8 +425,8 @@ class _Everywhere:
 
 
 @frozen
-class Steps:
-    """The probability changes only at `jumps` and, with `integers`, at natural numbers.
+class StepCourse:
+    """The probability as a function of gamma changes only at `jumps` and, with `integers`, at natural numbers.
 
     There it has the value that it keeps up to the next change. The jumps increase.
     """
@@ -436,8 +436,8 @@ class Steps:
 
 
 @frozen
-class Smooth:
-    """The probability is continuous in gamma except at `jumps`, since no noise is discrete.
+class SmoothCourse:
+    """The probability as a function of gamma is continuous in gamma except at `jumps`, since no noise is discrete.
 
     At a jump an output without noise begins to be near. `grows`: there are no jumps, and every ball is around a value
     with noise; see `grows_up_to`.
@@ -447,23 +447,23 @@ class Smooth:
     jumps: tuple[Fraction, ...] = ()
 
 
-def course_of(probabilities: Probabilities, row: Row) -> Steps | Smooth | None:
+def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCourse | None:
     """The kind of dependence of Pr on gamma for the row; None where it is not known. Raises Undecided."""
     program = probabilities.program
     if not program.has_product_distance:
-        return Steps(False, Nearness(program).distances(row.inputs, row.outputs))
+        return StepCourse(False, Nearness(program).distances(row.inputs, row.outputs))
     exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
     if not any(_balls(event) for event in exits):
-        return Steps(False, _jumps(probabilities, row, exits))
+        return StepCourse(False, _jumps(probabilities, row, exits))
     slots = {slot for event in exits for slot in _balls(event)}
     if all(isinstance(program.slots[slot].type, IntType) for slot in slots):
-        return Steps(True, _jumps(probabilities, row, exits))
+        return StepCourse(True, _jumps(probabilities, row, exits))
     laws = [noise.law for event in exits for component in event.components for noise in component.noises]
     if any(law.whole for law in laws):
         return None
     # A right output without noise is in every ball.
     jumps = tuple(filter(None, _jumps(probabilities, row, exits)))
-    return Smooth(not jumps and all(law.is_positive for law in laws), jumps)
+    return SmoothCourse(not jumps and all(law.is_positive for law in laws), jumps)
 
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
@@ -475,7 +475,7 @@ def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
 
 
 def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cell) -> bool:
-    """Whether it is proved that Pr at every smaller gamma is less than at this one, for every eps, for a Smooth row.
+    """True if Pr at every smaller gamma is proved less than at this one, for every eps, for a `SmoothCourse`.
 
     Theorem. Let E(g) be the noises of one exit that satisfy all its constraints and its balls of radius g. If the
     measure of E(s) is not 0, and differs from the measure of E(t) for some t > s, then the measure of every E(g) with g

@@ -250,7 +250,7 @@ class Tightest:
       where the factor is not `complete`.
     - `upper`: where bounds that are not exact need more than all exact probabilities, no factor less than `factor`
       suffices, and `upper` does for all known cases, unless it is infinite or not known. `upper_places` are these
-      bounds. There are none where `check` proves the claim with `upper` times beta, for the unknown cases as well.
+      bounds. There are none where a check proves the claim with `upper` times beta, for the unknown cases as well.
 
     Where cases are `unknown`, `factor` is the factor of the other cases, and only a lower bound.
     """

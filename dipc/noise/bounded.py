@@ -13,8 +13,8 @@ _ONE = Fraction(1)
 class Bounded(Law):
     """A law with the support [low, high].
 
-    Its densities at x and at x + t have no finite ratio where x + t leaves the support, so that a shift of the noise
-    has no finite cost: `shift_cost` is refused. The law of factor·N has other ends, so that it does not scale.
+    Its densities at x and at x + t have no finite ratio where x + t leaves the support. So a shift of the noise has no
+    finite cost, and the law refuses to give one. The law of factor·N has other ends: the law does not scale.
     """
 
     takes_ends = True

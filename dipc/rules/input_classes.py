@@ -72,13 +72,13 @@ class InputClass:
 
     - `alone`: det gives no other answer at all, so that dd is infinite.
     - `rivals_arbitrarily_near`: every input of the class has inputs arbitrarily near with another answer.
-    - `rivals_at_one`: every input of the class has an input at the distance 1 with another answer (see `classes`).
+    - `rivals_at_one`: every input of the class has an input at the distance 1 with another answer.
     - `integral`: all distances from other answers are integers. `whole` are the slots of the int inputs.
     - `incomplete`: there may be more exits with the answer than the known ones.
 
     `outside` are convex sets whose union is where `requires` does not hold, for these finite inputs.
 
-    A class can represent `count` regions that differ by an exchange of inputs (see `exchange`). It then has `sections`
+    A class can represent `count` regions that differ by an exchange of inputs. It then has `sections`
     in place of `others` and `rivals`, which are not enumerated: the guards of its region, each with its alternatives.
     """
 

@@ -1,9 +1,9 @@
 """Irrational numbers in the claim that somebody asks about: rationals in their place, so that more is claimed.
 
 The claim asked about follows from what was proved if a stronger one does. So each irrational number is replaced by a
-rational that makes the expression smaller, for every eps > 0 and all distances: by its lower bound where the expression
-grows with it, by its upper bound where it falls. What is asked to be refuted is made larger instead. Integer multiples
-of logarithms in exponents are exact.
+rational that makes the expression smaller, for every eps > 0 and all distances. The rational is a lower bound where the
+expression grows with the number, and an upper bound where it falls. What is asked to be refuted is made larger instead.
+Integer multiples of logarithms in exponents are exact.
 """
 
 from __future__ import annotations

@@ -65,7 +65,8 @@ _Move = tuple[tuple[int, ...], tuple[Fraction, ...], tuple[Fraction, ...]]
 class SumLaw:
     """The law of S in units of 1/`scale`: masses by value, with the mass `left` that they leave out.
 
-    S moves by `shift` from the first input of the pair to the second. `mass` is not normalized beyond its enclosure.
+    S moves by `shift` from the first input of the pair to the second. The masses are not normalized beyond their
+    enclosures.
     """
 
     scale: int
