@@ -347,11 +347,13 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
         return _tightest(question, digits, progress)
     stronger, weaker = enclosing
     least = _tightest(weaker, digits, progress)
-    return least if stronger.options == weaker.options else _between(least, _tightest(stronger, digits, progress))
+    return (
+        least if stronger.options == weaker.options else _enclosed_factor(least, _tightest(stronger, digits, progress))
+    )
 
 
-def _between(least: Tightest, most: Tightest) -> Tightest:
-    """The answer for a beta between two others: `least` for the greater one, `most` for the smaller one."""
+def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
+    """Combine the answers for two betas into one for each beta between: `least` is for the greater, `most` the smaller."""
     if least.complete and most.complete and least.factor is not None and most.factor is not None:
         kappa = least.kappa if least.kappa == most.kappa else None
         digits = least.digits
@@ -367,8 +369,11 @@ def _between(least: Tightest, most: Tightest) -> Tightest:
     )
 
 
-def _settled(answer: Tightest) -> Tightest:
-    """The answer; where inputs need as much as is enough up to the last digit, with the factor that they approach."""
+def _with_approached_factor(answer: Tightest) -> Tightest:
+    """Return `answer` with the factor that inputs approach, if they need `answer.upper` up to its last digit.
+
+    Any other answer is returned as it is.
+    """
     low, high = answer.factor, answer.upper
     if low is None or high is None or not low[0] or answer.unknown or not answer.upper_places:
         return answer
@@ -432,7 +437,7 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
         unknown.append(interrupted_before(known))
         most = _NOTHING
     forbidding = any(peaks.forbidding(claimed) is not None for claimed in known)
-    return _settled(
+    return _with_approached_factor(
         Tightest(
             claims=claims,
             eps=intervals_text(claims.intervals),

@@ -409,8 +409,8 @@ def candidates(
     """Yield inputs near which the probability may be least.
 
     These are the corner and points where single slacks are least. Then come points between them and an inner point of
-    the region, or of `guards`, as an edge can belong to another class: at the share `nearest` of the way, if it is
-    given, and at greater ones.
+    the region, or of `guards`, as an edge can belong to another class. They lie at the share `nearest` of the way, if
+    it is given, and at greater ones.
     """
     inputs = convex.inputs
     within = [guard.guard for guard in inputs.region.guards]

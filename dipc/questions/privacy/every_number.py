@@ -442,7 +442,7 @@ class EveryNumber:
             return undecided.reason
 
     def _in_ranges(self, text: LoopText) -> LoopText:
-        """The text with its clipped inputs in their ranges, whose widths bound the moves from here on (see `clipped`).
+        """Restrict clipped inputs to their ranges, whose widths bound the moves from here on; return the new text.
 
         Under each distance no input moves farther than the greatest width. The moves of HAMMING add up to at most its
         radius times that, and for radius 1 and equal widths there are no others.
