@@ -353,7 +353,7 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
 
 
 def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
-    """Combine the answers for two betas into one for each beta between: `least` is for the greater, `most` the smaller."""
+    """The answer for a beta between two others: `least` is for the greater one, `most` for the smaller one."""
     if least.complete and most.complete and least.factor is not None and most.factor is not None:
         kappa = least.kappa if least.kappa == most.kappa else None
         digits = least.digits
