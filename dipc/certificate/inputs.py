@@ -16,6 +16,7 @@ from dipc.certificate.data import (
     NOT_EXPANDED,
     OVER_NORMAL_NOISE,
     FunctionData,
+    Uncertified,
     as_read,
     expression_text,
     headed,
@@ -58,7 +59,9 @@ from dipc.verifier.reading import Budget, Question
 
 
 def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
-    """The text of the certificate of a question about every real input."""
+    """The text of the certificate of a question about every real input. Raises Uncertified if the format has none."""
+    if isinstance(question, AllNumbers) and question.program.core.requires is not None:
+        raise Uncertified("the checker does not follow `requires` for every number of queries")
     return sealed(with_classes_named(_Writer(question).document(results, tool)))
 
 

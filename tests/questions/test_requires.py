@@ -225,3 +225,72 @@ def test_the_constants_in_an_empty_condition_are_named() -> None:
     dipc.load(source)
     with pytest.raises(DiagnosticError, match="with low = 4"):
         dipc.load(source, low=4)
+
+
+# --- every number of queries ------------------------------------------------------------------------------------------
+
+THRESHOLDS = """program sparse;
+const m = 2, T = 3;
+input q[1..m] : real;
+output out[1..m] : bool = false;
+requires {};
+claim {{ alpha: dd; beta: m*exp(-alpha*eps/4); }}
+ideal {{ for i in 1..m do out[i] <- q[i] >= T end }}
+var r, s : real;
+s <- Lap(eps/2, T);
+for i in 1..m do r <- Lap(eps/2, q[i]); out[i] <- r >= s end
+"""
+LARGEST = Path("benchmarks/noisy_max.dip").read_text(encoding="utf-8")
+ALL = "min(i in 1..m : q[i])"
+
+
+@pytest.mark.parametrize(
+    ("requires", "verdict"),
+    [
+        (f"{ALL} >= 0 and max(i in 1..m : q[i]) <= 10", "accurate"),
+        (f"{ALL} > 0", "accurate"),
+        (f"{ALL} >= 2 and T >= 1", "accurate"),
+        # There is no other answer than one: dd is infinite, and beta is 0 there.
+        (f"{ALL} >= 3", "inaccurate"),
+        (f"{ALL} >= 4", "inaccurate"),
+        ("max(i in 1..m : q[i]) < 3", "inaccurate"),
+        # Not one bound for each query.
+        (f"{ALL} >= 0 and q[1] <= 7", "undecided"),
+        ("max(i in 1..m : q[i]) >= -100", "undecided"),
+        ("min(i in 1..m : q[i] - m) >= -100", "undecided"),
+    ],
+)
+def test_every_number_of_queries(requires: str, verdict: str) -> None:
+    program = dipc.load(THRESHOLDS.format(requires))
+    report = dipc.check(program, inputs="all", for_all="m")
+    assert report.verdict == verdict or (report.verdict, verdict) == ("undecided", "inaccurate")
+    for number in (1, 2, 3):
+        alone = dipc.check(dipc.load(THRESHOLDS.format(requires), m=number), inputs="all")
+        if verdict == "accurate":
+            assert alone.verdict is Verdict.ACCURATE
+        elif alone.verdict is Verdict.INACCURATE:
+            assert report.verdict is not Verdict.ACCURATE
+
+
+def test_the_largest_of_every_number_of_bounded_queries() -> None:
+    bounded = LARGEST.replace(
+        "output", "requires min(i in 1..m : q[i]) >= 0 and max(i in 1..m : q[i]) <= 5;\noutput", 1
+    )
+    assert dipc.check(dipc.load(bounded), inputs="all", for_all="m").verdict is Verdict.ACCURATE
+    same = LARGEST.replace("output", "requires min(i in 1..m : q[i]) >= 1 and max(i in 1..m : q[i]) <= 1;\noutput", 1)
+    assert dipc.check(dipc.load(same), inputs="all", for_all="m").verdict is not Verdict.ACCURATE
+
+
+def test_a_number_without_inputs_is_named() -> None:
+    source = THRESHOLDS.format("min(i in 1..m : q[i]) >= 4 - m and max(i in 1..m : q[i]) <= m")
+    report = dipc.check(dipc.load(source), inputs="all", for_all="m")
+    assert report.verdict is not Verdict.ACCURATE
+    reasons = [row.reason or "" for row in report.rows]
+    assert any("m = 1" in reason and "no input satisfies `requires`" in reason for reason in reasons)
+
+
+def test_privacy_for_every_number_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.dip").write_text(THRESHOLDS.format(f"{ALL} >= 0"))
+    command = ["privacy", str(tmp_path / "p.dip"), "--adjacent", "linf:1", "--inputs", "all", "--for-all", "m"]
+    assert run(command) == 2
+    assert "error[E1117]" in capsys.readouterr().err

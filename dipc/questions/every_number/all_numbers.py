@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
@@ -139,6 +139,8 @@ class AllNumbers(ClassSource):
 
     The values begin at the first index of its loop, or at `least` if that is greater.
     """
+
+    respects_requires: ClassVar[bool] = True
 
     def __init__(
         self,

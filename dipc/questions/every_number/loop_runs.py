@@ -45,6 +45,7 @@ from dipc.measure import event as exact
 from dipc.measure.measure import Measurer
 from dipc.program.ideal import Ideal, Region
 from dipc.program.program import Program
+from dipc.questions.every_number.bounded_queries import gaps
 from dipc.questions.every_number.uniform import NotUniform, UniformLoops
 from dipc.rules.facets import FacetMetric, facets
 from dipc.rules.halfspaces import Moving, best_bound, single_bound
@@ -474,6 +475,9 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
             raise NotUniform("an input is an int")
         count = int(core.constants[shape.parameter]) - shape.low + 1
         super().__init__(ideal.program, shape.loop, shape.arrays, count, finite)
+        self._ideal = ideal
+        #: Whether dd depends on finite outputs alone.
+        self._is_finite = all(not slot.is_symbolic for slot in ideal.metric.decisive(core.output_slots))
         self._metric = metric
         self._distances = distances
         self._other = side_of(ideal.flow, shape.ideal_loop.span, count, shape.arrays)
@@ -572,7 +576,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         There are several if the program itself compares inputs.
         """
         flow = self._own.flow
-        moving = facets(Region(tuple(guards), ()), (), self._metric)
+        moving = self._facets(guards)
         pending: list[tuple[State, tuple[Term, ...]]] = [(state, ())]
         while pending:
             state, terms = pending.pop()
@@ -587,6 +591,14 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
                 pending.append((chosen, (*terms, term)))
             else:
                 pending += [(after, terms) for after in successors if not contradict([*guards, *after.guards.items])]
+
+    def _facets(self, guards: Sequence[Constraint]) -> tuple[Moving, ...]:
+        """Return the facets of the inputs with these guards; beyond a bound of `requires` there is no other answer."""
+        bounds, outside = gaps(self._ideal, guards)
+        region = Region((*guards, *bounds), ())
+        # An element is compared in one iteration: moved a little into the inside, it leaves the answer as it is.
+        alone = all(self._array_of(slot) is not None for guard in guards for slot, _ in guard.form.inputs)
+        return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
         """Return the outcome of a noisy comparison that the ideal's path implies for noise 0.
@@ -621,7 +633,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     ) -> list[Term]:
         """Return the terms for these outputs; raise NotUniform if they differ in agreement."""
         terms: list[Term] = []
-        moving = facets(Region(tuple(guards), ()), (), self._metric)
+        moving = self._facets(guards)
         for own, other in pairs:
             mine, theirs = program.values[own], ideal.values[other]
             compared: Sequence[Term] | None = None

@@ -55,6 +55,7 @@ from dipc.noise.law import Law
 from dipc.program.ideal import Ideal, Region
 from dipc.program.metric import Norm
 from dipc.program.program import Program
+from dipc.questions.every_number.bounded_queries import gaps, require_bounds
 from dipc.questions.every_number.flag_answers import FlagRuns, NotAFlag, is_flag
 from dipc.questions.every_number.in_number import ONE, RationalFunction
 from dipc.questions.every_number.loop_runs import AgreeingRuns, AgreeingStep, Automaton, Term, TooFew
@@ -205,6 +206,7 @@ def union_of(program: Program, parameter: str, distances: ClaimedDistances) -> U
     Raises NotUniform with the reason, LimitReached past one of the program's limits, and DiagnosticError for its
     metric.
     """
+    require_bounds(program, parameter)
     text = LoopText.from_program(program, parameter)
     return replace(_union_of(text, distances), rates=text.rates)
 
@@ -224,8 +226,13 @@ def _union_of(text: LoopText, distances: ClaimedDistances) -> UnionBound:
 
 
 def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
+    requires = text.program.core.requires
+
     def instance(number: int) -> Ideal:
-        return Ideal(text.instance(number))
+        program = text.instance(number)
+        if requires is not None and program.core.requires is None:
+            raise NotUniform("its `requires` is lost where loops are made one")
+        return Ideal(program)
 
     try:
         shape = uniform(text.tree, text.number)
@@ -256,6 +263,8 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: C
     """Return the bound of an answer that says whether some iteration exits; raise NotUniform for another program."""
     if not (exits(shape.loop) and exits(shape.ideal_loop)):
         raise NotAFlag
+    if instance(shape.low + 1).program.allowed is not None:
+        raise NotUniform("a yes-or-no answer with `requires` is not covered for every number of queries")
     # There is one head, so that two iterations suffice.
     ideal = instance(shape.low + 1)
     metric = facet_metric(ideal)
@@ -342,7 +351,9 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
     first, other = own.drawn(core)
     difference = Affine.input(slots[1]) - Affine.input(slots[0])
     region = Region((constraint(difference, ast.CompareOp.GE),), ())
-    slack = slack_bound(difference, facets(region, (), metric), distances, bounding=single_bound)
+    bounds, outside = gaps(ideal, region.guards)
+    sides = facets(Region((*region.guards, *bounds), ()), (), metric, outside, fixed=True)[:1]
+    slack = slack_bound(difference, sides, distances, bounding=single_bound)
     assert slack is not None, "the difference is itself the facet"
     margin = slack.slope if distances.is_open else slack.base
     first_wins = (_loses(other, first, margin),)

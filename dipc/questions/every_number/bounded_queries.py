@@ -1,0 +1,118 @@
+"""Preconditions that bound each query by itself, in the same way for every number of queries.
+
+**Lemma.** *Let `requires` be a conjunction of bounds, each on one input or, by `min(i in 1..m : q[i]) >= a` and
+`max(i in 1..m : q[i]) <= b`, on all elements of an array. Then the inputs are a box, with the same bounds of the
+elements for every m.* So some number of queries has an input if and only if every number has one. A step that moves
+some inputs leads outside of the box only if one of these inputs passes its own bound; what the other queries are does
+not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dipc.chain.state import Constraint
+from dipc.program.ideal import Ideal, Region
+from dipc.program.program import Program
+from dipc.questions.every_number.uniform import NotUniform
+from dipc.text import ast
+from dipc.text.ast import BinaryOp, CompareOp
+from dipc.text.declarations import computed_from
+from dipc.text.parser import parse
+
+_FORM = (
+    "for every number of queries `requires` must bound each input by itself: "
+    "write `min(i in 1..m : q[i]) >= 0` and `max(i in 1..m : q[i]) <= 10`"
+)
+
+_ABOVE = (CompareOp.GE, CompareOp.GT)
+_BELOW = (CompareOp.LE, CompareOp.LT)
+
+
+def require_bounds(program: Program, parameter: str) -> None:
+    """Raise NotUniform unless the program's `requires` is of the form of the lemma; see `gaps`, too."""
+    if program.core.requires is None:
+        return
+    tree = parse(program.core.source)
+    varying = {parameter, *computed_from(tree.declarations, program.core.given, parameter)}
+    arrays: _Arrays = {
+        declarator.name: (declarator.low, declarator.high)
+        for each in tree.declarations
+        if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT
+        for declarator in each.declarators
+        if declarator.high is not None
+    }
+    for each in tree.declarations:
+        if isinstance(each, ast.RequiresDecl) and not all(
+            _is_bound(part, varying, arrays) for part in _conjuncts(each.condition)
+        ):
+            raise NotUniform(_FORM)
+
+
+def _conjuncts(condition: ast.Expr) -> list[ast.Expr]:
+    match condition:
+        case ast.Binary(op=BinaryOp.AND, left=left, right=right):
+            return [*_conjuncts(left), *_conjuncts(right)]
+    return [condition]
+
+
+_Arrays = dict[str, tuple[ast.Expr | None, ast.Expr | None]]
+
+
+def _is_bound(part: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
+    """Whether a part means the same for every number: it is about no array, or about all elements of one."""
+    if not isinstance(part, ast.Compare):
+        return False
+    for side, other, above in ((part.left, part.right, _ABOVE), (part.right, part.left, _BELOW)):
+        if isinstance(side, ast.Extremum):
+            holds_for_each = part.op in (above if side.function == "min" else _reversed(above))
+            return holds_for_each and _is_of_elements(side, varying, arrays) and _is_steady(other, varying, arrays)
+    return _is_steady(part.left, varying, arrays) and _is_steady(part.right, varying, arrays)
+
+
+def _reversed(above: tuple[CompareOp, CompareOp]) -> tuple[CompareOp, CompareOp]:
+    return _BELOW if above == _ABOVE else _ABOVE
+
+
+def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
+    """Whether no array and no constant that depends on the number occurs, and no range."""
+    return not any(
+        (isinstance(node, ast.Name | ast.Element) and node.name in {*varying, *arrays})
+        or isinstance(node, ast.Extremum)
+        for node in ast.walk(tree)
+    )
+
+
+def _is_of_elements(side: ast.Extremum, varying: set[str], arrays: _Arrays) -> bool:
+    """Whether the range is that of one array, of which the body has the element at its variable and no other."""
+    elements = [node for node in ast.walk(side.body) if isinstance(node, ast.Element)]
+    names = {node.name for node in elements}
+    if len(names) != 1 or not names <= arrays.keys():
+        return False
+    (name,) = names
+    if not all(ast.is_name(node.index, side.variable) for node in elements):
+        return False
+    if ast.occurrences(side.body, side.variable) != len(elements):
+        return False
+    low, high = arrays[name]
+    known = {side.variable, name}
+    rest = [node.name for node in ast.walk(side.body) if isinstance(node, ast.Name) and node.name not in known]
+    return (low, high) == (side.low, side.high) and not varying & set(rest) and not set(rest) & arrays.keys()
+
+
+def gaps(ideal: Ideal, guards: Sequence[Constraint]) -> tuple[tuple[Constraint, ...], tuple[Region, ...]]:
+    """Return the bounds of the inputs that `guards` are about, and the sets behind each of these bounds.
+
+    Both are empty for a program without a precondition. Raises NotUniform unless the inputs are one box of real inputs.
+    """
+    allowed = ideal.program.allowed
+    if allowed is None:
+        return (), ()
+    if ideal.finite_inputs or ideal.whole_inputs:
+        raise NotUniform("`requires` is covered for every number of queries where all inputs are real")
+    every = allowed.sets({})
+    if len(every) != 1 or any(len(bound.form.inputs) != 1 for bound in every[0]):
+        raise NotUniform(_FORM)
+    used = {slot for guard in guards for slot, _ in guard.form.inputs}
+    bounds = tuple(bound for bound in every[0] if bound.form.inputs[0][0] in used)
+    return bounds, tuple(Region((bound.negation,), ()) for bound in bounds)
