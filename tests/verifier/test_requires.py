@@ -193,8 +193,8 @@ def test_a_dd_that_reaches_an_input_outside_is_rejected() -> None:
 
 
 def test_every_number_has_no_certificate() -> None:
-    source = """program p; const m = 2; input q[1..m] : real; output out[1..m] : bool; requires min(i in 1..m : q[i]) >= 0;
-    ideal { for i in 1..m do out[i] <- q[i] >= 1 end } var r : real;
+    source = """program p; const m = 2; input q[1..m] : real; output out[1..m] : bool;
+    requires min(i in 1..m : q[i]) >= 0; ideal { for i in 1..m do out[i] <- q[i] >= 1 end } var r : real;
     for i in 1..m do r <- Lap(eps, q[i]); out[i] <- r >= 1 end"""
     report = dipc.check(
         dipc.load(source), inputs="all", for_all="m", alpha="dd", beta="m*exp(-dd*eps)", keep_proofs=True

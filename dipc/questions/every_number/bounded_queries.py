@@ -34,7 +34,7 @@ def require_bounds(program: Program, parameter: str) -> None:
     if program.core.requires is None:
         return
     tree = parse(program.core.source)
-    varying = {parameter, *computed_from(tree.declarations, program.core.given, parameter)}
+    varying = {parameter, *computed_from(tree.declarations, program.core.overrides, parameter)}
     arrays: _Arrays = {
         declarator.name: (declarator.low, declarator.high)
         for each in tree.declarations
