@@ -10,6 +10,7 @@ are right, and N the event that the other outputs are within gamma. To prove is 
    With a single exit it is at most Pr[not N]. Nothing is lost if f and g go to 0, the noises are not shared, and there
    is one exit. The claim for gamma without bound is then the one with f, and that for alpha without bound the one with
    g. Some of the exits suffice (a single one where noises are shared): leaving out others only lowers Pr[F and N].
+   It also suffices that N holds at all exits where the noises are in a box, which fails with probability at most g.
 2. beta = f(min(alpha, gamma)). It suffices that the claim holds with gamma = alpha and f(alpha) for all inputs of the
    class with dd(u) >= alpha, for every alpha up to the greatest. Indeed Pr never falls as gamma grows, and an input
    with dd(u) >= gamma is among these for alpha = gamma. It also suffices that the claim holds with f(gamma) for every
@@ -42,6 +43,7 @@ from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.report import ClassEvidence, ClassResult, Method, Refuted, RowResult
 from dipc.questions.source import Case, Settling
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, connected
+from dipc.rules.clamps import near_in_a_box
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import CoveringProofs, Needed
 from dipc.rules.goal import ConvexClass
@@ -286,6 +288,12 @@ def _right_and_near(
     for exits in _exit_sets(convex.piece.exits):
         others = dict.fromkeys(map(_nearness_alone, exits))
         yield [case(right, [*map(_finite_alone, exits)]), *[case(near, [centered]) for centered in others]]
+    if len(convex.piece.exits) > 1 and not convex.inputs.incomplete:
+        with suppress(Undecided):
+            ends = source.exits.ends(convex.inputs.finite, convex.inputs.region)
+            box = near_in_a_box(*ends, convex.guards)
+            if box is not None:
+                yield [case(right, [*map(_finite_alone, convex.piece.exits)]), case(near, [box])]
 
 
 def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:

@@ -543,8 +543,11 @@ class ClassCase:
         Where it fails, the claim fails with every number for alpha. The result is None where no limit is known, or beta
         may grow with alpha. Raises Undecided and DiagnosticError.
         """
-        claim, distances = self.claim, self.goal.required.distances
-        ray = None if distances.gamma_rate or not self._beta_falls else self._ray()
+        claim = self.claim
+        if claim.both_open:
+            return None
+        distances = self.goal.required.distances
+        ray = None if distances.gamma_rate or claim.free_gamma or not self._beta_falls else self._ray()
         if ray is None:
             return None
         bound = far_away.probability_however_far(self.convex.piece.exits, *ray, distances.gamma_base)

@@ -11,7 +11,8 @@ therefore bounded below by the same sum at lower bounds of all slacks.
 exit takes the worst case of C and of not C, which cannot both occur. But w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w -
 v)·Pr[E, C], which for w >= v is a sum of the same kind with one constraint less. Only the laws of the noises matter:
 noises of equal laws can replace each other. For integer noises the opposite of f >= 0 is -f - 1 >= 0, so that N <= -1,
-N = 0 and N >= 1 are united in two steps. For this, a constraint may be written beside another one that implies it.
+N = 0 and N >= 1 are united in two steps. For this, a constraint may be written beside others that imply it: it is one
+of them, or at least the sum of two of them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
@@ -426,7 +428,7 @@ def united(exits: Sequence[CenteredExit], intervals: tuple[Interval, ...], limit
     if len(centered_exits) > _MOST_EXITS:
         return tuple(centered_exits)
     while (step := _step(centered_exits, intervals, limits)) is not None:
-        # There are fewer constraints after each step.
+        # There are fewer exits, or fewer constraints, after each step.
         centered_exits = step
     return tuple(centered_exits)
 
@@ -447,9 +449,13 @@ def _step(
                 excess = _weight(more) - _weight(less)
                 if excess == 0:
                     return [*rest, replace(less, parts=common)]
-                if _is_positive(excess, intervals, limits):
+                if _count(common) < _count(less.parts) and _is_positive(excess, intervals, limits):
                     return [*rest, replace(less, parts=common), replace(more, weight=excess)]
     return None
+
+
+def _count(parts: Sequence[NoiseComponent]) -> int:
+    return sum(len(component.halfspaces) for component in parts)
 
 
 def _weight(centered: CenteredExit) -> Closed:
@@ -469,7 +475,7 @@ def _without_opposite(
 ) -> tuple[NoiseComponent, ...] | None:
     """Return the common constraints of two exits that differ in one constraint, which has opposite signs in the two.
 
-    The result is None if they differ in more, apart from constraints that this one implies.
+    The result is None if they differ in more, apart from constraints that the others of an exit imply.
     """
     mine, theirs = list(left), list(right)
     for component in left:
@@ -479,16 +485,17 @@ def _without_opposite(
     if len(mine) != 1 or len(theirs) != 1 or mine[0].noises != theirs[0].noises:
         return None
     kept = [component for component in left if component is not mine[0]]
-    if len(mine[0].halfspaces) > len(theirs[0].halfspaces):
-        mine, theirs = theirs, mine
-    ours = [half for half in mine[0].halfspaces if half not in theirs[0].halfspaces]
-    others = [half for half in theirs[0].halfspaces if half not in mine[0].halfspaces]
-    if len(ours) != 1:
-        return None
-    turned = opposite(ours[0], whole=is_whole(mine[0]))
-    if turned not in others or not all(_implies(ours[0], half) for half in others if half != turned):
-        return None
-    return (*kept, *connected(mine[0], [half for half in theirs[0].halfspaces if half != turned]))
+    first, second = mine[0].halfspaces, theirs[0].halfspaces
+    for half in first:
+        turned = opposite(half, whole=is_whole(mine[0]))
+        if turned is None or turned not in second:
+            continue
+        common = dict.fromkeys(
+            [*(each for each in first if each != half), *(each for each in second if each != turned)]
+        )
+        if all(_is_implied(each, first) and _is_implied(each, second) for each in common):
+            return (*kept, *connected(mine[0], tuple(common)))
+    return None
 
 
 def is_whole(component: NoiseComponent) -> bool:
@@ -510,6 +517,22 @@ def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
             return None
         slack = slack.shifted(Fraction(-1))
     return ShiftedHalfspace(tuple([(noise, -c) for noise, c in half.coefficients]), slack, 0)
+
+
+def _is_implied(half: ShiftedHalfspace, known: Sequence[ShiftedHalfspace]) -> bool:
+    """Return True if one of the `known` half-spaces, or the sum of two of them, lies in `half` for all inputs."""
+    if half in known or any(_implies(each, half) for each in known):
+        return True
+    pairs = combinations([each for each in known if not each.radius], 2)
+    return not half.radius and any(_implies(_sum_of(one, other), half) for one, other in pairs)
+
+
+def _sum_of(one: ShiftedHalfspace, other: ShiftedHalfspace) -> ShiftedHalfspace:
+    """Return a half-space that contains the intersection of both."""
+    terms = dict(one.coefficients)
+    for place, c in other.coefficients:
+        terms[place] = terms.get(place, _ZERO) + c
+    return ShiftedHalfspace(tuple(sorted((place, c) for place, c in terms.items() if c)), one.slack + other.slack, 0)
 
 
 def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:

@@ -9,6 +9,11 @@ all values of the noises. A noise that is not drawn on the way to an exit can be
 
 The condition for one exit is that two systems of linear inequalities over noises, inputs and gamma have no solution.
 Several outputs are near if each of them is: their events are intersected.
+
+**Noises in a box.** *Let each noise of the outputs be within share·gamma of its mean, and let this imply, at each exit
+with the right finite outputs F, that the other outputs are near (N). Then Pr[F and N] >= Pr[F] - Pr[some noise is
+farther].* Indeed F with all noises in the box implies N. ∎ The index of the greatest noisy value with its gap to the
+second is near in this way, although each exit alone compares noises that it releases.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.chain.chain import ExitState
-from dipc.chain.state import Affine, Constraint, as_form, centered
+from dipc.chain.state import Affine, Constraint, Terms, as_form, centered
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Infeasible, solution
@@ -154,6 +159,70 @@ def halfspace(form: Affine, sign: Fraction | int, radius: Fraction = _ZERO, *, s
     """Return the half-space sign·form + radius·gamma >= 0."""
     terms = {2 * noise: sign * c for noise, c in form.noises} | {2 * slot + 1: sign * c for slot, c in form.inputs}
     return Halfspace(sorted_terms({**terms, _GAMMA: radius}), sign * form.constant, strict)
+
+
+def near_in_a_box(
+    states: Sequence[ExitState],
+    answer: Mapping[int, Value | Affine | None],
+    sides: Sequence[int],
+    guards: Sequence[Constraint],
+) -> CenteredExit | None:
+    """Return the event that no noise of the real outputs is farther than share·gamma from its mean, for some share.
+
+    With this event, and the finite outputs of `answer`, the real outputs are within gamma of it, for every gamma >= 0
+    and all inputs that satisfy the guards. The result is None if no such share is found. Raises NotConfirmed.
+    """
+    right = [state for state in states if _has_finite_outputs(state, answer)]
+    forms = {
+        slot: as_form(answer[slot]) for state in right for slot, value in state.outputs.items() if _is_noisy(value)
+    }
+    noises = {noise.id: noise for state in right for noise in state.noises}
+    used = {n for state in right for slot in forms for n, _ in _noises_of(state.outputs[slot])}
+    fixed = all(noises[noise.id] == noise and not noise.mean.noises for state in right for noise in state.noises)
+    if not 1 < len(right) <= _MOST_EXITS or not forms or None in forms.values() or not fixed:
+        return None
+    for share in (_ONE, Fraction(1, 2), Fraction(1, 3), Fraction(1, max(len(used), 1))):
+        box = [halfspace(Affine.noise(n) - noises[n].mean, sign, share) for n in sorted(used) for sign in (_ONE, -_ONE)]
+        if all(_is_near_in(box, state, guards, forms, sides) for state in right):
+            parts = []
+            for n in sorted(used):
+                halves = tuple(
+                    [ShiftedHalfspace(((0, sign / share),), Affine.number(_ZERO), 1) for sign in (_ONE, -_ONE)]
+                )
+                parts.append(NoiseComponent((Noise(noises[n].law, noises[n].rate, _ZERO),), halves))
+            return CenteredExit((), None, (), not all(map(is_whole, parts)), tuple(parts))
+    return None
+
+
+def _has_finite_outputs(state: ExitState, answer: Mapping[int, Value | Affine | None]) -> bool:
+    pairs = [(value, answer[slot]) for slot, value in state.outputs.items()]
+    return all(value == wanted for value, wanted in pairs if as_form(value) is None or as_form(wanted) is None)
+
+
+def _is_noisy(value: Value | Affine | None) -> bool:
+    return isinstance(value, Affine)
+
+
+def _noises_of(value: Value | Affine | None) -> Terms:
+    return value.noises if isinstance(value, Affine) else ()
+
+
+def _is_near_in(
+    box: Sequence[Halfspace],
+    state: ExitState,
+    guards: Sequence[Constraint],
+    answer: Mapping[int, Affine | None],
+    sides: Sequence[int],
+) -> bool:
+    """Return True if the real outputs of an exit are near the answer for all noises in the box."""
+    system = [*_facts(state, guards, _ZERO), *box]
+    for slot, form in answer.items():
+        given = as_form(state.outputs[slot])
+        if given is None or form is None:
+            return False
+        if not all(is_empty([*system, halfspace(form - given, side, -_ONE, strict=True)]) for side in sides):
+            return False
+    return True
 
 
 def _bounds(instance: Instance) -> Bounds | None:
