@@ -43,9 +43,9 @@ from dipc.text.ast import (
     Element,
     Eps,
     Expr,
-    Extremum,
     Name,
     Number,
+    Ranged,
     Truth,
     Unary,
     UnaryOp,
@@ -305,6 +305,8 @@ class _Evaluation:
                 return self._binary(node)
             case Call():
                 return self._call(node)
+            case Ranged():
+                return self._ranged(node)
             case Drawn():
                 raise self._error(
                     "E0604", f"{self.expression.what} must be a number, but this draws a random value", node
@@ -319,10 +321,24 @@ class _Evaluation:
                     "",
                     "give values that differ from row to row in a column of the table",
                 )
-            case Extremum():
-                what = f"{self.expression.what} cannot depend on a range of the program's variables"
-                raise self._error("E0604", what, node)
         assert_never(node)
+
+    def _ranged(self, node: Ranged) -> Selected:
+        ends = [constant_of(self.value(end)) for end in (node.low, node.high)]
+        low, high = (int(end) if end is not None and end.denominator == 1 else None for end in ends)
+        if low is None or high is None:
+            raise self._error(
+                "E0604", "the ends of a range must be constant integers", node, "", "write such as `sum(i in 1..m : …)`"
+            )
+        if high < low:
+            if node.function in ("min", "max"):
+                raise self._error("E0604", f"there is no `{node.function}` of no values", node, "this range is empty")
+            return Parametric.number(0)
+        if high - low >= MAX_POWER:
+            raise self._error("E0613", f"this range has {high - low + 1} values", node, "", f"at most {MAX_POWER}")
+        if node.function == "count":
+            raise self._error("E0604", f"{self.expression.what} must be a number, not a truth value", node.body)
+        return self.value(node.written_out(low, high))
 
     def _error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
         return self.expression.error(code, message, node, label, *notes)

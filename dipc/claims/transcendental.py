@@ -27,6 +27,7 @@ from dipc.text.ast import (
     Expr,
     Name,
     Number,
+    Ranged,
     Unary,
     UnaryOp,
     mentions,
@@ -210,6 +211,10 @@ class _Enclosure:
                     replace(node, arguments=tuple([low for low, _ in ends])),
                     replace(node, arguments=tuple([high for _, high in ends])),
                 )
+            case Ranged(low=low_end, high=high_end):
+                first, last = self._number(low_end), self._number(high_end)
+                if first is not None and last is not None and first[0] <= last[0]:
+                    return self.ends(node.written_out(int(first[0]), int(last[0])))
             case Call(function="log", arguments=(inner,)):
                 raise self._error(inner, "a logarithm needs a positive rational number", "this is not one")
         raise self._unseen(node)

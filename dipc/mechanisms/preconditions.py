@@ -45,7 +45,7 @@ class _Places:
 
     def extremum(self, function: str, body: ast.Expr) -> ast.Expr:
         """The least or greatest value of `body` at these indices."""
-        return ast.Extremum(function, self.variable, number(0, self.span), self.high, body, self.span)
+        return ast.Ranged(function, self.variable, number(0, self.span), self.high, body, self.span)
 
 
 class ConditionReader:

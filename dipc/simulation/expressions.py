@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from math import inf, lcm
@@ -618,10 +618,42 @@ class BatchExpressions:
                 if any(isinstance(value, SimulatedForm) for column in columns for value in column.values):
                     return self._selected(function, columns, runs)
                 return apply(_FUNCTIONS[function], *columns)
-            case ast.Drawn() | ast.Extremum():
-                raise AssertionError("`dipc.text` gives what is drawn a variable, and refuses ranges in programs")
+            case ast.Ranged():
+                written = self.written_out(expr)
+                return constant(Fraction(0), len(runs)) if written is None else self.column(written, runs)
+            case ast.Drawn():
+                raise AssertionError("`dipc.text.parser.parse` gives what is drawn a variable")
             case _:
                 assert_never(expr)
+
+    def written_out(self, expr: ast.Ranged) -> ast.Expr | None:
+        """Return the expression for each value of the range, None for an empty one."""
+        low, high = self.integer(expr.low), self.integer(expr.high)
+        if low > high:
+            return None
+        written = expr.written_out(low, high)
+        # A sum of one condition counts, too.
+        zero = ast.Number(Fraction(0), "0", expr.span)
+        return ast.Binary(BinaryOp.ADD, written, zero, expr.span) if expr.function in ("sum", "count") else written
+
+    def without_ranges(self, distribution: ast.Distribution) -> ast.Distribution:
+        """Return the distribution with the sums in its rate or weights written out."""
+
+        def change(node: ast.Expr) -> ast.Expr | None:
+            if not isinstance(node, ast.Ranged):
+                return None
+            written = self.written_out(node)
+            return ast.number(0, node.span) if written is None else ast.rewritten(written, change)
+
+        match distribution:
+            case ast.Choose(arms):
+                return replace(distribution, arms=tuple((value, ast.rewritten(share, change)) for value, share in arms))
+            case ast.NoiseExpr(rate=rate):
+                return distribution if rate is None else replace(distribution, rate=ast.rewritten(rate, change))
+            case ast.ExponentialMechanism(rate=rate):
+                return replace(distribution, rate=ast.rewritten(rate, change))
+            case _:
+                assert_never(distribution)
 
     def _counted(self, expr: ast.Expr, runs: Positions) -> RunColumn[Any]:
         return apply(counted, self.column(expr, runs))

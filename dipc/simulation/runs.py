@@ -228,7 +228,8 @@ class BatchStatements:
             match statement:
                 case ast.Assign(target, value):
                     self._store(target, self._expressions.column(value, runs), runs, statement.span)
-                case ast.Sample(target, distribution):
+                case ast.Sample(target, written):
+                    distribution = self._expressions.without_ranges(written)
                     for alike in self._expressions.alike(weighing(distribution), runs):
                         self._sample(target, distribution, alike)
                 case ast.If(condition, then, otherwise):

@@ -163,8 +163,11 @@ class Call:
 
 
 @frozen
-class Extremum:
-    """`min(i in 1..m : q[i])`, in preconditions: the function of the body's values for all integers of a range."""
+class Ranged:
+    """`sum(variable in low..high : body)`; also `min`, `max` and, of a condition, `count`.
+
+    It is over the values low, low+1, ..., high of the variable.
+    """
 
     function: str
     variable: str
@@ -172,6 +175,31 @@ class Extremum:
     high: Expr
     body: Expr
     span: Span = _span()
+
+    def written_out(self, low: int, high: int) -> Expr:
+        """Return the expression without the variable, for at least one value; a count is a sum."""
+        parts = [self._at(value) for value in range(low, high + 1)]
+        if self.function in ("min", "max"):
+            return Call(self.function, tuple(parts), self.span)
+        return self._total(parts)
+
+    def _at(self, value: int) -> Expr:
+        def change(node: Expr) -> Expr | None:
+            match node:
+                case Ranged(variable=self.variable):  # it hides the variable in its body
+                    return replace(node, low=rewritten(node.low, change), high=rewritten(node.high, change))
+                case Name(self.variable):
+                    return number(value, node.span)
+            return None
+
+        return rewritten(self.body, change)
+
+    def _total(self, parts: list[Expr]) -> Expr:
+        """Return the sum as a tree of little height."""
+        if len(parts) == 1:
+            return parts[0]
+        middle = len(parts) // 2
+        return Binary(BinaryOp.ADD, self._total(parts[:middle]), self._total(parts[middle:]), self.span)
 
 
 @frozen
@@ -182,7 +210,7 @@ class Drawn:
     span: Span = _span()
 
 
-Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call | Extremum | Drawn
+Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call | Ranged | Drawn
 
 
 # --- distributions ---------------------------------------------------------------------------------

@@ -499,8 +499,11 @@ def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
 
 def _check_names(expr: ast.Expr, field: str, elaborator: Elaborator) -> None:
     allowed = _FIELDS[field]
+    bound = {node.variable for node in walk(expr) if isinstance(node, ast.Ranged)}
     for node in walk(expr):
         match node:
+            case ast.Name(name) if name in bound:
+                pass
             case ast.Name(name, span):
                 _check_name(name, node, allowed, field, elaborator)
             case ast.Element(name, _, span) | ast.Call(name, _, span) if name not in _FUNCTIONS:

@@ -66,6 +66,19 @@ from dipc.text.scope import DeclaredVariable, References
 #: The most expressions among which min, max and abs of reals or ints choose.
 _MOST_CASES = 64
 
+#: The most values of the variable of a sum, a count, a `min` or a `max` over a range.
+_MOST_VALUES = 10_000
+
+#: Each comparison with its sides exchanged.
+_MIRRORED = {
+    CompareOp.LT: CompareOp.GT,
+    CompareOp.LE: CompareOp.GE,
+    CompareOp.EQ: CompareOp.EQ,
+    CompareOp.NE: CompareOp.NE,
+    CompareOp.GE: CompareOp.LE,
+    CompareOp.GT: CompareOp.LT,
+}
+
 #: The advice for an expression with a meaning at one eps only.
 FIX_EPS = 'ask about one eps: `--eps 1/2`, `claim { eps: 1/2; }`, or `dipc.load(path, eps="1/2")`'
 
@@ -102,6 +115,11 @@ class Elaborator(References):
                 return self._arithmetic(expr, self.number(expr.left), self.number(expr.right))
             case ast.Element():
                 return self.element(expr, self.typed(expr.index))
+            case (
+                ast.Compare(left=ast.Ranged(function="min" | "max"))
+                | ast.Compare(right=ast.Ranged(function="min" | "max"))
+            ):
+                return self._compared_extreme(expr)
             case ast.Compare():
                 self.receive(expr.right, expr.left)
                 self.receive(expr.left, expr.right)
@@ -115,12 +133,12 @@ class Elaborator(References):
                 return Concrete(ValueKind.BOOL, Const(value))
             case ast.Call():
                 return self._call(expr, [self.number(argument) for argument in expr.arguments])
+            case ast.Ranged():
+                return self._ranged(expr)
             case ast.Eps():
                 return self._eps(expr.span)
             case ast.Drawn():
                 return self._drawn_here(expr)
-            case ast.Extremum():
-                return self._extremum_here(expr)
             case _:
                 assert_never(expr)
 
@@ -129,21 +147,114 @@ class Elaborator(References):
         typed = self.typed(expr)
         return counted(typed, expr.span) if is_condition(typed) else typed
 
+    # --- sums, counts, and the least and the greatest of a range ------------------------------------
+
+    def values_of(self, expr: ast.Ranged) -> range | None:
+        """Return the values of the variable of a range; None after reporting a mistake."""
+        low = self.integer(expr.low, "an end of a range")
+        high = self.integer(expr.high, "an end of a range")
+        bindable = self.check_local(expr.variable, expr.span, "the variable of the range", may_hide_variables=True)
+        if low is None or high is None or not bindable:
+            return None
+        values = range(low, max(low, high + 1))
+        if not values and expr.function in ("min", "max"):
+            which = "least" if expr.function == "min" else "greatest"
+            note = f"the range is {low}..{high}: start it below its end, or leave out the `{expr.function}`"
+            self.report_value(
+                ProgramCode.BAD_DOMAIN, expr.span, f"there is no {which} of no values", label="empty", notes=(note,)
+            )
+            return None
+        if len(values) > _MOST_VALUES:
+            message = f"this range has {len(values)} values"
+            notes = (f"a range has at most {_MOST_VALUES} values",)
+            self.report_value(ProgramCode.TOO_LARGE, expr.span, message, notes=notes)
+            return None
+        return values
+
+    def _each(self, expr: ast.Ranged, values: range) -> list[Typed]:
+        """Return the meaning of the body for each value of the variable."""
+        hidden = self.locals.get(expr.variable)
+        result: list[Typed] = []
+        for value in values or range(1):
+            self.locals[expr.variable] = Concrete(ValueKind.NUMBER, Const(Fraction(value))) if values else UNKNOWN
+            self.dead += not values  # an empty range: its names and types are checked
+            typed = self.typed(expr.body)
+            if expr.function == "count":
+                typed = self._truth(expr.body, typed)
+            self.dead -= not values
+            result.append(counted(typed, expr.body.span) if is_condition(typed) else typed)
+            if isinstance(typed, Unknown):
+                break
+        self.locals.pop(expr.variable, None)
+        if hidden is not None:
+            self.locals[expr.variable] = hidden
+        return result if values else []
+
+    def _ranged(self, expr: ast.Ranged) -> Typed:
+        values = self.values_of(expr)
+        parts: list[Typed] = [UNKNOWN] if values is None else self._each(expr, values)
+        if any(isinstance(part, Unknown) for part in parts):
+            return UNKNOWN
+        if expr.function in ("min", "max"):
+            return self._call(ast.Call(expr.function, (expr.body,) * len(parts), expr.span), parts)
+        if not parts:
+            return Concrete(ValueKind.NUMBER, Const(Fraction(0)))
+        adding = ast.Binary(BinaryOp.ADD, expr.body, expr.body, expr.span)
+        if len(parts) == 1 and not self._numeric(expr.body, parts[0], "+"):
+            return UNKNOWN
+        while len(parts) > 1:  # a tree of little height
+            pairs = zip(parts[::2], parts[1::2], strict=False)
+            parts = [*(self._arithmetic(adding, *pair) for pair in pairs), *parts[len(parts) & ~1 :]]
+        return parts[0]
+
+    def _compared_extreme(self, expr: ast.Compare) -> Typed:
+        """Return a comparison of the least or the greatest of a range: one of all values, or of some, where possible.
+
+        `min(i in 1..m : q[i]) >= 0` says that every q[i] is at least 0.
+        """
+        extreme, other, op = expr.left, expr.right, expr.op
+        if not isinstance(extreme, ast.Ranged):
+            extreme, other, op = expr.right, expr.left, _MIRRORED[expr.op]
+        assert isinstance(extreme, ast.Ranged)
+        if op in (CompareOp.EQ, CompareOp.NE) or extreme.function not in ("min", "max"):
+            return self._comparison(expr, self.number(expr.left), self.number(expr.right))
+        values = self.values_of(extreme)
+        parts = [UNKNOWN] if values is None else self._each(extreme, values)
+        limit = self.number(other)
+        every = (op in (CompareOp.GE, CompareOp.GT)) is (extreme.function == "min")
+        joined: Condition | None = None
+        for part in parts:
+            one = self._comparison(ast.Compare(op, extreme.body, other, expr.span), part, limit)
+            if not isinstance(one, Concrete | Relation | Junction):
+                return UNKNOWN
+            joined = one if joined is None else junction(DomOp.AND if every else DomOp.OR, joined, one, expr.span)
+        return UNKNOWN if joined is None else joined
+
+    def written_out(self, tree: ast.Expr) -> ast.Expr | None:
+        """Return the expression without sums over ranges; None after reporting a mistake in one."""
+        wrong = False
+
+        def change(node: ast.Expr) -> ast.Expr | None:
+            nonlocal wrong
+            if not isinstance(node, ast.Ranged):
+                return None
+            values = self.values_of(node)
+            wrong = wrong or values is None
+            if not values:
+                return ast.number(0, node.span)
+            inner = self.written_out(node.written_out(values[0], values[-1]))
+            wrong = wrong or inner is None
+            return inner if inner is not None else ast.number(0, node.span)
+
+        result = ast.rewritten(tree, change)
+        return None if wrong else result
+
     def _drawn_here(self, expr: ast.Drawn) -> Unknown:
         self.findings.report(
             ProgramCode.WRONG_DISTRIBUTION,
             expr.span,
             f"`{self.findings.snippet(expr.span)}` draws a random value, which is not possible here",
             notes=("draw it by a statement before, `r <- Lap(eps/2, 0)`, and use the variable here",),
-        )
-        return UNKNOWN
-
-    def _extremum_here(self, expr: ast.Extremum) -> Unknown:
-        self.findings.report(
-            ProgramCode.MISUSED_NAME,
-            expr.span,
-            f"`{expr.function}` of a range can stand in `requires` only",
-            notes=("keep the least or the greatest so far in a variable: `if r > best then best <- r end`",),
         )
         return UNKNOWN
 

@@ -107,6 +107,8 @@ BASES = {"BOOL": ast.BaseType.BOOL, "INT": ast.BaseType.INT, "REAL": ast.BaseTyp
 
 #: The functions of expressions, with the number of arguments; None is one or more.
 FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "abs": 1, "exp": 1, "log": 1, "sqrt": 1, "erfc": 1}
+#: The functions over a range, `sum(i in 1..n : x[i])`.
+RANGED = ("sum", "min", "max", "count")
 DISTRIBUTIONS = (*(law.keyword for law in LAWS), "Exp")
 _USES = ", ".join(f"`{law.draw_text(law.scale_word, 'mean')}`" for law in LAWS)
 KNOWN_DISTRIBUTIONS = (
@@ -132,8 +134,6 @@ FOREIGN_DISTRIBUTIONS = {
     "exponential": "one-sided exponential noise is `Expo(eps/2)`; the exponential mechanism is `Exp`",
     "gumbel": "the largest of scores with Gumbel noise is drawn by `Exp(eps/2, v in D : score)`",
 }
-#: The functions of all values of an expression over a range.
-_EXTREMA = ("min", "max")
 CLAIM_FIELDS = ("alpha", "beta", "gamma", "error", "eps", "inputs")
 METRIC_FIELDS = ("input", "apart", "output", "same", "dd")
 
@@ -493,14 +493,14 @@ class Builder:
             )
         return _parent(ast.Call(function, arguments, _span(children)), children)
 
-    def extremum(self, children: Children) -> Subtree:
-        function, variable = str(children[0]), str(children[2])
-        if function not in _EXTREMA:
-            message = f"`{function}` does not take a range"
-            notes = ("`min(i in 1..m : q[i])` and `max(i in 1..m : q[i])` do",)
-            raise Problem(SyntaxCode.BAD_CALL, _span(children), message, "", notes)
-        low, high, body = _nodes(children)
-        return _parent(ast.Extremum(function, variable, low, high, body, _span(children)), children)
+    def ranged(self, children: Children) -> Subtree:
+        function = str(children[0])
+        if function not in RANGED:
+            notes = (f"the functions over a range are {listing(RANGED)}: `sum(i in 1..n : x[i])`",)
+            span = _span(children[:1])
+            raise Problem(SyntaxCode.BAD_CALL, span, f"`{function}` takes no range", "no function over a range", notes)
+        low, high, body = (children[place].node for place in (4, 6, 8))
+        return _parent(ast.Ranged(function, str(children[2]), low, high, body, _span(children)), children)
 
     eps = _made_of(ast.Eps, as_=_leaf_of)
 
@@ -546,9 +546,9 @@ def _unknown_function(name: str, span: Span) -> Problem:
         close = "Lap"
     if name == "ln":
         close = "log"
-    if name == "sum":
+    if name in RANGED:
         close = None
-        notes.insert(0, "numbers are added up in a loop: `total <- 0; for i in 1..n do total <- total + x[i] end`")
+        notes.insert(0, f"write it over a range: `{name}(i in 1..n : {'x[i] > 0' if name == 'count' else 'x[i]'})`")
     if close is not None:
         notes.insert(0, f"did you mean `{close}`?")
     return Problem(SyntaxCode.BAD_CALL, span, f"there is no function `{name}`", "unknown function", tuple(notes))

@@ -168,15 +168,6 @@ def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:
 MOST_PLACES = 10_000
 
 
-def substituted(tree: ast.Expr, variable: str, place: int) -> ast.Expr:
-    """Return the expression with an integer in place of the variable of a range."""
-
-    def change(node: ast.Expr) -> ast.Expr | None:
-        return ast.number(place, node.span) if isinstance(node, ast.Name) and node.name == variable else None
-
-    return rewritten(tree, change)
-
-
 class _Elaborator(Elaborator):
     """The resolver of conditions in `requires`, where every variable is an input.
 
@@ -188,17 +179,20 @@ class _Elaborator(Elaborator):
         """Return the condition with `min(i in 1..m : E)` replaced by `min` of the values of E; report faults."""
 
         def change(node: ast.Expr) -> ast.Expr | None:
-            if not isinstance(node, ast.Extremum):
+            if not isinstance(node, ast.Ranged):
                 return None
-            every = [self.expanded(substituted(node.body, node.variable, place)) for place in self._range(node)]
-            return ast.Call(node.function, tuple(every), node.span) if every else node
+            places = self._range(node)
+            return self.expanded(node.written_out(places[0], places[-1])) if places else ast.number(0, node.span)
 
         return rewritten(tree, change)
 
-    def _range(self, node: ast.Extremum) -> range:
+    def _range(self, node: ast.Ranged) -> range:
+        """Return the integers of a range; none after reporting a fault, and for an empty sum."""
         low, high = self.integer(node.low, "a bound of the range"), self.integer(node.high, "a bound of the range")
         free = self.check_local(node.variable, node.span, "the variable", may_hide_variables=False)
         if low is None or high is None or not free:
+            return range(0)
+        if high < low and node.function in ("sum", "count"):
             return range(0)
         if high < low or high - low >= MOST_PLACES:
             message = f"the range is empty: {low} is more than {high}" if high < low else "the range is too long"

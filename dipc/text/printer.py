@@ -280,10 +280,11 @@ def _written(expression: ast.Expr) -> Written:
             return Written("true" if value else "false")
         case ast.Drawn(distribution):
             return Written(_distribution(distribution))
+        case ast.Ranged(function, variable, low, high, body):
+            inside = f"{variable} in {_range(low, high)} : {print_expression(body)}"
+            return Written(f"{function}({inside})", Level.ATOM)
         case ast.Call(function, arguments):
             return applied(function, map(_written, arguments))
-        case ast.Extremum(function, variable, low, high, body):
-            return Written(f"{function}({variable} in {_range(low, high)} : {print_expression(body)})")
         case ast.Unary(op, operand):
             return prefixed(op.value, _written(operand))
         case ast.Compare(op, left, right) | ast.Binary(op, left, right):

@@ -52,7 +52,12 @@ def _fresh_names(program: ast.ProgramTree) -> Iterator[str]:
         match node:
             case ast.ConstDecl(bindings):
                 used.update(name for name, _ in bindings)
-            case ast.For(variable=name) | ast.ExponentialMechanism(variable=name) | ast.Each(variable=name):
+            case (
+                ast.For(variable=name)
+                | ast.ExponentialMechanism(variable=name)
+                | ast.Each(variable=name)
+                | ast.Ranged(variable=name)
+            ):
                 used.add(name)
             case ast.Name(name) | ast.Element(name) | ast.Declarator(name) | ast.DomainDecl(name):
                 used.add(name)
@@ -73,14 +78,14 @@ def _types(declarations: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
 class _Hoisting:
     """The hoisting of one body of statements, with the new `variables`.
 
-    `types` has the declared type of each variable, `loops` the variables of the enclosing `for` loops.
+    `types` has the declared type of each variable, `loops` the enclosing `for` loops, by variable.
     """
 
     names: Iterator[str]
     constants: frozenset[str]
     types: dict[str, ast.TypeExpr]
     variables: list[ast.VariableDecl] = field(default_factory=list)
-    loops: list[str] = field(default_factory=list)
+    loops: dict[str, ast.For] = field(default_factory=dict)
 
     def block(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
         """Yield the statements, each behind the samples that it needs."""
@@ -101,9 +106,10 @@ class _Hoisting:
                     condition = self._free(condition, before)
                     changed = replace(statement, condition=condition, body=(*self.block(inside), *before))
                 case ast.For(variable, body=inside):
-                    self.loops.append(variable)
+                    around = self.loops
+                    self.loops = {**around, variable: statement}
                     changed = replace(statement, body=tuple(self.block(inside)))
-                    self.loops.pop()
+                    self.loops = around
                 case ast.ExitStatement():
                     changed = statement
                 case _:
@@ -128,6 +134,8 @@ class _Hoisting:
         """Return the expression with variables for its draws; append their samples to `before`, the innermost first."""
 
         def variable(node: ast.Expr) -> ast.Expr | None:
+            if isinstance(node, ast.Ranged) and any(isinstance(each, Drawn) for each in walk(node)):
+                return node  # each of its values would be drawn, and is refused where it is typed
             if not isinstance(node, Drawn):
                 return None
             return self._drawn(self._around(node.distribution, before), node.span, before)
@@ -138,13 +146,25 @@ class _Hoisting:
         """Append the sample of a new variable to `before`; return the expression for the drawn value."""
         values = _listed(distribution)
         if not any(map(self._varies, values)):
-            return self._sampled(distribution, _type(distribution), span, before)
+            return self._sampled(distribution, self._widened(_type(distribution)), span, before)
         type_ = self._common_type(values)
         if type_ is not None:
             return self._sampled(distribution, type_, span, before)
         numbers = tuple(ast.number(index, span) for index in range(len(values)))
         place = self._sampled(_renumbered(distribution, numbers), ast.ListedDomain(numbers, span), span, before)
         return _selected(values, place, span)
+
+    def _widened(self, type_: ast.TypeExpr) -> ast.TypeExpr:
+        """Return a type that has the values of `type_` at all values of the variables of loops."""
+        if not isinstance(type_, ast.RangeDomain):
+            return type_
+        low, high = type_.low, type_.high
+        for variable, loop in reversed(self.loops.items()):
+            last = ast.Call("max", (loop.low, loop.high), type_.span)  # a loop without a value draws nothing
+            if ast.occurrences((low, high), variable):
+                low = ast.Ranged("min", variable, loop.low, last, low, type_.span)
+                high = ast.Ranged("max", variable, loop.low, last, high, type_.span)
+        return replace(type_, low=low, high=high)
 
     def _sampled(
         self, distribution: ast.Distribution, type_: ast.TypeExpr, span: Span, before: list[ast.Sample]
@@ -350,7 +370,11 @@ class _Removal:
         self._domains = {each.name: each.domain for each in program.declarations if isinstance(each, ast.DomainDecl)}
         self._taken = {
             node.name for node in ast.walk(program) if isinstance(node, ast.Name | ast.Element | ast.Declarator)
-        } | {node.variable for node in ast.walk(program) if isinstance(node, ast.For | ast.ExponentialMechanism)}
+        } | {
+            node.variable
+            for node in ast.walk(program)
+            if isinstance(node, ast.For | ast.ExponentialMechanism | ast.Ranged)
+        }
         self.declared: list[ast.VariableDecl] = []
 
     def block(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:

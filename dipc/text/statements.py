@@ -435,7 +435,29 @@ class StatementLowering:
                 "the ideal draws a random value",
                 notes=("the ideal computes the exact answer from the inputs, without noise",),
             )
-        self._for_each_value(self._elaborator.concrete_reads(weighing(statement.distribution)), statement, place)
+        written = self._without_ranges(statement)
+        if written is not None:
+            self._for_each_value(self._elaborator.concrete_reads(weighing(written.distribution)), written, place)
+        elif place is not None:
+            self._assume_assigned(place, statement.span)
+
+    def _without_ranges(self, statement: ast.Sample) -> ast.Sample | None:
+        """Return the sampling with the sums in its rate or weights written out; None after reporting a mistake."""
+        distribution = statement.distribution
+        if not any(isinstance(node, ast.Ranged) for node in walk(weighing(distribution))):
+            return statement
+        written = [self._elaborator.written_out(each) for each in weighing(distribution)]
+        known = [each for each in written if each is not None]
+        if len(known) < len(written):
+            return None
+        match distribution:
+            case ast.Choose(arms):
+                choices = tuple((value, weight) for (value, _), weight in zip(arms, known, strict=True))
+                return replace(statement, distribution=replace(distribution, arms=choices))
+            case ast.NoiseExpr() | ast.ExponentialMechanism():
+                return replace(statement, distribution=replace(distribution, rate=known[0]))
+            case _:
+                assert_never(distribution)
 
     def _for_each_value(self, reads: Sequence[Read], statement: ast.Sample, place: Place | None) -> bool:
         """Emit the sampling once for each combination of values of the variables, behind comparisons with them.

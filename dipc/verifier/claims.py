@@ -33,7 +33,7 @@ from dipc.verifier.functions import (
 from dipc.verifier.normal import Enclosed, Probability, Sum, complementary, same
 from dipc.verifier.reading import EXPRESSION, Budget, NotDerived, Rejected, in_step, must_be_derived
 from dipc.verifier.reals import Number, monomial
-from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, nodes, read_expression
+from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, Ranged, nodes, read_expression
 
 # === expression ================================================================================
 
@@ -296,6 +296,11 @@ class _Evaluation:
                 return self._greatest([value, self._turned(value)])
             case Apply("max", arguments):
                 return self._greatest(list(map(self.value, arguments)))
+            case Ranged(low=low, high=high):
+                ends = self._integer(low), self._integer(high)
+                self._budget.spend(50 * max(1, ends[1] - ends[0] + 1))
+                with must_be_derived():
+                    return self.value(tree.written_out(*ends))
             case Apply("min", arguments):
                 return _lattice(forms for argument in arguments for forms in self.value(argument))
             case Name(name) | Element(name):

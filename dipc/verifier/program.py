@@ -21,12 +21,11 @@ from dipc.verifier.syntax import (
     Element,
     Epsilon,
     Expr,
-    Extremum,
     Listed,
     Literal,
     Name,
     Range,
-    places_of,
+    Ranged,
     spread_out,
 )
 from dipc.verifier.truncated import Truncated
@@ -399,11 +398,11 @@ class _Compiler:
 
     def _without_ranges(self, tree: Expr) -> Expr:
         match tree:
-            case Extremum(variable=variable, low=low, high=high):
+            case Ranged(variable=variable, low=low, high=high):
                 self._require_new(variable, {*self.variables, *self.constants, *self.labels, *_RESERVED})
                 ends = self.integer(low), self.integer(high)
                 self.budget.spend(10 * max(0, ends[1] - ends[0]))
-                return self._without_ranges(places_of(tree, *ends))
+                return self._without_ranges(tree.written_out(*ends))
             case Apply(op, parts):
                 return Apply(op, tuple(map(self._without_ranges, parts)))
             case _:
@@ -503,7 +502,9 @@ class _Compiler:
             waiting = [statement.rate]
         while waiting:
             expr = waiting.pop()
-            if isinstance(expr, Apply):
+            if isinstance(expr, Ranged):
+                waiting.append(self._written_out(expr))
+            elif isinstance(expr, Apply):
                 waiting += expr.arguments
             elif isinstance(expr, Name | Element) and expr.name in self.variables and expr.name not in self.locals:
                 code = self.resolved(expr)
@@ -591,8 +592,8 @@ class _Compiler:
                 if place is None or place.denominator != 1 or not 0 <= place < len(variable.slots):
                     return Fault(f"`{name}` has no element {offset.value}")
                 return self._read(variable.slots[int(place)])
-            case Extremum():
-                raise NotDerived("a range can only stand in `requires`")
+            case Ranged():
+                return self.resolved(self._written_out(expr))
             case Apply("exp" | "sqrt" | "log" as op):
                 raise NotDerived(f"an expression of the program cannot contain `{op}`")
             case Apply(op, arguments):
@@ -614,6 +615,13 @@ class _Compiler:
                     except NotDerived as fault:
                         return Fault(fault.why)
                 return Operation(op, codes)
+
+    def _written_out(self, expr: Ranged) -> Expr:
+        """A sum, count, least or greatest over a range, for each value of its variable."""
+        self._require_new(expr.variable, ())
+        low, high = self.integer(expr.low), self.integer(expr.high)
+        self.budget.spend(50 * max(1, high - low + 1))
+        return expr.written_out(low, high)
 
     def _read(self, slot: int) -> Code:
         return Literal(self.fixed[slot]) if slot in self.fixed else Place((slot,), 0, None)
@@ -688,6 +696,8 @@ class _Compiler:
     def weight(self, expr: Expr) -> Closed:
         """The rate or weight `expr` as a function of eps."""
         match expr:
+            case Ranged():
+                return self.weight(self._written_out(expr))
             case Epsilon():
                 return {(1, ZERO): Fraction(1)}, ONE
             case Apply("neg", (inner,)):
@@ -721,6 +731,8 @@ class _Compiler:
 
 
 def _has_powers_of_e(expr: Expr) -> bool:
+    if isinstance(expr, Ranged):
+        return _has_powers_of_e(expr.body)
     return isinstance(expr, Apply) and (expr.op == "exp" or any(map(_has_powers_of_e, expr.arguments)))
 
 

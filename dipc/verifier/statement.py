@@ -6,6 +6,7 @@ listed, outputs left empty, adjacency that is not stated.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -852,5 +853,5 @@ def is_about_privacy(statement: Statement) -> bool:
 
 
 def block_of(fields: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """The fields of a claim block that are about accuracy, without the blanks between their tokens."""
-    return {name: "".join(text.split()) for name, text in fields if name in _OF_ACCURACY}
+    """The fields of a claim block that are about accuracy, without blanks except between words."""
+    return {name: re.sub(r"(?<!\w)\s+|\s+(?!\w)", "", text) for name, text in fields if name in _OF_ACCURACY}

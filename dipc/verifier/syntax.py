@@ -60,8 +60,8 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
-class Extremum:
-    """The least or greatest value of `body` for all integers of a range, in a precondition: `min(i in 1..m : q[i])`."""
+class Ranged:
+    """The sum, count, least or greatest over a range: `op(variable in low..high : body)`."""
 
     op: str
     variable: str
@@ -69,8 +69,28 @@ class Extremum:
     high: Expr
     body: Expr
 
+    def written_out(self, low: int, high: int) -> Expr:
+        """The expression without the variable, for the values from `low` to `high`. Raises NotDerived if it is long."""
+        if high - low >= MOST_RANGE:
+            raise NotDerived(f"a range has more than {MOST_RANGE} values")
+        parts = [substituted(self.body, self.variable, Literal(Fraction(k))) for k in range(low, high + 1)]
+        if self.op in ("min", "max"):
+            if not parts:
+                raise NotDerived(f"there is no `{self.op}` of no values")
+            return Apply(self.op, tuple(parts))
+        return Apply("+", (_added(parts), Literal(Fraction(0)))) if parts else Literal(Fraction(0))
 
-Expr = Literal | Epsilon | Name | Element | Apply | Extremum
+
+def _added(parts: Sequence[Expr]) -> Expr:
+    """The sum, as a tree of little height."""
+    middle = len(parts) // 2
+    return Apply("+", (_added(parts[:middle]), _added(parts[middle:]))) if middle else parts[0]
+
+
+Expr = Literal | Epsilon | Name | Element | Apply | Ranged
+
+#: The most values of a range.
+MOST_RANGE = 10_000
 
 
 def expression_text(tree: Expr) -> str:
@@ -87,14 +107,14 @@ def expression_text(tree: Expr) -> str:
             return "eps"
         case Element(name, index):
             return f"{name}[{expression_text(index)}]"
-        case Extremum(op, variable, low, high, body):
-            ends = f"{expression_text(low)}..{expression_text(high)}"
-            return f"{op}({variable} in {ends} : {expression_text(body)})"
         case Apply(op, arguments):
             texts = list(map(expression_text, arguments))
             if op in ("neg", "not"):
                 return f"(-{texts[0]})" if op == "neg" else f"(not {texts[0]})"
             return f"({f' {op} '.join(texts)})" if op in _PRECEDENCE or op == "^" else f"{op}({', '.join(texts)})"
+        case Ranged(op, variable, low, high, body):
+            low_text, high_text, body_text = map(expression_text, (low, high, body))
+            return f"{op}({variable} in {low_text}..{high_text} : {body_text})"
 
 
 # --- domains and declarations ----------------------------------------------------------------------
@@ -377,7 +397,7 @@ class _Reader:
         #: The declared type of each variable, the names of the constants, and the variables of the enclosing loops.
         self._types: dict[str, str | Domain] = {}
         self._constants: set[str] = set()
-        self._loops: list[str] = []
+        self._loops: list[tuple[str, Expr, Expr]] = []
         #: By the variable that has the number of a drawn value: the expression for the value, and the draw as written.
         self._value_of: dict[Name | Element, Expr] = {}
         self._unnumbered: dict[Name | Element, Mechanism | Choose] = {}
@@ -647,7 +667,7 @@ class _Reader:
             self._expect("..")
             high = self.expression()
             self._expect("do")
-            self._loops.append(variable)
+            self._loops.append((variable, low, high))
             body = self._block()
             self._loops.pop()
             self._expect("end")
@@ -690,20 +710,6 @@ class _Reader:
         self._expect("]")
         return Element(name, index)
 
-    def _extremum(self, function: str) -> Extremum:
-        """Read `i in 1..m : q[i])`, of a function whose parenthesis has been read."""
-        if function not in ("min", "max"):
-            raise NotDerived(f"`{function[:40]}` does not take a range")
-        variable = self._name()
-        self._expect("in")
-        low = self.expression()
-        self._expect("..")
-        high = self.expression()
-        self._expect(":")
-        body = self.expression()
-        self._expect(")")
-        return Extremum(function, variable, low, high, body)
-
     def _drawn(self) -> Expr:
         """Read a distribution inside an expression, and return the expression for its value: a new variable.
 
@@ -730,11 +736,12 @@ class _Reader:
                 self._expect(",")
                 variable = self._name()
                 self._expect("in")
-                type_ = self._domain()
+                domain = self._domain()
+                type_ = self._widened(domain)
                 self._expect(":")
                 # A condition counts, as 1 where it holds.
                 score = Apply("+", (self._undrawn(), Literal(Fraction(0))))
-                statement = Mechanism(target, rate, variable, type_, score)
+                statement = Mechanism(target, rate, variable, domain, score)
             elif law == "Unif":
                 self._expect(",")
                 ends = rate, self._undrawn()
@@ -764,7 +771,7 @@ class _Reader:
             if isinstance(statement, Choose):
                 statement = Choose(target, tuple((place[value], weight) for value, weight in statement.arms))
             else:
-                around = _substituted(statement.score, statement.variable, _selected(values, Name(statement.variable)))
+                around = substituted(statement.score, statement.variable, _selected(values, Name(statement.variable)))
                 statement = replace(statement, domain=Listed(numbers), score=around)
             result = self._value_of[target] = _selected(values, target)
             type_ = Listed(numbers)
@@ -775,12 +782,27 @@ class _Reader:
 
     def _varies(self, value: Expr) -> bool:
         """Whether a value depends on a variable, or on the variable of a loop."""
-        return any(name in self._loops or name in self._types for name in names(value))
+        return any(name in self._types or self._is_loop(name) for name in names(value))
+
+    def _is_loop(self, name: str) -> bool:
+        """Whether this is the variable of an enclosing loop."""
+        return any(variable == name for variable, _, _ in self._loops)
+
+    def _widened(self, domain: Domain) -> Domain:
+        """A domain with the values of `domain` at all values of the variables of loops."""
+        if not isinstance(domain, Range):
+            return domain
+        low, high = domain.low, domain.high
+        for variable, first, last in reversed(self._loops):
+            if variable in names((low, high)):
+                end = Apply("max", (first, last))  # a loop without a value draws nothing
+                low, high = Ranged("min", variable, first, end, low), Ranged("max", variable, first, end, high)
+        return Range(low, high)
 
     def _type_of(self, values: tuple[Expr, ...]) -> str | Domain:
         """The type of a draw from these values; if they depend on variables, it may be the type of one of them."""
         declared = [
-            self._types.get(value.name) if isinstance(value, Name | Element) and value.name not in self._loops else None
+            self._types.get(value.name) if isinstance(value, Name | Element) and not self._is_loop(value.name) else None
             for value in values
         ]
         if all(_is_condition(value) or type_ == "bool" for value, type_ in zip(values, declared, strict=True)):
@@ -853,6 +875,22 @@ class _Reader:
             self._depth -= 1
         return Apply("neg", (value,)) if negative % 2 else value
 
+    def _ranged(self, function: _Token) -> Expr:
+        """Read the rest of a sum, count, least or greatest over a range."""
+        if function.text not in ("sum", "count", "min", "max"):
+            raise NotDerived(f"`{function.text[:40]}` takes no range, line {function.line}")
+        variable = self._name()
+        self._expect("in")
+        low = self._undrawn()
+        self._expect("..")
+        high = self._undrawn()
+        self._expect(":")
+        body = self._undrawn()
+        self._expect(")")
+        if function.text == "count":
+            body = Apply("and", (body, Literal(True)))  # only a condition counts
+        return Ranged("sum" if function.text == "count" else function.text, variable, low, high, body)
+
     def _atom(self) -> Expr:
         token = self._tokens[self._at]
         self._at += 1
@@ -880,7 +918,7 @@ class _Reader:
                     return Element(token.text, index)
                 if self._take("("):
                     if self._kind == "name" and self._tokens[self._at + 1].kind == "in":
-                        return self._extremum(token.text)
+                        return self._ranged(token)
                     arguments = self._separated(self.expression)
                     self._expect(")")
                     if token.text not in ("min", "max", "abs", "exp", "log", "sqrt", "erfc"):
@@ -909,29 +947,20 @@ def _selected(values: Sequence[Expr], place: Expr) -> Expr:
     return total
 
 
-def _substituted(tree: Expr, name: str, value: Expr) -> Expr:
+def substituted(tree: Expr, name: str, value: Expr) -> Expr:
     """The expression with `value` in place of a name."""
     match tree:
         case Name() if tree.name == name:
             return value
         case Element(array, index):
-            return Element(array, _substituted(index, name, value))
+            return Element(array, substituted(index, name, value))
         case Apply(op, arguments):
-            return Apply(op, tuple(_substituted(argument, name, value) for argument in arguments))
-        case Extremum(op, variable, low, high, body):
-            if variable == name:
-                raise NotDerived(f"the variable `{name[:40]}` of a range hides another")
-            return Extremum(op, variable, *(_substituted(part, name, value) for part in (low, high, body)))
+            return Apply(op, tuple(substituted(argument, name, value) for argument in arguments))
+        case Ranged(op, variable, low, high, body):
+            inside = body if variable == name else substituted(body, name, value)
+            return Ranged(op, variable, substituted(low, name, value), substituted(high, name, value), inside)
         case _:
             return tree
-
-
-def places_of(tree: Extremum, low: int, high: int) -> Apply:
-    """The function of the values of the body for the integers from `low` to `high`."""
-    values = range(low, high + 1)
-    if not values:
-        raise NotDerived("a range is empty")
-    return Apply(tree.op, tuple(_substituted(tree.body, tree.variable, Literal(Fraction(value))) for value in values))
 
 
 def _mean_of(value: Expr, noise: Noise) -> Expr | None:

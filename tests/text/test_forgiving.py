@@ -132,6 +132,42 @@ PAIRS = {
         "for i in 1..2 do n <- Exp(eps, v in {i, 0} : v); y <- y + n end",
         "var n : {0..2};",
     ),
+    "candidates up to the loop's variable": (
+        "for i in 1..2 do y <- min(y + Exp(eps, v in {0..i} : v), 3) end",
+        "n <- Exp(eps, v in {0..1} : v); y <- n; n <- Exp(eps, v in {0..2} : v); y <- min(y + n, 3)",
+        "var n : {0..2};",
+    ),
+    "sums, counts, least and greatest": (
+        """y <- min(sum(i in 1..2 : x[i]*i) - max(i in 1..2 : x[i]), count(i in 1..2 : x[i] > 0) + min(i in 1..2 : x[i])
+             )
+             + sum(i in 2..1 : i) + choose { 0 : 1/3, 1 : 2/3 }""",
+        """n <- choose { 0 : 1/3, 1 : 2/3 };
+           y <- min(x[1] + 2*x[2] - max(x[1], x[2]), (x[1] > 0) + (x[2] > 0) + min(x[1], x[2])) + n""",
+        "var n : {0..1};",
+    ),
+    "sums of reals and nested sums": (
+        "if Lap(eps, sum(i in 1..2 : q[i]/i)) > sum(i in 1..2 : sum(j in i..2 : x[j])) - 3 then y <- 1 end",
+        "if Lap(eps, q[1] + q[2]/2) > x[1] + 2*x[2] - 3 then y <- 1 end",
+        "",
+    ),
+    "the least and the greatest in a guard": (
+        """if min(i in 1..2 : q[i]) >= 0 and max(i in 1..2 : q[i]) < 1 and 0 < max(i in 1..2 : q[i]) then
+             y <- choose { 1 : 1/3, 2 : 2/3 } end""",
+        """if q[1] >= 0 and q[2] >= 0 and q[1] < 1 and q[2] < 1 and (0 < q[1] or 0 < q[2]) then
+             y <- choose { 1 : 1/3, 2 : 2/3 } end""",
+        "",
+    ),
+    "a sum of scores": (
+        "y <- Exp(eps/2, v in {0..3} : -abs(sum(i in 1..2 : x[i] < v) - sum(i in 1..2 : x[i] > v)))",
+        "y <- Exp(eps/2, v in {0..3} : -abs((x[1] < v) + (x[2] < v) - (x[1] > v) - (x[2] > v)))",
+        "",
+    ),
+    "sums in weights": (
+        """y <- choose { 0 : 1 - sum(i in 1..2 : exp(-i*eps)*(x[i] > 0))/4,
+                      1 : sum(i in 1..2 : exp(-i*eps)*(x[i] > 0))/4 }""",
+        "y <- choose { 0 : 1 - exp(-2*eps)/4, 1 : exp(-2*eps)/4 }",
+        "",
+    ),
     "weights with truth values": (
         "b <- x[2] = 2; y <- choose { 0 : (not b)*exp(-eps)/2, 1 : 1 - (not b)*exp(-eps)/2 - b/4, 2 : b/4 }",
         "y <- choose { 1 : 3/4, 2 : 1/4 }",
@@ -195,6 +231,47 @@ def test_the_canonical_form_keeps_what_is_written(name: str) -> None:
     assert ("draw1" in once) is False
     assert formatted(SourceText("p.dip", once)) == once
     assert print_program(parse(SourceText("p.dip", once))) == print_program(parse(source))
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("y <- min(i in 2..1 : x[i])", "there is no least of no values"),
+        ("y <- max(i in 2..1 : x[i])", "there is no greatest of no values"),
+        ("y <- count(i in 1..2 : x[i])", "a condition is needed here"),
+        ("for i in 1..2 do y <- sum(i in 1..2 : i) end", "`i` is already the variable of an enclosing loop"),
+        ("y <- sum(i in 1..3 : x[i])", "the index 3 of `x` is out of bounds"),
+        ("if sum(i in 1..2 : Lap(eps)) > 0 then y <- 1 end", "draws a random value, which is not possible here"),
+        ("y <- sum(x)", "there is no function `sum`"),
+        ("y <- mean(i in 1..2 : x[i])", "`mean` takes no range"),
+        ("y <- sum(i in 1..y : 1)", "an end of a range must be a constant number"),
+        ("y <- sum(i in 1..20000 : 0)", "this range has 20000 values"),
+        ("y <- sum(i in 2..1 : z)", "`z` is not declared"),
+    ],
+)
+def test_mistakes_in_sums(statement: str, message: str) -> None:
+    assert message in refusal(HEAD + statement)
+
+
+def test_sums_in_claims() -> None:
+    text = "program c; const n = 2; output y : {0, 1}; ideal { y <- 1 } y <- choose { 1 : 1/4, 0 : 3/4 }"
+    program = dipc.load(text)
+    for beta, verdict in (
+        ("sum(i in 1..n : 1/2^i)", "accurate"),
+        ("sum(i in 1..n : sum(j in i..n : 1/4))", "accurate"),
+        ("max(i in 1..n : 1/2^i)", "inaccurate"),
+        ("sum(i in 1..n : log(2)*exp(-eps)/10^i) + 3/4", "accurate"),
+        ("3/4 - min(i in 1..n : exp(-i*eps)) - sum(i in 1..0 : i)", "inaccurate"),
+    ):
+        assert str(dipc.check(program, alpha=0, beta=beta).verdict) == verdict
+    for beta, message in (
+        ("max(i in 1..0 : i)", "there is no `max` of no values"),
+        ("sum(i in 1..eps : i)", "the ends of a range must be constant integers"),
+        ("count(i in 1..n : i > 1)", "must be a number, not a truth value"),
+    ):
+        with pytest.raises(DiagnosticError) as caught:
+            dipc.check(program, alpha=0, beta=beta)
+        assert message in str(caught.value)
 
 
 def test_a_variable_of_the_program_is_not_taken_for_a_drawn_one() -> None:

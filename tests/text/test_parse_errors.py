@@ -362,9 +362,9 @@ def test_misspelled_functions(written: str, meant: str) -> None:
     assert refusal(HEAD + f"y <- {written}(eps, 0)").notes[0] == f"did you mean `{meant}`?"
 
 
-def test_sums_of_arrays_are_loops() -> None:
+def test_sums_of_arrays_are_over_ranges() -> None:
     note = refusal(HEAD + "y <- sum(x)").notes[0]
-    assert note == "numbers are added up in a loop: `total <- 0; for i in 1..n do total <- total + x[i] end`"
+    assert note == "write it over a range: `sum(i in 1..n : x[i])`"
 
 
 def test_options_are_named_as_the_source() -> None:
