@@ -64,7 +64,7 @@ def _is_bound(part: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
     if not isinstance(part, ast.Compare):
         return False
     for side, other, above in ((part.left, part.right, _ABOVE), (part.right, part.left, _BELOW)):
-        if isinstance(side, ast.Extremum):
+        if isinstance(side, ast.Ranged) and side.function in ("min", "max"):
             holds_for_each = part.op in (above if side.function == "min" else _reversed(above))
             return holds_for_each and _is_of_elements(side, varying, arrays) and _is_steady(other, varying, arrays)
     return _is_steady(part.left, varying, arrays) and _is_steady(part.right, varying, arrays)
@@ -77,13 +77,12 @@ def _reversed(above: tuple[CompareOp, CompareOp]) -> tuple[CompareOp, CompareOp]
 def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
     """Whether no array and no constant that depends on the number occurs, and no range."""
     return not any(
-        (isinstance(node, ast.Name | ast.Element) and node.name in {*varying, *arrays})
-        or isinstance(node, ast.Extremum)
+        (isinstance(node, ast.Name | ast.Element) and node.name in {*varying, *arrays}) or isinstance(node, ast.Ranged)
         for node in ast.walk(tree)
     )
 
 
-def _is_of_elements(side: ast.Extremum, varying: set[str], arrays: _Arrays) -> bool:
+def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> bool:
     """Whether the range is that of one array, of which the body has the element at its variable and no other."""
     elements = [node for node in ast.walk(side.body) if isinstance(node, ast.Element)]
     names = {node.name for node in elements}
