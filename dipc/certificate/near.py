@@ -218,7 +218,7 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
-    """Yield moves of an input up or down where the answer is a form of it.
+    """Yield moves up and down of each input that the answer depends on, as a form.
 
     They lead from the middle of the path away from its sides.
     """

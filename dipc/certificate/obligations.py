@@ -472,7 +472,7 @@ Intervals = tuple[Interval, ...]
 #: How each of the intervals was decided, None for one that was not.
 Proof = Sequence[SignDecision | None]
 
-#: A decision that was kept with its proof, None where there is none.
+#: A decision that was kept with its proof, None if none exists.
 Kept = Callable[[ClosedForm, ClosedForm], Decision | None]
 
 

@@ -303,9 +303,9 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
 
 
 def certify_solution(solution: Solution, tool: str = "dipc") -> str:
-    """The certificate of a least gamma, or of a least eps from which on the claim holds.
+    """The certificate of a solution that is a least gamma, or a least eps from which on the claim holds.
 
-    Raises Uncertified if there is none, if it is not known, and for another kind of answer.
+    Raises Uncertified if the solution has no such number or is not known, and for solutions of other kinds.
     """
     if solution.status is not Status.SOLVED:
         raise Uncertified(

@@ -425,7 +425,10 @@ def intervals(
 
 
 def _cells(law: Law, places: tuple[Fraction, ...]) -> Iterator[tuple[Fraction | None, Fraction | None, Fraction]]:
-    """Ends and a number of each interval; among integers the ends belong to it."""
+    """Yield (low, high, number) for each interval between `places`, where `number` lies in the interval.
+
+    For integer noise the intervals are closed, and contain all integers together.
+    """
     if not law.whole:
         # A noise with a density is at none of the places.
         for low, high in pairwise((None, *places, None)):

@@ -402,10 +402,10 @@ def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet)
 
 
 def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State:
-    """The state without constraints that follow from the rest, now that `known` is in it.
+    """Remove the constraints of `state` that follow from its others, once the constraints `known` have been added.
 
-    Paths that make different choices may find out the same by different comparisons (x > 1 and then x > 2, or x > 2 at
-    once): this way they lead to the same state, and their number does not matter.
+    Paths may reach the same constraints by different comparisons: x > 1 and then x > 2, or x > 2 at once. Without the
+    implied ones they lead to the same state.
     """
     noisy = bool(known[0].form.noises)
     constraints = state.constraints if noisy else state.guards

@@ -100,7 +100,7 @@ def privacy(**given: Any) -> ExitCode:
 class _Mode:
     """The number to find in place of a verdict, with the values of its options.
 
-    `option` names the number; None for a verdict. `runs` and `seed` are those of an estimate; None where there is none.
+    `option` names the number; None for a verdict. `runs` and `seed` are those of an estimate, or None.
     """
 
     option: str | None

@@ -133,7 +133,7 @@ def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -
 
 
 def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> bool:
-    """Whether it is proved that bound < 1 - beta on all of (0, r), and in the limit as eps goes to 0."""
+    """True if bound < 1 - beta is proved on the interval (0, r) of `obligation`, and in the limit as eps goes to 0."""
     (interval,) = obligation.intervals
     try:
         return _Question(obligation, bounds, limits).fails(interval, _STRICT[:1]).verdict is Verdict.ACCURATE

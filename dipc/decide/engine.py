@@ -137,14 +137,14 @@ class Engine:
         return pending.decision
 
     def bound(self, question: Bound) -> ClosedForm:
-        """The bound in closed form, now. Raises Undecided."""
+        """Measure the bound at once, in closed form. Raises Undecided."""
         decision = self.decide(question)
         if decision.bound is None:
             raise Undecided(decision.reason or "")
         return decision.bound
 
     def probability(self, question: Bound) -> Probability:
-        """The bound, now, in closed form, or enclosed where there is none. Raises Undecided."""
+        """Measure the bound at once, in closed form, or as an enclosure if it has no closed form. Raises Undecided."""
         decision = self.decide(question)
         if decision.bound is not None:
             return decision.bound

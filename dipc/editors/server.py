@@ -78,7 +78,7 @@ def _position(lines: Sequence[str], offset: int) -> types.Position:
 
 
 def made() -> Server:
-    """A server without a client."""
+    """Create a language server with all its features; no client is connected yet."""
     server = Server()
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)

@@ -52,7 +52,7 @@ class RandomEvent(ABC):
 
     @abstractmethod
     def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
-        """Return the event that follows, in a run with these draws."""
+        """Take this step of a run, with the values `drawn` so far and fresh `bits`; return the next event."""
 
 
 class LazyEvent:

@@ -329,7 +329,7 @@ def _same_law(one: Law, other: Law) -> bool:
 
 
 def _constant_end(end: object) -> Fraction:
-    """The end of a support; what is not an exact number is refused by the reading of the function."""
+    """Convert the end of a noise's support; raise Inconclusive unless it is an int or a Fraction."""
     if not isinstance(end, int | Fraction):
         raise Inconclusive("an end of a noise is not an exact number")
     return Fraction(end)

@@ -122,7 +122,7 @@ def rates_of(program: Program) -> Rates:
 
 
 class ThresholdBounds(Protocol):
-    """Lower bounds of the threshold t for all rates. Every method raises Undecided where there is none."""
+    """Lower bounds of the threshold t for all rates. A method raises Undecided if it has no bound."""
 
     def guess(self, rates: Rates) -> Fraction:
         """The approximate least t."""

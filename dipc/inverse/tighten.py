@@ -831,7 +831,7 @@ class Factors:
                 met = self._joint(missing, cell)
 
     def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
-        """An eps at which every f > 0 fails although f = 0 suffices; None where there is none. Raises LimitReached.
+        """An eps at which every f > 0 fails although f = 0 suffices; None if none exists. Raises LimitReached.
 
         There Pr = 1 on the eps's interval, and beta is negative.
         """

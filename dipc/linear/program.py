@@ -414,7 +414,10 @@ def _solution(simplex: Simplex, system: Sequence[Halfspace], keys: Iterable[int]
 
 
 def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, Fraction]:
-    """The point of the tableau with a number for δ that is small enough, 1 where possible."""
+    """Replace δ in the tableau's point by a positive number, so small that the point satisfies `system`.
+
+    The number is 1 where that is small enough.
+    """
     point, direction = simplex.point()
     if not any(direction.values()):
         return point

@@ -194,7 +194,7 @@ class RealBall:
 
     @staticmethod
     def from_number(value: Any) -> RealBall:
-        """The number, or the TypeError that `math.exp` raises for what is none."""
+        """Convert an int, a Fraction or a `RealBall`; raise the TypeError of `math.exp` for any other value."""
         if isinstance(value, RealBall):
             return value
         if not isinstance(value, int | Fraction):

@@ -176,7 +176,7 @@ class Kind:
         return self.low, self.high
 
     def type(self, span: Span) -> ast.TypeExpr:
-        """Return the type that a program declares, with the value that stands for None."""
+        """Return the type that a program declares, which includes the value that represents None."""
         match self.base:
             case "bool" if not self.none:
                 return ast.BaseTypeExpr(ast.BaseType.BOOL, span)
@@ -193,7 +193,7 @@ class Kind:
 
     @property
     def all_values(self) -> tuple[str | Fraction, ...]:
-        """Names or listed numbers, with what stands for None."""
+        """All values of a finite kind: names or numbers, with the value that represents None first."""
         if not self.none:
             return self.values
         if self.base == "listed":
@@ -201,7 +201,7 @@ class Kind:
         return (NONE_NAME, *((FALSE_NAME, TRUE_NAME) if self.base == "bool" else self.values))
 
     def none_value(self, span: Span) -> ast.Expr:
-        """Return the value that stands for None."""
+        """Return the value that represents None in the program."""
         if self.base == "range":
             return self.ends[0].plus(-1).expression(span)
         return _value(self.all_values[0], span)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 else:
 
     class _Word:
-        """A word for a type; what stands in brackets is read from the source."""
+        """A name for a type, such as `Reals`; dipc reads its arguments in brackets from the source text."""
 
         def __init__(self, name: str) -> None:
             self._name = name

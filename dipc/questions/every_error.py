@@ -106,7 +106,7 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
 
 
 def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Sequence[Constraint]) -> tuple[Affine, bool]:
-    """Return the D of the lemma, and whether it is the error itself. Raises OutsideFragment if there is none."""
+    """Return the noise D of the lemma, and whether the error is D itself. Raises OutsideFragment if there is no D."""
     means = {noise.id: noise.mean for state in states for noise in state.noises}
     if any(means[noise.id] != noise.mean for state in states for noise in state.noises):
         raise OutsideFragment("the mean of a noise depends on the path through the program")

@@ -409,7 +409,7 @@ class CodedColumn:
         return RunColumn(self.values, codes)
 
     def peek(self) -> RunColumn[Any]:
-        """Return the values in all runs, None where there is none."""
+        """Return the values in all runs, None if none exists."""
         return RunColumn([*self.values, None], np.where(self.codes < 0, len(self.values), self.codes))
 
     def write(self, runs: Positions, column: RunColumn[Any]) -> None:

@@ -392,7 +392,7 @@ class ClaimResult:
 
 
 def overall(kinds: Iterable[SuiteResult]) -> SuiteResult:
-    """Return the kind of all together: an error before a failure, which comes before an undecided claim."""
+    """Return the result of a whole suite: the worst of `kinds`. An error is worse than a failure, then undecided."""
     kinds_met = set(kinds)
     return next(
         (kind for kind in (SuiteResult.ERROR, SuiteResult.FAILED, SuiteResult.UNDECIDED) if kind in kinds_met),

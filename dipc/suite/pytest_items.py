@@ -56,8 +56,8 @@ def _short(path: Path) -> Path:
 def _rows(claim: ExpectedClaim) -> int | None:
     """Return the number of rows of the claim, or None if it has a single test.
 
-    It has one if it is not about the rows of a table, if not all of them are expected to be accurate, or if it cannot
-    be read, which its test shows.
+    A claim has a single test if it is not about the rows of a table, or if not all rows are expected to be accurate.
+    A claim that cannot be read also has a single test, which fails with the error.
     """
     if claim.adjacent is not None or claim.expect is not Verdict.ACCURATE:
         return None

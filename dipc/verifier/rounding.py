@@ -160,7 +160,7 @@ class _Rounding:
         return None
 
     def _exponent(self, tree: Expr) -> tuple[dict[Fraction, Fraction], Expr]:
-        """The q by r such that the tree is the sum of q·log(r) and the rest."""
+        """Split an exponent into Σ q·log(r) and a rest: return q for each rational r, and the rest."""
         match tree:
             case Apply("log", (Apply("sqrt", (inner,)),)):
                 return self._times(Apply("log", (inner,)), Fraction(1, 2))

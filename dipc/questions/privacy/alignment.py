@@ -384,7 +384,7 @@ def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[P
 
 
 def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
-    """The least cost of a shift for `move` whose integer parts are integers; None where there is none.
+    """The least cost of a shift for `move` whose integer parts are integers; None if none exists.
 
     The shift leads into the exit `onto` where finite inputs differ. Raises Undecided.
     """
@@ -410,7 +410,7 @@ def pivot_cost(
     is_empty: Emptiness,
     joined: Sequence[Sequence[Halfspace]] = ((),),
 ) -> Fraction | None:
-    """The least bound of the loss in multiples of eps, over all continuous noises as pivot; None where no pivot serves.
+    """The least bound of the loss in multiples of eps, over all continuous noises as pivot; None where no pivot gives a bound.
 
     The exits have one likeness and `count` real inputs. The union of `joined` has the pairs of inputs that count, over
     the keys of the inputs and of their moves. Raises LimitReached, NotConfirmed.

@@ -498,7 +498,7 @@ def _pivoted(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """A bound by a pivot for all exits of one likeness; None where there is none.
+    """A bound by a pivot for all exits of one likeness; None if none exists.
 
     The union of `joined` has the pairs of inputs that count; by default those that satisfy `requires`.
     """
@@ -702,7 +702,7 @@ def _choices(program: Program, among: Pairs | None) -> _Choices:
 
 
 def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | None:
-    """A pair of inputs with allowed values near `one` and `two`, and the same move; None where there is none."""
+    """A pair of inputs with allowed values near `one` and `two`, and the same move; None if none exists."""
     first, second = list(one), list(two)
     for position, values in enumerate(choices):
         if values is None:

@@ -359,7 +359,7 @@ class GaussianLaws(Laws):
         return Proved(OF_NORMAL_OUTPUTS)
 
     def _counterexample(self, claim: PrivacyClaim, eps: Fraction) -> PrivacyCounterexample | None:
-        """A half-space of outputs that violates `claim` at `eps`; None where there is none."""
+        """A half-space of outputs that violates `claim` at `eps`; None if none exists."""
         if self.mechanism.delta(self.square, claim.budget, eps)[0] <= claim.delta.enclosure(eps)[1]:
             return None
         for edge, ours, likely, factor in self._edges(claim.budget, eps):

@@ -246,7 +246,7 @@ class TableLaws(Laws):
     def sides(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> tuple[Probability, Probability]:
-        """The probability of a set of answers, and what is allowed."""
+        """The probability of the set `answers` at the first input of `pair`, and the greatest probability allowed."""
 
     @abstractmethod
     def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
@@ -324,7 +324,7 @@ class TableLaws(Laws):
         return Needed((low, high), pair, tuple(answers))
 
     def greatest(self, budget: Fraction, eps: Fraction, digits: int) -> Needed:
-        """The pair that needs most at eps; the value encloses what all pairs need."""
+        """The pair that needs the largest delta at `eps`; the value encloses the largest delta of all pairs."""
         needed = [self.needed(pair, budget, eps, 4 * digits) for pair in different_pairs(self.table, self.pairs)]
         best = max(needed, key=lambda each: each.value[0])
         return replace(best, value=(best.value[0], max(each.value[1] for each in needed)))

@@ -485,7 +485,7 @@ class LoopCost:
     """A bound of the loss for every number of queries from `least` on.
 
     The loss is at most eps times the greatest of the `bounds` for the number. Some numbers may have better plans:
-    `alone` gives the bound of such a plan for one number; None where there is none.
+    `alone` gives the bound of such a plan for one number; None if none exists.
     """
 
     bounds: tuple[LoopBound, ...]
@@ -505,7 +505,7 @@ class LoopCost:
 
     @property
     def supremum(self) -> Fraction | None:
-        """A bound for all numbers together; None where there is none, or none is known.
+        """A bound for all numbers together; None if none exists, or none is known.
 
         It covers the first few numbers by the plan of each, and the others by the functions.
         """
@@ -553,7 +553,7 @@ class _Step:
 def loop_cost(
     paths: LoopPaths, rates: Rates | None, within: Neighborhood, least: int, limits: Limits
 ) -> LoopCost | None:
-    """The least cost of shifts found, for all adjacent real inputs; None where no plan serves.
+    """The least cost of shifts found, for all adjacent real inputs; None where no plan gives a bound.
 
     The distance is not HAMMING, and all rates are positive from `least` on. Raises NotUniform for adjacent inputs whose
     paths do not match, LimitReached past the limit of paths, NotConfirmed.
@@ -650,7 +650,7 @@ def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
 
 
 def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
-    """The number -a/b such that all `ends` are multiples of one form a·B + b·T, or constants; None where there is none.
+    """The number -a/b such that all `ends` are multiples of one form a·B + b·T, or constants; None if none exists.
 
     B and T are the noises at the places `kept` and `moved`.
     """
@@ -921,9 +921,10 @@ class _Plan:
     system: list[Halfspace] = field(default_factory=list)
 
     def bound(self, steps: Sequence[_Step], number: int) -> RationalFunction | None:
-        """A bound of the cost of all runs with these steps, a function of the number that is least for `number`.
+        """Return a bound of the cost of all runs with these steps, as a function of the number of queries.
 
-        None where no plan serves. Raises NotConfirmed.
+        Of all such bounds it is the least one at `number`. The result is None if no plan gives a bound. Raises
+        NotConfirmed.
         """
         units = range(len(self.units.functions))
         for unit in units:

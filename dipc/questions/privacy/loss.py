@@ -345,7 +345,7 @@ def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) ->
 
 
 def log_multiple(first: Closed, second: Closed) -> Fraction | None:
-    """The q with `first` = `second`·e^(q·eps); None where there is none."""
+    """The q with `first` = `second`·e^(q·eps); None if none exists."""
     (above, below), (over, under) = fraction_of(first), fraction_of(second)
     ratio = ReducedQuotient.from_fraction(above * under, below * over)
     if not (ratio.numerator.is_unit() and ratio.denominator.is_unit()):

@@ -87,7 +87,7 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
 
 
 def _unit(single: OneLoop) -> RationalFunction | None:
-    """A function of which all rates are multiples: 1 where rates are numbers, None where there is none."""
+    """A function of which all rates are multiples: 1 where rates are numbers, None if none exists."""
     rates = single.text.rates
     if rates is None:
         return ONE
@@ -273,7 +273,7 @@ class _Word(PathRuns):
     def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
         """The Σ rate·|N| of a block that a run can repeat with the same noises, and of the parts before and after it.
 
-        The run is the cheapest of this kind; None where there is none.
+        The run is the cheapest of this kind; None if none exists.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         costs = []
