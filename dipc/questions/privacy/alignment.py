@@ -410,7 +410,7 @@ def pivot_cost(
     is_empty: Emptiness,
     joined: Sequence[Sequence[Halfspace]] = ((),),
 ) -> Fraction | None:
-    """The least bound of the loss in multiples of eps, over all continuous noises as pivot; None where no pivot gives a bound.
+    """The least bound of the loss in multiples of eps, over all continuous noises as pivot; None if none gives one.
 
     The exits have one likeness and `count` real inputs. The union of `joined` has the pairs of inputs that count, over
     the keys of the inputs and of their moves. Raises LimitReached, NotConfirmed.
