@@ -44,7 +44,8 @@ def frozen(
 def _frozen(given: type[_T], *, eq: bool, kw_only: bool) -> type[_T]:
     own = given.__dict__
     has_hash = own.get("__hash__") is not None
-    has_eq, has_repr = "__eq__" in own, "__repr__" in own
+    # A representation is kept by subclasses, too.
+    has_eq, has_repr = "__eq__" in own, given.__repr__ not in {object.__repr__, _repr}
     if given.__doc__ is None:
         given.__doc__ = given.__name__  # without a docstring, `dataclass` computes a signature, which is slow
     # The function returns another class, which has slots.

@@ -303,6 +303,10 @@ def privacy_refusal(report: PrivacyReport) -> str:
     )
 
 
+#: The distances that a claim leaves open, with the text for that.
+_OPEN = {"alpha": "dd", "gamma": "free"}
+
+
 def report_text(report: Report) -> str:
     """Return the verdict in a sentence, the claim and the result, without the fields that only a command has."""
     classes = [row for row in report.rows if isinstance(row, ClassResult)] if not report.inputs else []
@@ -314,7 +318,10 @@ def report_text(report: Report) -> str:
         else:
             number = f"{counts.inaccurate or counts.undecided} of {count(counts.rows, 'class')} of inputs{vacuous}"
         verdict = str(report.verdict) if report.verdict is Verdict.ACCURATE else str(report.verdict).upper()
-        line = f"{verdict}: {number}, {everywhere_text(report.eps)}"
+        distances = [f"every {name}" for name, open_at in _OPEN.items() if report.claim.get(name) == open_at]
+        every_eps = everywhere_text(report.eps, "every eps") if distances else everywhere_text(report.eps)
+        joint = " and " if every_eps.startswith("every") else " "
+        line = f"{verdict}: {number}, {joint.join(filter(None, [', '.join(distances), every_eps]))}"
     else:
         line = verdict_line(report)
     constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())

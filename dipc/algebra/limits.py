@@ -50,6 +50,13 @@ class Limits:
     vertices: int = _limit(4_096, "extreme moves of real inputs that an alignment is looked for")
     pieces: int = _limit(500, "pieces that comparisons of inputs cut one class of inputs into")
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a limit that is not a natural number."""
+        for name in LIMIT_NAMES:
+            value = getattr(self, name)
+            if not (isinstance(value, int) and value > 0):
+                raise ValueError(f"the limit {name} is a natural number, such as 100000, and not {value!r:.40}")
+
 
 #: By the name of each limit, the quantity that it bounds.
 LIMIT_NAMES: dict[str, str] = {each.name: each.metadata["bounds"] for each in fields(Limits)}

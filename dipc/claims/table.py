@@ -521,6 +521,11 @@ def output_cells(program: CoreProgram, values: Mapping[str, object], pool: CellP
 
 
 def _cells(slots: Sequence[Slot], role: str, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
+    untyped: object = values  # of a caller that no type checker has seen
+    if not isinstance(untyped, Mapping):
+        note = f"such as {{'{slots[0].name}': 0}}" if slots else "{} here"
+        message = f"the {role}s are a dict of values by name, not {untyped!r:.40}"
+        raise DiagnosticError(Diagnostic("E0506", message, notes=(note,)))
     given = by_element(values, arrays_among(slot.name for slot in slots), role)
     known = {slot.name for slot in slots}
     mistakes = [_unknown(name, role, slots) for name in given if name not in known]

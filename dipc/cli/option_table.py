@@ -220,6 +220,24 @@ OPTIONS: dict[str, _Settings] = {
 }
 
 
+class SingleOption(click.Option):
+    """An option that a command line may have once: a second value would silently replace the first."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Add the option, and refuse it where it has a value already."""
+        super().add_to_parser(parser, ctx)
+        known = {**parser._long_opt, **parser._short_opt}  # noqa: SLF001 - click has no other place for it
+        option = known[self.opts[0]]
+        process = option.process
+
+        def process_once(value: Any, state: Any) -> None:
+            if self.name in state.opts:
+                raise click.UsageError(f"the option `{self.opts[0]}` is given twice", ctx)
+            process(value, state)
+
+        option.process = process_once
+
+
 def takes(names: str) -> Callable[[_F], _F]:
     """Give a command these arguments and options of the table, in the order of its help.
 
@@ -235,7 +253,8 @@ def takes(names: str) -> Callable[[_F], _F]:
                 settings |= {"type": click.Choice(words.split("|")), "default": words.partition("|")[0]}
             if key[0] == "-":
                 flags = key.partition("~")[0].split(",")
-                command = click.option(*flags, *([parameter] if parameter else []), **settings)(command)
+                kind = click.Option if settings.get("multiple") or settings.get("is_flag") else SingleOption
+                command = click.option(*flags, *([parameter] if parameter else []), cls=kind, **settings)(command)
             else:
                 command = click.argument(parameter, **settings)(command)
         return command

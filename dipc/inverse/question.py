@@ -626,6 +626,10 @@ class Solution(Record):
         text: str = above("solution").headline(self)
         return text
 
+    def __repr__(self) -> str:
+        """Return the first line of the answer, whose numbers are decimals."""
+        return f"<dipc solution: {str(self).partition(chr(10))[0]}>"
+
     def __bool__(self) -> bool:
         raise TypeError("a solution has one of three outcomes and no truth value: look at its `status`")
 

@@ -271,6 +271,10 @@ class Tightest:
         text: str = above("factor").headline(self)
         return text
 
+    def __repr__(self) -> str:
+        """Return the first line of the answer, whose numbers are decimals."""
+        return f"<dipc factor: {str(self).partition(chr(10))[0]}>"
+
     @property
     def word(self) -> str:
         """The word for a case: "row", "class"."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
@@ -60,14 +61,14 @@ def junit(outcome: Outcome) -> str:
     root = ET.Element("testsuites", {"name": "dipc", **_totals(outcome.cases)})
     for file, group in groupby(outcome.cases, key=lambda case: case.place.file):
         members = list(group)
-        suite = ET.SubElement(root, "testsuite", {"name": file, **_totals(members)})
+        suite = ET.SubElement(root, "testsuite", {"name": _clean(file), **_totals(members)})
         for case in members:
             element = ET.SubElement(
                 suite,
                 "testcase",
-                name=case.name,
-                classname=file,
-                file=file,
+                name=_clean(case.name),
+                classname=_clean(file),
+                file=_clean(file),
                 line=str(case.place.line),
                 time=f"{case.seconds:.3f}",
             )
@@ -92,7 +93,10 @@ def _totals(cases: Sequence[SuiteCase]) -> dict[str, str]:
 
 def _clean(text: str) -> str:
     """Return the text without the characters that XML cannot contain."""
-    return "".join(character if character in "\n\t" or character >= " " else "\ufffd" for character in text)
+    return _NOT_IN_XML.sub("\ufffd", text)
+
+
+_NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def github(outcome: Outcome) -> str:

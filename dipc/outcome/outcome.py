@@ -9,7 +9,7 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
 from dipc.frozen import frozen
-from dipc.text.diagnostic import Diagnostic, Excerpt
+from dipc.text.diagnostic import Diagnostic, Excerpt, printable
 
 if TYPE_CHECKING:
     from dipc.algebra.exppoly import ClosedForm
@@ -215,7 +215,10 @@ class Look:
 
 @dataclass(slots=True)
 class Page:
-    """A text under construction; `text()` ends with a newline and has no trailing blanks."""
+    """A text under construction; `text()` ends with a newline and has no trailing blanks.
+
+    It consists of printable characters and the colors of the look, whatever the names of files and claims contain.
+    """
 
     look: Look = field(default_factory=Look)
     _lines: list[str] = field(default_factory=list)
@@ -227,7 +230,7 @@ class Page:
     def line(self, text: str = "", tone: Tone | None = None, indent: int = 0) -> None:
         """Add a paragraph, wrapped, with continuation lines indented by two."""
         for line in wrap(text, self.width - indent, hanging=2) or [""]:
-            self._lines.append(" " * indent + self._toned(line, tone))
+            self._lines.append(" " * indent + self._toned(printable(line), tone))
 
     def blank(self) -> None:
         """Add an empty line, unless the last one is empty."""
@@ -241,12 +244,13 @@ class Page:
         for label, text in rows:
             lines = wrap(text, self.width - indent - column, hanging=2) or [""]
             for number, line in enumerate(lines):
-                lead = (label if number == 0 else "").ljust(column)
-                self._lines.append(" " * indent + self._toned(lead, Tone.FAINT if number == 0 else None) + line)
+                lead = self._toned((label if number == 0 else "").ljust(column), Tone.FAINT if number == 0 else None)
+                self._lines.append(" " * indent + lead + printable(line))
 
     def verbatim(self, lines: Iterable[str], tone: Tone | None = None) -> None:
         """Add lines without wrapping."""
-        self._lines.extend(self._toned(line, tone) for line in lines)
+        for line in lines:
+            self._lines.append(self._toned("\t".join(map(printable, line.split("\t"))), tone))
 
     def grid(self, grid: Grid) -> None:
         """Add columns if they fit on the page, else the first cell of each row above the others."""

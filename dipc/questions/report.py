@@ -474,6 +474,10 @@ class Report(Record):
         text: str = above("shown").report_text(self)
         return text
 
+    def __repr__(self) -> str:
+        """Return the first line of the answer, whose numbers are decimals."""
+        return f"<dipc report: {str(self).partition(chr(10))[0]}>"
+
     def _repr_html_(self) -> str:
         text: str = above("shown").report_html(self)
         return text

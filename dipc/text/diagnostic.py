@@ -367,6 +367,9 @@ def unreadable(path: str | Path, error: OSError | ValueError, code: str, note: s
     `note` is the advice, and `missing` the advice for a file that does not exist.
     """
     match error:
+        case FileNotFoundError() if str(path) == "-":
+            note = "save the text in a file, and give its path"
+            return Diagnostic(code, "there is no file `-`: standard input is not read", notes=(note,))
         case FileNotFoundError():
             return Diagnostic(code, f"there is no file `{path}`", notes=(missing or note,))
         case IsADirectoryError():

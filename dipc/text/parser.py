@@ -34,6 +34,7 @@ from dipc.text.syntax_errors import (
     syntax_error,
     token_span,
     too_deep,
+    without_stray_characters,
 )
 
 if TYPE_CHECKING:
@@ -663,8 +664,7 @@ def _problems(text: str, first: Problem) -> list[Problem]:
         if problem.code in _FINAL:
             break
         if stray:
-            blank = " " * (problem.span.end - problem.span.start)
-            text = text[: problem.span.start] + blank + text[problem.span.end :]
+            text = without_stray_characters(text, problem.span)
             tokens = None
         try:
             if tokens is None:

@@ -721,6 +721,13 @@ def stray_character(text: str, position: int) -> Problem:
     )
 
 
+def without_stray_characters(text: str, first: Span) -> str:
+    """Return the text with blanks for the stray characters at `first`, and for those after them on the line."""
+    end = text.find("\n", first.start) % (len(text) + 1)
+    rest = "".join(letter if letter.isspace() or _WRITABLE.match(letter) else " " for letter in text[first.end : end])
+    return text[: first.start] + " " * (first.end - first.start) + rest + text[end:]
+
+
 def _described(characters: str) -> str:
     if characters.isascii() and characters.isprintable():
         return f"`{characters}`"

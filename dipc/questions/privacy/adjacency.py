@@ -103,6 +103,8 @@ def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
 
     Raises DiagnosticError for other texts, and for a distance that is not defined for the inputs of `program`.
     """
+    if not isinstance(text, str):  # of a caller that no type checker has seen
+        raise DiagnosticError(Diagnostic("E1405", f"an adjacency is a text, not {text!r:.40}", notes=_NOTES))
     if text.strip().endswith(".csv"):
         return Listed(Path(text.strip()))
     match = _FORM.fullmatch(text)

@@ -410,6 +410,10 @@ class PrivacyReport(PrivacyAnswer):
         text: str = above("privacy").privacy_line(self)
         return text
 
+    def __repr__(self) -> str:
+        """Return the first line of the answer, whose numbers are decimals."""
+        return f"<dipc report: {str(self).partition(chr(10))[0]}>"
+
     def __bool__(self) -> bool:
         raise TypeError(
             "a report has one of three verdicts and no truth value: look at its `verdict`, or call `require()`"
