@@ -207,7 +207,7 @@ STATEMENTS: dict[str, list[Case]] = {
             "y <- ⟦max(r, s, r, s, r, s, r, s)⟧",
             [("E0207", "`max` of reals or ints comes to more than 64 cases here")],
         ),
-        ("y <- ⟦n^2⟧", [("E0208", "a power needs a constant base and a constant natural exponent")]),
+        ("y <- ⟦n^2⟧", [("E0208", "a power needs a constant base and a constant integer exponent")]),
         ("y <- ⟦r + z⟧", [("E0206", "the int `z` meets the real `r`")]),
         ("z <- ⟦z - r⟧", [("E0206", "the int `z` meets the real `r`")]),
         ("y <- ⟦z*r⟧", [("E0206", "the int `z` meets the real `r`")]),

@@ -471,7 +471,7 @@ def test_the_keywords_are_the_words_of_the_grammar() -> None:
 def test_the_grammar_is_found_in_a_checkout_and_in_a_package(tmp_path: Path, place: str) -> None:
     for room in ("text", "noise", "algebra"):
         shutil.copytree(ROOT / "dipc" / room, tmp_path / "dipc" / room)
-    for file in ("frozen.py", "deprecated.py"):
+    for file in ("above.py", "frozen.py", "deprecated.py"):
         shutil.copy(ROOT / "dipc" / file, tmp_path / "dipc")
     (tmp_path / "dipc" / "__init__.py").touch()
     (tmp_path / place).mkdir()
