@@ -39,7 +39,7 @@ from dipc.measure.measure import Bound, EnclosedForm, Probability
 from dipc.options import GivenQuestion, Options, asks_for_all
 from dipc.program.expected_error import Erring
 from dipc.program.program import Program, ProgramGiven, Progress, as_program, without_claimed_gamma
-from dipc.questions.both_open import question_about_all
+from dipc.questions.both_open import question_about_all, with_clipped_inputs
 from dipc.questions.every_input import ClassCase
 from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.questions.every_number.union_bound import CoefficientInequality
@@ -153,7 +153,8 @@ class Question:
                 self.program, self.table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps, classes=False
             )
         if self.parameter is None:
-            return question_about_all(self.program, o, scaled=self.scaled)
+            program = self.program if self.engine.keep_proofs else with_clipped_inputs(self.program, o)
+            return question_about_all(program, o, scaled=self.scaled)
         return AllNumbers(self.program, self.parameter, self.least, o, singly=MOST_TRIED)
 
 

@@ -510,7 +510,7 @@ def near_outputs(core: CoreProgram) -> str:
 
 def required_text(core: CoreProgram) -> str | None:
     """Return the condition of `requires`; None for a program without it."""
-    return None if core.requires is None else core.requires.text
+    return None if core.requires is None or core.requires.stands_for_all else core.requires.text
 
 
 def side_text(core: CoreProgram) -> str:

@@ -14,6 +14,10 @@ other coordinates as they are.
 3. So each pair has the laws of a pair in the box, or of no pair, and the pairs in the box are pairs. The suprema of the
    loss, of delta and of divergences over all pairs are those over the pairs in the box.
 
+**Accuracy at every input**, with `alpha: 0`: let the ideal, the metric and the claim, too, read x through its clamps
+alone. Then det, the distance of answers and the probability are those at C(u), and the claim holds at all inputs if it
+holds in the box. With `alpha: dd` this would be false: outside of the box dd grows, and the law stays.
+
 In the box a clamp that is the only one of its input is c*x + b itself, and is replaced. Others stay. `requires` is
 about x and not about its clamp, so the lemma says nothing of a program that has one.
 """
@@ -30,7 +34,7 @@ from dipc.frozen import frozen
 from dipc.program.program import Program
 from dipc.text import ast
 from dipc.text.core import IntType
-from dipc.text.diagnostic import DiagnosticError, SourceText
+from dipc.text.diagnostic import DiagnosticError, SourceText, Span
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 
@@ -93,6 +97,40 @@ def clipped(program: Program) -> Clipped | None:
     except DiagnosticError:
         return None
     return Clipped(opened, tuple([rewriting.range_of(slot.name) for slot in core.input_slots]))
+
+
+def for_every_input(program: Program) -> Program | None:
+    """Return the program whose inputs are those in the box; None if it clips none, or not everywhere.
+
+    It requires its inputs to be in the box. A claim about its every input is equivalent to the claim about every input
+    of `program` if it does not depend on distances of inputs (see the module).
+    """
+    core = program.core
+    if type(program) is not Program or core.requires is not None:
+        return None
+    clipping = clip(parse(core.source), core.constants, _ints(program))
+    if clipping is None:
+        return None
+    required: list[ast.Declaration] = []
+    for slot in core.input_slots:
+        name, bracket, index = slot.name.partition("[")
+        read = ast.Element(name, _literal(Fraction(index.rstrip("]")))) if bracket else ast.Name(name)
+        side = clipping.range_of(slot.name)
+        for end, op in ((side.low, ast.CompareOp.GE), (side.high, ast.CompareOp.LE)):
+            if end is not None:
+                required.append(ast.RequiresDecl(ast.Compare(op, read, _literal(end))))
+    tree = replace(clipping.tree, declarations=(*clipping.tree.declarations, *required))
+    try:
+        inner = program.with_constants(core.constants, SourceText("<clipped>", print_program(tree)))
+    except DiagnosticError:
+        return None
+    requires = inner.core.requires
+    assert requires is not None, "an input has a range"
+    return Program(replace(inner.core, requires=replace(requires, stands_for_all=True)), program.limits)
+
+
+def _literal(value: Fraction) -> ast.Expr:
+    return ast.number(value, Span(0, 0))
 
 
 def without_accuracy(tree: ast.ProgramTree) -> ast.ProgramTree:

@@ -37,6 +37,7 @@ from dipc.claims.claim import FREE, ClaimOptions
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.obligation import Bound, ClaimScope, Decision, Obligation, Verdict, claim_scope
 from dipc.frozen import LazyModule
+from dipc.program.clipped import for_every_input
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase, EveryInput
@@ -49,6 +50,7 @@ from dipc.rules.every_rule import CoveringProofs, Needed
 from dipc.rules.goal import ConvexClass
 from dipc.rules.rule import ClaimedDistances, Farkas, ProofStep, ProvedClass, Variable
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.text.ast import mentions
 from dipc.text.diagnostic import DiagnosticError
 
 if TYPE_CHECKING:
@@ -257,6 +259,19 @@ def _says(case: ClassCase) -> ClaimScope | None:
     """Return the values of eps where the least value of beta is below 1, or None if no least value is known."""
     least = case.summand.least
     return None if least is None else claim_scope(least, case.claim.intervals, case.source.program.limits)
+
+
+def with_clipped_inputs(program: Program, options: ClaimOptions) -> Program:
+    """Return the program with its clipped inputs in their ranges if the claim is about every input alike, else itself.
+
+    Raises DiagnosticError for a claim that cannot be read.
+    """
+    claim = ClassClaim(program, options, together=True)
+    at_every_input = not claim.at_distance and claim.alpha_text == "0"
+    texts = [each.tree for each in (claim.beta, claim.gamma) if each is not None]
+    if not at_every_input or any(mentions(tree, "dd") for tree in texts):
+        return program
+    return for_every_input(program) or program
 
 
 def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool = False) -> EveryInput:

@@ -62,14 +62,15 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     opened = asked.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
         # A check of rows starts sooner without what only these need.
-        from dipc.questions.both_open import EveryDistance, question_about_all
+        from dipc.questions.both_open import EveryDistance, question_about_all, with_clipped_inputs
 
         def about_all(options: ClaimOptions) -> Source:
             if opened is not None:
                 from dipc.questions.every_number.all_numbers import AllNumbers
 
                 return AllNumbers(program, *opened, options, by_inputs=_about_every_input)
-            every_input = question_about_all(program, options)
+            own = program if asked.as_given else with_clipped_inputs(program, options)
+            every_input = question_about_all(own, options)
             betas = () if isinstance(every_input, EveryDistance) else every_input.claim.lesser()
             # Integer distances are decided with beta as it is.
             if not betas or every_input.ideal.whole_inputs:

@@ -126,6 +126,7 @@ class Source(ABC):
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         """Return a report of the rows decided so far. Subclasses add their own fields."""
+        requires = self.program.core.requires
         return Report(
             self.program.name,
             tuple(rows) if isinstance(rows, list) else rows,
@@ -135,7 +136,7 @@ class Source(ABC):
             constants={name: str(value) for name, value in self.program.core.constants.items()},
             stated=self.stated,
             warnings=self.warnings,
-            requires=None if self.program.core.requires is None else self.program.core.requires.text,
+            requires=None if requires is None or requires.stands_for_all else requires.text,
         )
 
     def announced(self) -> str | None:

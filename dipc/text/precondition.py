@@ -44,7 +44,8 @@ class Precondition:
     """The conjunction of all `requires` of a program.
 
     The condition reads `slots` of its own; `inputs` has the program's input slot of each. `text` is the condition in
-    canonical form, `span` the place of the first `requires`.
+    canonical form, `span` the place of the first `requires`. With `stands_for_all`, each other input has the answers of
+    one that satisfies the condition, so that reports are about all inputs.
     """
 
     condition: Condition
@@ -52,6 +53,7 @@ class Precondition:
     inputs: tuple[int, ...]
     text: str
     span: Span
+    stands_for_all: bool = False
 
     def holds(self, values: Mapping[int, Value]) -> bool:
         """Whether the input with these `values`, by slot of the program, satisfies the condition.
