@@ -473,7 +473,7 @@ def test_the_grammar_is_found_in_a_checkout_and_in_a_package(tmp_path: Path, pla
         shutil.copytree(ROOT / "dipc" / room, tmp_path / "dipc" / room)
     for file in ("above.py", "frozen.py", "deprecated.py"):
         shutil.copy(ROOT / "dipc" / file, tmp_path / "dipc")
-    (tmp_path / "dipc" / "__init__.py").write_text("__version__ = \"0\"\n", encoding="utf-8")
+    (tmp_path / "dipc" / "__init__.py").write_text('__version__ = "0"\n', encoding="utf-8")
     (tmp_path / place).mkdir()
     shutil.copy(ROOT / "grammars" / GRAMMAR, tmp_path / place)
     script = (
