@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
+from dipc.algebra.numbers import decimal
 from dipc.algebra.record import CONVERSIONS, json_object
 from dipc.execution import Runs
 from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part
 from dipc.outcome.words import count, place_of_runs, rational
-from dipc.text.core import show_value
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic
 
 RUN_SCHEMA = "dipc.run/1"
@@ -54,7 +56,10 @@ def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
         pairs.append(("grid", f"{rational(runs.grid)}: real outputs are rounded down to its multiples"))
     yield Fields(pairs)
     yield GAP
-    rows = [tuple("" if value is None else show_value(value) for value in each) for each in runs.answers[:_MOST_RUNS]]
+    rows = [
+        tuple("" if value is None else _number(value, runs.grid) for value in each)
+        for each in runs.answers[:_MOST_RUNS]
+    ]
     yield Grid(runs.program.outputs, tuple((None, row) for row in rows))
     if len(runs) > len(rows):
         yield Line(f"and {count(len(runs) - len(rows), 'more run')}, see --samples or --format json", indent=2)
@@ -62,6 +67,17 @@ def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
     yield Line(runs_line(runs))
     if samples is not None:
         yield Line(f"written to {samples}, for `dipc conform --samples {samples}`")
+
+
+#: The most decimals of the values that are written as decimals.
+_MOST_DECIMALS = 9
+
+
+def _number(value: Value, grid: Fraction | None) -> str:
+    """Return a value, as a decimal number where the grid has few decimals."""
+    if grid is not None and isinstance(value, Fraction) and 10**_MOST_DECIMALS % grid.denominator == 0:
+        return decimal(value)
+    return show_value(value)
 
 
 def _record(runs: Runs) -> dict[str, object]:

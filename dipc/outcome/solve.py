@@ -487,7 +487,12 @@ def _tuned_headline(tuned: Tuned) -> str:
     best, own = tuned.best, tuned.own
     if best is None or best.objective is None:
         return f"UNDECIDED: the least {_T[tuned.wanted]} is known for none of the values tried"
-    text = f"best {_values(best.values)}: {_objective(tuned)} = {enclosed_text(*best.objective)}"
+    found = f"{_objective(tuned)} = {enclosed_text(*best.objective)}"
+    if _makes_no_difference(tuned):
+        names = " and ".join(best.values)
+        verb = "makes" if len(best.values) == 1 else "make"
+        return f"{names} {verb} no difference: {found} for each of {count(len(tuned.tried), 'value')} tried"
+    text = f"best {_values(best.values)}: {found}"
     if own is not None and own.objective is not None and own is not best:
         gain = 1 - best.objective[1] / own.objective[0]
         text += f", {_percent(gain)} less than with {_values(own.values)}"
@@ -496,6 +501,12 @@ def _tuned_headline(tuned: Tuned) -> str:
         return f"{text}; {tried}"
     share = tuned.proved_within if tuned.proved_within is not None else tuned.relative_gap
     return f"{text}; {tried}, within {_percent(share)} of any {_proved_for(tuned)}, proved"
+
+
+def _makes_no_difference(tuned: Tuned) -> bool:
+    """Return True if all of several tried values have an objective, and no two of these can be told apart."""
+    known = [each.objective for each in tuned.tried if each.objective is not None]
+    return 1 < len(known) == len(tuned.tried) and max(low for low, _ in known) <= min(high for _, high in known)
 
 
 def _proved_for(tuned: Tuned) -> str:

@@ -60,6 +60,20 @@ def threshold(share: Fraction, **constants: int) -> float:
     return float(found.product[0])
 
 
+def test_a_constant_that_makes_no_difference_has_no_best_value(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The threshold of a noisy comparison moves the inputs and the answers together."""
+    path = tmp_path / "shifted.dip"
+    path.write_text(
+        "program shifted; const T = 1/9; input n : real; output a : bool; var r : real;\n"
+        "ideal { a <- n >= T } claim { alpha: dd; beta: exp(-alpha*eps)/2; }\nr <- Lap(eps, n); a <- r >= T\n",
+        encoding="utf-8",
+    )
+    assert run(["tune", str(path), "--vary", "T in (0, 1)", "--inputs", "all", "--beta", "1/20", "-q"]) == 0
+    assert capsys.readouterr().out.startswith("T makes no difference: alpha*eps = 2.30258")
+
+
 def test_the_best_split_of_three_queries() -> None:
     found = dipc.tune(dipc.load(SPLIT), inputs="all", vary="s in (0, 1)", denominator=300, tolerance="4%")
     assert found.best is not None
