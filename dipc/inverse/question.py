@@ -490,7 +490,7 @@ def _shortfall(proof: Proof, engine: Engine) -> Fraction:
 def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> Fraction:
     """The approximate amount by which the bound at `point` is below 1 - beta.
 
-    0 where it is not, or outside the claim.
+    The result is 0 if the bound is not below 1 - beta, or if `point` is outside the intervals of the claim.
     """
     if not any(point in interval for interval in obligation.intervals):
         return Fraction(0)

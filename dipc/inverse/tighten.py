@@ -727,7 +727,7 @@ def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
 
 @frozen(eq=False)
 class _Greatest:
-    """The fields of `Tightest` about the highest peaks."""
+    """The greatest factor that any case needs, with the cases that need it: the fields of `Tightest` about them."""
 
     factor: Cell | None
     kappa: int | None

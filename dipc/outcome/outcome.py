@@ -55,7 +55,7 @@ class Line:
 
 @frozen
 class BlankLine:
-    """An empty line, never two in a row."""
+    """An empty line; several in a row are shown as one."""
 
 
 @frozen

@@ -61,7 +61,7 @@ class Scale(Enum):
 
 @frozen
 class Open:
-    """The claim for every value of the distance `scale`.
+    """A claim about a class for every value of the distance `scale`, which is left open.
 
     `alpha` is a number, or None for dd(u), which is then the open distance; gamma = `gamma_base` +
     `gamma_rate`·distance. `beta` is beta as a function of t, or None if it is not one; `reason` then says why.

@@ -107,7 +107,7 @@ class NoProbability:
 class Expected:
     """The probabilities of all values of the finite outputs that can occur, or those of the events, for every eps.
 
-    Those of events are in their order; they are given if events were requested.
+    If events were requested, the probabilities are those of the events, in the order of the request.
     """
 
     outcomes: tuple[OutputProbability, ...] | NoProbability

@@ -47,7 +47,10 @@ _CLAIMED = re.compile(rb"^@(dipc\.)?mechanism\([^@]*?\bclaim\s*=", re.MULTILINE)
 
 
 def _claims(path: Path) -> bool:
-    """Return True if a Python file has mechanisms with claims, not only inside a text, or cannot be read as Python."""
+    """Return True if a Python file has mechanisms with claims, or cannot be read as Python.
+
+    Code inside a string does not count.
+    """
     text = path.read_bytes()
     if _CLAIMED.search(text) is None:
         return False

@@ -210,8 +210,8 @@ class FixedEps:
 class Scope:
     """The names of one program or ideal.
 
-    Constants, variables and domain values share one namespace. Domains have their own, because they occur only where a
-    type does. All scopes of a program share `eps`.
+    Constants, variables and domain values share one namespace. Domains have a namespace of their own, because their
+    names occur only in types. All scopes of a program share `eps`.
     """
 
     def __init__(self, eps: FixedEps | None = None) -> None:

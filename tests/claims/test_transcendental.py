@@ -219,14 +219,15 @@ def test_trees_without_logarithms_are_left_alone() -> None:
     assert not is_transcendental(parse_expression(SourceText("<beta>", "exp(-eps)*max(1, eps)")))
 
 
-def test_what_is_bounded_only_is_said() -> None:
+def test_the_factor_of_an_irrational_beta_is_enclosed() -> None:
     found = dipc.tighten(PROGRAM, inputs="q = 0", beta="log(3)*exp(-eps)", gamma=1)
-    assert not found.complete
-    assert found.upper is not None
-    low, high = found.upper
+    assert found.complete
+    assert found.factor is not None
+    low, high = found.factor
+    assert 0 < high - low <= Fraction(1, 10**29)
     with mpmath.workdps(60):
         exact = 1 / mpmath.log(3)
-        assert mpmath.mpf(low.numerator) / low.denominator - mpmath.mpf(10) ** -28 <= exact
+        assert mpmath.mpf(low.numerator) / low.denominator <= exact
         assert exact <= mpmath.mpf(high.numerator) / high.denominator
 
 
