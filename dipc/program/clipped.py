@@ -178,11 +178,55 @@ class _Clamp:
         return Extent(*(ends if self.scale > 0 else ends[::-1]))
 
 
+def _with_joined_assignments(tree: ast.ProgramTree) -> ast.ProgramTree:
+    """Return the program with `v <- E; v <- F(v)` as `v <- F(E)`, for a number v that F reads once.
+
+    E is a variable, an element of an array, or a clamp.
+    """
+    inner = () if tree.ideal is None else tree.ideal.declarations
+    numbers = frozenset(
+        own.name
+        for each in (*tree.declarations, *inner)
+        if isinstance(each, ast.VariableDecl)
+        and isinstance(each.type, ast.BaseTypeExpr)
+        and each.type.base is not ast.BaseType.BOOL
+        for own in each.declarators
+    )
+    declarations = tuple(
+        replace(each, body=_join(each.body, numbers)) if isinstance(each, ast.IdealDecl) else each
+        for each in tree.declarations
+    )
+    return replace(tree, declarations=declarations, body=_join(tree.body, numbers))
+
+
+def _join(block: tuple[ast.Statement, ...], numbers: frozenset[str]) -> tuple[ast.Statement, ...]:
+    result: list[ast.Statement] = []
+    for statement in block:
+        match (result[-1] if result else None), statement:
+            case (
+                ast.Assign(target=ast.Name(name=name), value=ast.Name() | ast.Element() | ast.Call() as first),
+                ast.Assign(target=ast.Name(name=other), value=second),
+            ) if name == other in numbers and ast.occurrences(second, name) == 1 and not ast.mentions(first, name):
+
+                def put(node: Any, name: str = name, first: ast.Expr = first) -> Any:
+                    return first if ast.is_name(node, name) else None
+
+                result[-1] = replace(statement, value=ast.rewritten(second, put))
+            case _, ast.If(then=then, otherwise=otherwise):
+                result.append(replace(statement, then=_join(then, numbers), otherwise=_join(otherwise, numbers)))
+            case _, ast.For(body=body) | ast.While(body=body):
+                result.append(replace(statement, body=_join(body, numbers)))
+            case _:
+                result.append(statement)
+    return tuple(result)
+
+
 def clip(tree: ast.ProgramTree, constants: Mapping[str, Fraction], ints: frozenset[str]) -> Clipping | None:
     """Return the program with its clipped inputs in a box; None if no input is clipped.
 
     The inputs `ints` are integers. Whatever of the tree reads an input other than through clamps leaves it as it is.
     """
+    tree = _with_joined_assignments(tree)
     finder = _Finder.of_tree(tree, constants)
     if finder is None:
         return None

@@ -13,7 +13,24 @@ from itertools import combinations, product
 from typing import Any
 
 from dipc.verifier.reading import NotDerived
-from dipc.verifier.syntax import Apply, Element, Expr, For, Literal, Mechanism, Name, Program, Variables, nodes
+from dipc.verifier.syntax import (
+    Apply,
+    Assign,
+    Block,
+    Element,
+    Expr,
+    For,
+    If,
+    Literal,
+    Mechanism,
+    Name,
+    Program,
+    Statement,
+    Variables,
+    While,
+    names,
+    nodes,
+)
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -63,6 +80,13 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
     """The program without its ideal, with its clipped inputs in a box; None if no real input is clipped."""
     if getattr(tree, "requires", None):
         return None  # What it requires is about inputs, not about their clamps.
+    numbers = {
+        name
+        for item in tree.declarations
+        if isinstance(item, Variables) and item.type in ("real", "int")
+        for name, _ in item.names
+    }
+    tree = replace(tree, body=_join(tree.body, numbers))
     reader = _Reader(tree, constants)
     if not reader.inputs or reader.is_ambiguous:
         return None
@@ -81,6 +105,42 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
     body = reader.replaced(tree.body, ranges)
     named = {name if index is None else f"{name}[{index}]": ends for (name, index), ends in ranges.items()}
     return Box(replace(tree, body=body, ideal=None, metric=(), claim=()), named)
+
+
+def _join(block: Block, numbers: set[str]) -> Block:
+    """The statements with `v <- E; v <- F(v)` as `v <- F(E)`, for a number v that F reads once, and E does not.
+
+    E is a variable, an element of an array, or a clamp.
+    """
+    result: list[Statement] = []
+    for statement in block:
+        last = result[-1] if result else None
+        match last, statement:
+            case Assign(Name(name), (Name() | Element() | Apply("min" | "max")) as first), Assign(
+                Name(other), second
+            ) if name == other and name in numbers and [*names(second)].count(name) == 1 and name not in names(first):
+                result[-1] = Assign(Name(name), _put(second, name, first))
+            case _, If(condition, then, otherwise):
+                result.append(If(condition, _join(then, numbers), _join(otherwise, numbers)))
+            case _, For(variable, low, high, body):
+                result.append(For(variable, low, high, _join(body, numbers)))
+            case _, While(condition, body):
+                result.append(While(condition, _join(body, numbers)))
+            case _:
+                result.append(statement)
+    return tuple(result)
+
+
+def _put(expression: Expr, name: str, other: Expr) -> Expr:
+    """The expression with another one in place of a name."""
+    match expression:
+        case Name(own) if own == name:
+            return other
+        case Apply(op, arguments):
+            return Apply(op, tuple(_put(each, name, other) for each in arguments))
+        case Element(array, index):
+            return Element(array, _put(index, name, other))
+    return expression
 
 
 class _Reader:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from fractions import Fraction
 from hashlib import sha256
 from itertools import combinations, product
+from pathlib import Path
 
 import pytest
 
@@ -401,3 +402,31 @@ def test_widths_that_depend_on_the_number_do_not_count() -> None:
     source = LAPLACE.replace("B = 2", "B = m").replace("eps/B", "eps")
     found = check_privacy_for_all(dipc.load(source), "m", "hamming:1", budget="5*eps")
     assert found.verdict is not PrivacyVerdict.PRIVATE
+
+
+def test_a_variable_that_is_clamped_step_by_step() -> None:
+    source = MEAN.replace("c <- min(max(x[i], 0), B)", "c <- x[i]; c <- max(c, 0); c <- min(c, B)")
+    found = constant(dipc.load(source, n=50), "hamming:2")
+    assert found.proved == found.refuted_below == F(2)
+    assert check_text(certificate(source, "hamming:1", n=3)).complete
+    between = source.replace("c <- max(c, 0);", "s <- s + c/100; c <- max(c, 0);")
+    assert clipped(dipc.load(between)) is None
+
+
+PYTHON = """
+import dipc
+
+@dipc.mechanism(n=4, B=10)
+def mean(x: dipc.Reals["n"], B: dipc.Const, eps):
+    total = 0
+    for v in x:
+        total += min(max(v, 0), B)
+    return dipc.laplace(total / len(x), scale=B / (len(x) * eps))
+"""
+
+
+def test_python(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(PYTHON, encoding="utf-8")
+    found = constant(dipc.load(f"{path}::mean", n=10), "hamming:1")
+    assert found.proved == found.refuted_below == F(1)

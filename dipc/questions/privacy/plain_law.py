@@ -22,9 +22,10 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.reals import Real
 from dipc.chain.state import Affine
+from dipc.program.clipped import clipped
 from dipc.program.exits import Exit
 from dipc.program.program import Program, load_source
-from dipc.text.core import RealType, Slot
+from dipc.text.core import RealType, SampleNoise, Slot
 from dipc.text.diagnostic import DiagnosticError, SourceText
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -43,6 +44,9 @@ def plain_release(program: Program) -> Program | None:
     given = core.only_at is not None or core.requires is not None or not core.has_open_inputs
     if given or len(outputs) != 1 or not isinstance(outputs[0].type, RealType):
         return None
+    draws = sum(isinstance(each, SampleNoise) for each in core.instructions)
+    if (draws < 2 and not core.loops) or clipped(program) is not None:
+        return None  # Clamps of inputs compare them without noise.
     with suppress(Undecided, DiagnosticError):
         exits = list(program.exits({}).all())
         read = [_choice(exit_, core.outputs[0]) for exit_ in exits]
