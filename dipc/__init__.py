@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         exponential_noise,
         gaussian,
         laplace,
+        metric,
         truncated_laplace,
         uniform,
     )
@@ -139,6 +140,7 @@ __all__ = [
     "laplace",
     "load",
     "mechanism",
+    "metric",
     "run",
     "simulate",
     "solve",
@@ -176,7 +178,7 @@ _NAMES = {
     "dipc.verifier.document": "Accepted",
     "dipc.verifier.reading": "Exhausted Rejected Unreadable",
     "dipc.mechanisms.words": "Const Eps Finite Int Ints Real Reals choice discrete_gaussian discrete_laplace exp "
-    "exponential_mechanism exponential_noise gaussian laplace truncated_laplace uniform",
+    "exponential_mechanism exponential_noise gaussian laplace metric truncated_laplace uniform",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 #: Old public names, kept for one release, with the names that replace them.

@@ -560,8 +560,14 @@ class ClaimOptions:
 UNUSED_GAMMA = "W0602"
 
 
+#: The warning that dd is the same at every input.
+SAME_DISTANCE = "W0604"
+
+
 def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
     """Return warnings for a gamma that no output uses, and for one that is 0 by default though beta depends on it.
+
+    A dd that is the same at every input is warned of, too.
 
     With `plain`, answers have no distance of their own, so that finite outputs must be equal whatever gamma is.
     """
@@ -572,7 +578,46 @@ def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
         diagnostics += unused_gamma(claim.program, plain)
     if not given and claim.beta is not None and mentions(claim.beta.tree, "gamma"):
         diagnostics.append(forgotten(claim))
+    if _has_one_distance(claim):
+        diagnostics.append(_same_distance(claim))
     return tuple(diagnostics)
+
+
+def _has_one_distance(claim: Claim) -> bool:
+    """Return True if the inputs are several bits, and dd of all rows is one number, on which the claim depends."""
+    program = claim.program
+    norm = "linf" if program.metric is None else program.metric.input
+    bits = [slot.type for slot in program.input_slots]
+    if program.ideal is None or norm == "l1" or len(bits) < 2:
+        return False
+    if not all(
+        isinstance(type_, BoolType) or (isinstance(type_, DomType) and len(type_.values) == 2) for type_ in bits
+    ):
+        return False
+    if claim.alpha is not None and not (isinstance(claim.alpha.tree, Name) and claim.alpha.tree.name == "dd"):
+        return False
+    distances = {None if row.dd is None else row.dd.value for row in claim.table.rows}
+    depends = claim.beta is not None and mentions(claim.beta.tree, "alpha")
+    return depends and len(claim.table.rows) > 1 and len(distances) == 1 and distances != {None}
+
+
+def _same_distance(claim: Claim) -> Diagnostic:
+    """Return the warning that dd is the same at every input."""
+    place = claim.alpha or claim.beta
+    assert place is not None
+    distance = claim.table.rows[0].dd
+    assert distance is not None
+    written = "`metric { input: l1; }`" if claim.program.source.tree is None else '`claim=dict(metric="l1")`'
+    notes = (
+        f"with {written} dd is the number of inputs that have to change for another answer",
+        "or say what is meant: `alpha: 0` and a beta without alpha",
+    )
+    return Diagnostic(
+        SAME_DISTANCE,
+        f"alpha is dd, which is {distance.text} at every input, so that the claim is the same at all of them",
+        place.source.excerpt(place.tree.span),
+        notes=notes,
+    )
 
 
 def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:

@@ -50,7 +50,7 @@ from dipc.mechanisms.types import (
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, number
 from dipc.text.diagnostic import DiagnosticError, SourceText, Span, did_you_mean
-from dipc.text.parser import parse_at
+from dipc.text.parser import METRIC_FIELDS, parse_at
 from dipc.text.printer import print_program
 from dipc.text.rewriting import has_no_mean, with_noiseless_ideal
 
@@ -107,6 +107,10 @@ def read_mechanism(
     return _Header(module, node).reading()
 
 
+#: The qualified name of the function that names the distances of a claim.
+METRIC = "dipc.metric"
+
+
 class _Header:
     """The decorator and the arguments of a mechanism."""
 
@@ -117,6 +121,7 @@ class _Header:
         self.written: dict[str, ast.Expr] = {}
         self.constants_written: dict[str, python.expr] = {}
         self.claim: python.expr | None = None
+        self.metric: python.expr | None = None
         self.ideal: python.FunctionDef | None = None
         self.ideal_written: python.expr | None = None
         self.requires: python.Lambda | python.FunctionDef | None = None
@@ -245,6 +250,8 @@ class _Header:
         declarations += final.variables()
         if self.claim is not None:
             declarations.append(self._claim(self.claim))
+        if self.metric is not None:
+            declarations.append(self._metric(self.metric))
         statements_of = final.statements
         declarations += right_answer
         name = node.name if node.name not in RESERVED else f"{node.name}_"
@@ -395,32 +402,55 @@ class _Header:
     def _claim(self, node: python.expr) -> ast.ClaimDecl:
         """The claim of `claim=dict(beta="…")`."""
         module = self.module
-        fields: list[tuple[str, python.expr]] = []
-        match node:
-            case python.Call(func=python.Name(id="dict"), args=[], keywords=keywords):
-                fields = [(each.arg, each.value) for each in keywords if each.arg is not None]
-            case python.Dict(keys=keys, values=values):
-                for key, value in zip(keys, values, strict=True):
-                    if not isinstance(key, python.Constant) or not isinstance(key.value, str):
-                        raise module.wrong(
-                            node,
-                            "a claim must be written out",
-                            'write `claim=dict(alpha="dd", beta="…")`',
-                            code=BAD_HEADER,
-                        )
-                    fields.append((key.value, value))
-            case _:
-                raise module.wrong(
-                    node, "a claim must be written out", 'write `claim=dict(alpha="dd", beta="…")`', code=BAD_HEADER
-                )
+        fields = self._fields(node, "a claim must be written out", 'write `claim=dict(alpha="dd", beta="…")`')
         written = []
         for name, value in fields:
+            if name == "metric":
+                self.metric = value
+                continue
             if name not in CLAIM_FIELDS:
-                notes = did_you_mean(name, CLAIM_FIELDS)
-                notes.append(f"the fields are {', '.join(CLAIM_FIELDS)}")
+                notes = did_you_mean(name, (*CLAIM_FIELDS, "metric"))
+                notes.append(f"the fields are {', '.join(CLAIM_FIELDS)} and metric")
                 raise module.wrong(value, f"a claim has no field `{name}`", *notes, code=BAD_HEADER)
             written.append(ast.ClaimField(name, self._field(name, value), module.span(value)))
         return ast.ClaimDecl(tuple(written), module.span(node))
+
+    def _fields(self, node: python.expr, message: str, note: str) -> list[tuple[str, python.expr]]:
+        """Return the names and values of a dict that is written out. Raises DiagnosticError for anything else."""
+        module = self.module
+        match node:
+            case python.Call(func=function, args=[], keywords=keywords) if (
+                isinstance(function, python.Name) and function.id == "dict"
+            ) or module.called(function) == METRIC:
+                if all(each.arg is not None for each in keywords):
+                    return [(str(each.arg), each.value) for each in keywords]
+            case python.Dict(keys=keys, values=values):
+                names = [key.value for key in keys if isinstance(key, python.Constant) and isinstance(key.value, str)]
+                if len(names) == len(keys):
+                    return list(zip(names, values, strict=True))
+        raise module.wrong(node, message, note, code=BAD_HEADER)
+
+    def _metric(self, node: python.expr) -> ast.MetricDecl:
+        """The metric of `claim=dict(metric="l1")`: a distance of inputs, or fields by name."""
+        module = self.module
+        fields = [("input", node)]
+        if not isinstance(node, python.Constant):
+            note = 'write `metric="l1"`, or `metric=dipc.metric(input="l1", output="linf")`'
+            fields = self._fields(node, "a metric must be written out", note)
+        written: dict[str, ast.MetricField] = {}
+        for name, value in fields:
+            if name not in METRIC_FIELDS:
+                notes = [*did_you_mean(name, METRIC_FIELDS), f"the fields are {', '.join(METRIC_FIELDS)}"]
+                raise module.wrong(value, f"a metric has no field `{name}`", *notes, code=BAD_HEADER)
+            inside = None
+            if isinstance(value, python.Constant) and isinstance(value.value, str):
+                inside = _inside(module.source, module.span(value), value.value)
+            if inside is None:
+                note = f'write `{name}="{"l1" if name == "input" else "linf"}"`, as in a program'
+                raise module.wrong(value, f"`{name}` must be a text in one pair of quotes", note, code=BAD_HEADER)
+            tree = parse_at(module.source, "metric_value", inside)
+            written[name] = ast.MetricField(name, tree, module.span(value))
+        return ast.MetricDecl(tuple(written.values()), module.span(node))
 
     def _field(self, name: str, value: python.expr) -> ast.Expr | tuple[ast.IntervalExpr, ...] | ast.ClaimedInputs:
         module, span = self.module, self.module.span(value)

@@ -28,6 +28,7 @@ __all__ = (
     "exponential_noise",
     "gaussian",
     "laplace",
+    "metric",
     "truncated_laplace",
     "uniform",
 )
@@ -108,6 +109,22 @@ def exponential_mechanism(candidates: Iterable[T], score: Callable[[T], Any] | S
 def exp(exponent: Any) -> Any:
     """Return e to the power of a multiple of eps, for the weights of `choice`."""
     _outside("exp", exponent)
+
+
+def metric(
+    *,
+    input: str | None = None,  # noqa: A002 - the field of metric blocks
+    output: str | None = None,
+    apart: str | None = None,
+    same: str | None = None,
+    dd: str | None = None,
+) -> Mapping[str, str]:
+    """Return the distances of a claim, `claim=dict(metric=dipc.metric(input="l1", output="linf"))`.
+
+    The texts are those of the `metric` block of a program.
+    """
+    given = {"input": input, "output": output, "apart": apart, "same": same, "dd": dd}
+    return {name: text for name, text in given.items() if text is not None}
 
 
 def _outside(name: str, *given: object) -> NoReturn:

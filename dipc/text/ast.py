@@ -164,7 +164,7 @@ class Call:
 
 @frozen
 class Ranged:
-    """`sum(variable in low..high : body)`; also `min`, `max` and, of a condition, `count`.
+    """`sum(variable in low..high : body)`; also a `min`, a `max`, and the number of values with a condition.
 
     It is over the values low, low+1, ..., high of the variable.
     """
@@ -178,12 +178,12 @@ class Ranged:
 
     def written_out(self, low: int, high: int) -> Expr:
         """Return the expression without the variable, for at least one value; a count is a sum."""
-        parts = [self._at(value) for value in range(low, high + 1)]
+        parts = [self._body_with(value) for value in range(low, high + 1)]
         if self.function in ("min", "max"):
             return Call(self.function, tuple(parts), self.span)
         return self._total(parts)
 
-    def _at(self, value: int) -> Expr:
+    def _body_with(self, value: int) -> Expr:
         def change(node: Expr) -> Expr | None:
             match node:
                 case Ranged(variable=self.variable):  # it hides the variable in its body

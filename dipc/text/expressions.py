@@ -776,6 +776,8 @@ def integral(expr: DomExpr, slots: Sequence[Slot]) -> bool:
             return _integers(slots[elements[0]])
         case Apply(DomOp.DIVIDE):
             return False
+        case Apply(DomOp.COUNT):
+            return True
         case Apply(arguments=arguments):
             return all(integral(argument, slots) for argument in arguments)
 

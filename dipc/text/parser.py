@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 
 GRAMMAR = "dipwhile.lark"
 
-#: The start symbols: a whole program, one expression, intervals of eps, values of variables, an open constant.
-START_SYMBOLS = ("program", "expression", "intervals", "items", "lower_bound")
+#: The start symbols: a whole program, one expression, intervals of eps, values of variables, an open constant,
+#: a distance.
+START_SYMBOLS = ("program", "expression", "intervals", "items", "lower_bound", "metric_value")
 
 
 def grammar_text(name: str = GRAMMAR) -> str:
@@ -586,7 +587,10 @@ def parse_as_written(source: SourceText) -> ast.ProgramTree:
 
 
 def parse_at(source: SourceText, start: str, span: Span) -> Any:
-    """Return the tree of `source` at `span`: an "expression", "intervals" or "items". Raises only DiagnosticError."""
+    """Return the tree of `source` at `span`: an "expression", "intervals", "items" or a "metric_value".
+
+    Raises only DiagnosticError.
+    """
     return _read(source, start, " " * span.start + source.text[span.start : span.end])
 
 
@@ -697,7 +701,8 @@ def _tokens(text: str, start: str) -> list[Token]:
     session = load_parser().parse_interactive(text, start)
     tokens: list[Token] = []
     statements = depth = 0
-    metric = 0  # the number of open braces since `metric {`
+    # The number of open braces since `metric {`.
+    metric = int(start == "metric_value")
     claim = 0  # the number of open braces since `claim {`
     for token in _lex(session, text):
         kind = token.type
