@@ -190,8 +190,12 @@ def test_services_answer_and_agree(shell: Shell, asked: ProgramEntry, tmp_path: 
         if asked.factor is not None:
             assert member["complete"]
             assert [Fraction(end) for end in member["factor"]] == [Fraction(asked.factor)] * 2
-    for found in solved.values():
+    for wanted, found in solved.items():
         assert found is None or found["status"] in ("solved", "none", "undecided")
+        if verdict == "accurate" and found is not None:
+            # The claim's own alpha, beta and gamma are enough, and so is every eps.
+            assert found["status"] != "none"
+            assert wanted != "eps" or found["status"] == "solved"
 
 
 def _greatest(member: dict[str, Any]) -> Fraction | None:

@@ -137,6 +137,8 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     """
     limits = claims.question.program.limits
     intervals = claims.intervals
+    if _is_about_products(claims) and proved_by_check(claims, range(1, len(claims.every) + 1), Fraction(1)):
+        return _everywhere(claims, digits)
     _require_single(claims)
     failing, unproved, unknown = failures_by_interval(claims.distinct, intervals, claims.question.engine)
     unknown = [*claims.unknown, *unknown]
@@ -264,6 +266,30 @@ def _same(first: Sequence[list[Stretch]], second: Sequence[list[Stretch]], limit
         len(one) == len(other)
         and all(not order(a, c) and not order(b, d) for (a, b), (c, d) in zip(one, other, strict=True))
         for one, other in zip(first, second, strict=True)
+    )
+
+
+def _is_about_products(claims: Claims) -> bool:
+    """Whether the claim is about every distance, and so about every product with eps."""
+    return any(claimed.variable is not Variable.EPS for claimed in claims.distinct)
+
+
+def _everywhere(claims: Claims, digits: int) -> EpsSolution:
+    """The solution of a claim that holds for all eps of the question."""
+    limits = claims.question.program.limits
+    return EpsSolution(
+        question=claims.question,
+        undecided_row=claims.undecided_row,
+        eps=intervals_text(claims.intervals),
+        digits=digits,
+        status=Status.SOLVED,
+        rows=(),
+        remark="",
+        holds=tuple([span_between(*cuts(interval), digits, limits) for interval in claims.intervals]),
+        proved=(),
+        everywhere=True,
+        from_there_on=True,
+        scopes=claims.scopes(),
     )
 
 

@@ -366,3 +366,19 @@ def _beta(text: str) -> str:
     found = re.search(r"beta: ([^;}]*)", text)
     assert found is not None
     return found[1]
+
+
+@pytest.mark.parametrize(("beta", "everywhere"), [("exp(-alpha*eps)/2", True), ("exp(-alpha*eps)/3", False)])
+def test_every_eps_is_enough_for_a_claim_about_every_distance_that_holds(beta: str, *, everywhere: bool) -> None:
+    text = (
+        "program p; input q : real; output o : bool; var r : real; ideal { o <- q >= 0 } r <- Lap(eps, q); o <- r >= 0"
+    )
+    claim = {"inputs": "all", "alpha": "dd", "beta": beta}
+    if everywhere:
+        found = solve(dipc.load(text), wanted="eps", **claim)
+        assert isinstance(found, EpsSolution)
+        assert (found.status, found.everywhere) == (Status.SOLVED, True)
+        assert dipc.check(dipc.load(text), **claim).verdict is dipc.Verdict.ACCURATE
+    else:
+        with pytest.raises(dipc.DiagnosticError, match="no eps is enough"):
+            solve(dipc.load(text), wanted="eps", **claim)
