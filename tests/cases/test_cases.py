@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from math import e, erfc, exp, log, sqrt
 from pathlib import Path
 
@@ -30,6 +31,10 @@ MULTIPLES = ("7*exp(-4*log(2))", "7*exp(4*log(1/2))", "7*exp(0 - 4*log(2))", "7*
 
 CASES = [
     # Bug reports.
+    Case("prob reports/1_one_eps_exp_weight.dip --eps 1", 0, r"y = 1\s+(0\.\d+)…", 1 - e / 10),
+    Case("check reports/1_one_eps_exp_weight.dip --inputs all --eps 1", 0, "accurate: 1 row, at eps = 1"),
+    Case("run reports/1_one_eps_exp_weight.dip --eps 1 -n 1", 0, r"y\s+[01]"),
+    Case("tighten reports/m01_median5.dip --inputs all", 0, r"least factor (0\.182306\d+)…"),
     Case("tighten reports/2_tighten_constant_beta.dip --inputs all", 0, r"least factor (0\.\d+)", e / 4),
     *(Case(f'check reports/3_log_multiple.dip --alpha 0 --beta "{beta}"', 0, "accurate") for beta in MULTIPLES),
     Case('check reports/3_log_multiple.dip --alpha 0 --beta "7*exp(-4*log(2)) - 1/10^40"', 1, "INACCURATE"),
@@ -139,3 +144,20 @@ def test_every_m_of_clamped_queries_ends(capsys: pytest.CaptureFixture[str], mon
     assert run(shlex.split(f"privacy privacy/clampsvt.dip {ALL} --for-all m --constant")) == 3
     shown = r"constant for every m >= 1: 1 is proved, all below .*\s+are\s+refuted"
     assert re.search(shown, capsys.readouterr().out)
+
+
+def test_the_factor_of_a_median_by_enumeration() -> None:
+    """All 56 multisets of five answers, at many eps."""
+
+    def needed(answers: tuple[int, ...], eps: float) -> float:
+        scores = [-abs(sum(x < v for x in answers) - sum(x > v for x in answers)) for v in range(4)]
+        weights = [exp(eps / 2 * (score - max(scores))) for score in scores]
+        best = scores.index(max(scores))
+        wrong = sum(weight for v, weight in enumerate(weights) if abs(v - best) > 1)
+        return wrong / sum(weights) / (3 * exp(-eps / 2))
+
+    inputs = list(combinations_with_replacement(range(4), 5))
+    assert len(inputs) == 56
+    most = max(needed(answers, step / 200) for answers in inputs for step in range(1, 2000))
+    assert most == pytest.approx(0.1823060535593424, rel=1e-5)
+    assert most <= 0.1823060535593424
