@@ -195,6 +195,8 @@ def require_known_laws(program: CoreProgram) -> None:
     It cannot follow other noises than its own, weights that are probabilities for some eps only, and normal noise in a
     program that is read at one eps.
     """
+    if program.selection is not None:
+        raise Uncertified("the checker does not follow a selection of inputs: state the condition in `requires`")
     if program.only_in:
         raise Uncertified(
             "the checker only follows weights that are probabilities for every eps, or numbers at a single eps"

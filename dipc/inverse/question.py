@@ -38,6 +38,7 @@ from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Probability
 from dipc.options import GivenQuestion, Options, asks_for_all
 from dipc.program.expected_error import Erring
+from dipc.program.inputs import with_selection
 from dipc.program.program import Program, ProgramGiven, Progress, as_program, without_claimed_gamma
 from dipc.questions.both_open import question_about_all, with_clipped_inputs
 from dipc.questions.every_input import ClassCase
@@ -173,6 +174,9 @@ def read_question(
             raise DiagnosticError(Diagnostic("E1806", message, notes=("give `--beta` or `--error`",)))
         program, options = about_errors(program, options)
     engine = engine or Engine(program.measurer, program.limits)
+    if table is None:
+        program, selected = with_selection(program, options.inputs)
+        options = replace(options, inputs=selected)
     inputs = inputs_meant(program, table, options)
     opened = options.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):

@@ -39,7 +39,7 @@ from dipc.inverse.cells import (
 from dipc.inverse.question import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted, read_question
 from dipc.inverse.solve import solve_question
 from dipc.options import GivenWork, Options, takes
-from dipc.program.inputs import InputSpec
+from dipc.program.inputs import InputSpec, with_selection
 from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate
@@ -214,6 +214,9 @@ def tune_options(program: Program, table: TableGiven | None, options: Options) -
     requires = program.core.requires
     if requires is not None:
         raise requires.unsupported(program.core.source, "`dipc tune`")
+    if with_selection(program, options.inputs)[0] is not program:
+        message = "`dipc tune` does not cover a selection of inputs"
+        raise DiagnosticError(Diagnostic("E1117", message, notes=("give `--inputs all`",)))
     ranges = [options.vary] if isinstance(options.vary, str) else list(options.vary)
     varied = tuple(map(Varied.parse, ranges))
     if not varied:

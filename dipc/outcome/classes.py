@@ -149,6 +149,7 @@ def about_every_input(
         numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
         inputs=kinds(core, core.inputs) or "finite",
         requires=required_text(core),
+        selected=None if core.selection is None else core.selection.text,
     )
 
 

@@ -381,6 +381,8 @@ class Statement:
     inputs: str = "real"
     #: The condition that all inputs satisfy, if the program requires one.
     requires: str | None = None
+    #: The condition that selects the inputs asked about, if there is one.
+    selected: str | None = None
     #: The outputs that dd depends on, for a program with finite and other outputs; empty for other programs.
     disputed: str = ""
     #: The quantity whose expectation is claimed to be at most beta, if the claim is about one.
@@ -389,7 +391,8 @@ class Statement:
     @property
     def every_input(self) -> str:
         """The inputs that a claim about all inputs is about, as a headline names them."""
-        return f"every {self.inputs} input" + (" that `requires` allows" if self.requires is not None else "")
+        allowed = " that `requires` allows" if self.requires is not None else ""
+        return f"every {self.inputs} input{allowed}" + (f" with {self.selected}" if self.selected else "")
 
 
 def subject_fields(
@@ -406,7 +409,8 @@ def subject_fields(
         yield "table", statement.table
         whose += " of the table"
     else:
-        yield "inputs", f"all {statement.inputs} inputs, by the answers of `ideal`"
+        which = f" with {statement.selected}" if statement.selected else ""
+        yield "inputs", f"all {statement.inputs} inputs{which}, by the answers of `ideal`"
         if statement.numbers is not None:
             yield "for every", f"integer {statement.numbers}"
     if statement.requires is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -10,6 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from dipc.algebra.limits import Undecided
 from dipc.chain.state import finite_values
 from dipc.claims.given import INFINITY, Cell, CellPool, Specification, array_of, value_of
 from dipc.claims.table import (
@@ -23,10 +25,14 @@ from dipc.claims.table import (
     read_table,
 )
 from dipc.frozen import LazyModule, frozen
+from dipc.program.allowed import AllowedInputs
 from dipc.program.program import Program, Progress
-from dipc.text.core import Slot, Value
+from dipc.text.ast import RequiresDecl
+from dipc.text.core import ProgramCode, Slot, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, listing
+from dipc.text.parser import parse, parse_expression
 from dipc.text.program import CoreProgram
+from dipc.text.statements import lower
 
 if TYPE_CHECKING:
     from dipc.program import ideal as ideals
@@ -58,15 +64,59 @@ class FiniteInputs:
 
         Raises DiagnosticError if there are none.
         """
-        allowed = program.allowed
-        if allowed is None:
+        conditions = [each for each in (program.allowed, program.selected) if each is not None]
+        if not conditions:
             return self
-        inputs = list(filter(allowed.allows, self))
+        inputs = [values for values in self if all(each.allows(values) for each in conditions)]
         if not inputs:
-            message = f"none of the inputs satisfies `requires`: `{allowed.requires.text}`"
-            place = program.core.source.excerpt(allowed.requires.span)
-            raise DiagnosticError(Diagnostic("E1116", message, place, "required here", ("give other inputs",)))
+            raise nothing_selected(program)
         return inputs
+
+
+def nothing_selected(program: Program) -> DiagnosticError:
+    """Return the error that no input satisfies the program's `requires` and the selection of the question."""
+    requires, selection = program.core.requires, program.core.selection
+    if requires is None:
+        assert selection is not None, "something is not satisfied"
+        message, notes = f"no input satisfies `{selection.text}`", ("give another condition",)
+        return DiagnosticError(Diagnostic("E1116", message, notes=notes))
+    message = f"none of the inputs satisfies `requires`: `{requires.text}`"
+    place = program.core.source.excerpt(requires.span)
+    return DiagnosticError(Diagnostic("E1116", message, place, "required here", ("give other inputs",)))
+
+
+#: What occurs in conditions and not in the values of inputs.
+_ORDERS = re.compile(r"<|>|!=|[≤≥≠]|\b(?:and|or|not)\b")
+
+
+def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, InputSpec | None]:
+    """Return a program whose question is about a selection of its inputs, with `all` in place of the inputs `given`.
+
+    `given` is a condition such as `count >= 0`, in the language of `requires`. Other inputs are returned unchanged,
+    with the program. Raises DiagnosticError for a condition that cannot be read, or that no input satisfies.
+    """
+    texts = specifications(given) if given is not None else None
+    if not texts or not any(_ORDERS.search(text) for text in texts) or any(text.endswith(".csv") for text in texts):
+        return program, given
+    core = program.core
+    text = texts[0] if len(texts) == 1 else " and ".join(f"({each})" for each in texts)
+    source = SourceText("<--inputs>", text)
+    condition = RequiresDecl(parse_expression(source), Span(0, len(text)))
+    tree = parse(core.source)
+    kept = tuple(each for each in tree.declarations if not isinstance(each, RequiresDecl))
+    anew = lower(replace(tree, declarations=(*kept, condition)), source, core.overrides, core.only_at)
+    chosen = Program(replace(core, selection=anew.requires), program.limits)
+    assert anew.requires is not None, "it was read"
+    both = anew.requires if core.requires is None else core.requires.joined(anew.requires)
+    try:
+        _ = AllowedInputs(core, both, program.limits).point
+    except DiagnosticError as error:
+        if any(each.code != ProgramCode.BAD_PRECONDITION for each in error.diagnostics):
+            raise
+        raise nothing_selected(chosen) from None
+    except Undecided:
+        pass  # the question reaches the same limit
+    return chosen, "all"
 
 
 @frozen

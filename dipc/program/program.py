@@ -439,6 +439,12 @@ class Program:
         requires = self.core.requires
         return None if requires is None else allowed_inputs.AllowedInputs(self.core, requires, self.limits)
 
+    @cached_property
+    def selected(self) -> allowed_inputs.AllowedInputs | None:
+        """The inputs that a question with a selection is about; None for all inputs."""
+        selection = self.core.selection
+        return None if selection is None else allowed_inputs.AllowedInputs(self.core, selection, self.limits)
+
     def with_limits(self, limits: Limits) -> Program:
         """Return the same program with other limits."""
         return Program(self.core, limits)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.chain.state import Affine, Constraint
+from dipc.chain.state import Affine, Constraint, contradict
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict, claim_scope
@@ -238,7 +238,7 @@ class EveryInput(ClassSource):
                 yield Unsorted(self, number + 1, undecided.reason)
                 return
             every = list(self._convex_classes(input_class))
-            assert every, "a class needs a case: without one it would hold trivially"
+            assert every or self.program.selected is not None, "a class needs a case, or would hold trivially"
             for convex in every:
                 number += 1
                 yield self.case(replace(convex, number=number))
@@ -252,10 +252,12 @@ class EveryInput(ClassSource):
     @property
     def _may_exchange(self) -> bool:
         """Whether inputs that are alike may be exchanged, which `requires` need not allow."""
-        return self.near is None and self.program.allowed is None
+        return self.near is None and self.program.allowed is None and self.program.selected is None
 
     def _convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
         """Yield convex classes that cover these inputs; if a limit is reached, one class with the reason."""
+        selected = self.program.selected
+        parts = ((),) if selected is None else selected.sets(inputs.finite)
         try:
             some = bool(inputs.sections) or self.exits.stays_apart(inputs.finite, inputs.region)
             exits = self.exits.bounded(inputs.region) if some else None
@@ -264,7 +266,13 @@ class EveryInput(ClassSource):
             else:
                 inputs = replace(inputs, incomplete=True)
             alike = [((), inputs)] if self.near is None else same_answers(self.near, inputs, self._answers)
-            every = [(one, piece) for extra, one in alike for piece in self._pieces(one, extra, exits)]
+            every = [
+                (one, piece)
+                for extra, one in alike
+                for part in parts
+                if not contradict([*inputs.region.guards, *extra, *part])
+                for piece in self._pieces(one, (*extra, *part), exits)
+            ]
         except Undecided as undecided:
             moving = tuple(Moving(guard.form, _ZERO) for guard in inputs.region.guards)
             yield ConvexClass(0, inputs, ConvexPiece((), ()), (), moving, undecided.reason)

@@ -15,7 +15,7 @@ from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.engine import Engine
 from dipc.frozen import LazyModule, frozen
 from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
-from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
+from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of, with_selection
 from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
 from dipc.questions.source import Enclosed, Source, results
@@ -57,6 +57,9 @@ def question(
 
 def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
     """Return the source of a question, from options in one object and a program within their limits."""
+    if table is None:
+        program, selected = with_selection(program, asked.inputs)
+        asked = replace(asked, inputs=selected)
     claim = asked.claim
     inputs = inputs_meant(program, table, asked)
     opened = asked.open_constant(None if table is not None else inputs)

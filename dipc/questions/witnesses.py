@@ -379,7 +379,8 @@ class Witnesses:
 
     def _is_allowed(self, inputs: Mapping[int, Value]) -> bool:
         program = self._ideal.program
-        return program.allowed is None or program.allowed.allows([inputs[slot] for slot in program.core.inputs])
+        values = [inputs[slot] for slot in program.core.inputs]
+        return all(each is None or each.allows(values) for each in (program.allowed, program.selected))
 
     def distance(self, inputs: Mapping[int, Value]) -> Fraction | None:
         """Return dd at an input; None is infinity."""

@@ -7,6 +7,7 @@ adjacent inputs reaches there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -78,6 +79,12 @@ class Precondition:
             why = f"the program requires `{self.text}`, which has no value at this input"
         notes = ("inputs that violate `requires` are no inputs of the program: leave the input out, or correct it",)
         return Diagnostic("E0514", where + why, source.excerpt(self.span), "required here", notes)
+
+    def joined(self, other: Precondition) -> Precondition:
+        """Return the conjunction with another condition about the same program."""
+        assert self.inputs == other.inputs, "both read all inputs in their order"
+        condition = junction(DomOp.AND, self.condition, other.condition, self.span)
+        return replace(self, condition=condition, text=f"({self.text}) and ({other.text})")
 
     def unsupported(self, source: SourceText, what: str, *notes: str) -> DiagnosticError:
         """Return the refusal (E1117) of `what`, which would not keep to the condition."""

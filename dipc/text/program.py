@@ -248,7 +248,7 @@ class CoreProgram:
     `only_at` is not None, the program has this meaning at that eps alone. If there are ranges `only_in`, its weights
     are known to be distributions only there. `overrides` are the constants that override the text; the others are
     computed from them. With a precondition in `requires`, only the values of `inputs` that satisfy it are inputs of the
-    program.
+    program. A question with a `selection` is about those of them that satisfy it; distances reach to the others, too.
     """
 
     name: str
@@ -267,6 +267,7 @@ class CoreProgram:
     only_in: tuple[Interval, ...] = ()
     overrides: Mapping[str, Fraction] = field(default_factory=dict)
     requires: Precondition | None = None
+    selection: Precondition | None = None
 
     @property
     def has_finite_outputs(self) -> bool:

@@ -294,3 +294,93 @@ def test_privacy_for_every_number_is_refused(tmp_path: Path, capsys: pytest.Capt
     command = ["privacy", str(tmp_path / "p.dip"), "--adjacent", "linf:1", "--inputs", "all", "--for-all", "m"]
     assert run(command) == 2
     assert "error[E1117]" in capsys.readouterr().err
+
+
+# --- inputs that a question selects -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("selection", "beta", "verdict"),
+    [
+        # dd is that of the program: the distance to inputs that are not selected, too.
+        ("x >= 0", "1/2*exp(-dd*eps)", "accurate"),
+        ("x <= -2 or x >= 2", "1/2*exp(-dd*eps)", "accurate"),
+        ("x > 1", "1/2*exp(-2*dd*eps)", "inaccurate"),
+        ("x = 0 and x <= 1", "1/2", "accurate"),
+        ("x = 0 and x <= 1", "1/3", "inaccurate"),
+        ("x >= 1 and x <= 2", "1/2*exp(-eps)", "accurate"),
+        ("not x < 1", "1/2*exp(-2*eps)", "inaccurate"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["real", "int"])
+def test_a_condition_on_inputs_selects_them(kind: str, selection: str, beta: str, verdict: str) -> None:
+    options = {"alpha": "dd" if "dd" in beta else "0", "beta": beta}
+    report = dipc.check(dipc.load(noisy("", kind)), inputs=selection, **options)
+    if kind == "real" or verdict == "inaccurate":
+        assert report.verdict == verdict
+    if report.verdict is Verdict.INACCURATE:
+        x = Fraction(report.failures[0].input["x"])
+        within = {"x >= 0": x >= 0, "x > 1": x > 1, "not x < 1": x >= 1, "x <= -2 or x >= 2": abs(x) >= 2}
+        assert within.get(selection, x in (0, 1, 2))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_no_selected_input_contradicts_a_verdict(seed: int) -> None:
+    case = random_case(seed, ("real", "int", "mixed"))
+    if case.is_empty:
+        return
+    alpha, beta = random_claim(case, seed)
+    program = dipc.load(case.text(requires=False))
+    report = dipc.check(program, inputs=case.condition.text() + " and 0 <= 1", alpha=alpha, beta=beta)
+    if report.verdict is Verdict.INACCURATE:
+        given = report.failures[0].input
+        assert case.condition.holds(tuple(Fraction(given[f"x{place}"]) for place in range(len(case.types))))
+        assert (
+            dipc.check(program, [{**given, **report.failures[0].output}], alpha=alpha, beta=beta).verdict
+            == "inaccurate"
+        )
+    elif report.verdict is Verdict.ACCURATE:
+        points = case.points(random.Random(seed), 8)
+        rows = [{f"x{place}": str(value) for place, value in enumerate(point)} for point in points]
+        if rows:
+            assert dipc.check(program, inputs=rows, alpha=alpha, beta=beta).verdict is Verdict.ACCURATE
+
+
+def test_a_selection_of_finite_inputs() -> None:
+    source = "program p; input n : {0..9}; output o : bool; requires n != 4; ideal { o <- n >= 5 } o <- n >= 5"
+    table = dipc.check(dipc.load(source), inputs="n >= 3 and n <= 6", beta="1")
+    assert [row.input["n"] for row in table.rows] == ["3", "5", "6"]
+
+
+def test_pairs_of_selected_inputs_have_both_ends_inside() -> None:
+    program = dipc.load("program p; input q : real; output o : real; o <- q + Lap(eps)")
+    for inputs, verdict in (
+        ("q >= 3 and q <= 4", "private"),
+        ("q >= 3", "not private"),
+        ("q = 0 or q >= 2", "not private"),
+    ):
+        assert dipc.check_privacy(program, "linf:2", inputs=inputs, budget="eps").verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ("x > 1 and x < 1", "no input satisfies"),
+        ("out >= 0", "cannot stand in"),
+        ("x >= ", "E01"),
+        (["x >= 0", "x = 1..2"], "E01"),
+    ],
+)
+def test_a_selection_that_is_empty_or_wrong_is_refused(inputs: str | list[str], message: str) -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        dipc.check(dipc.load(noisy("")), inputs=inputs, beta="1/2")
+    assert message in str(caught.value) or any(message in each.code for each in caught.value.diagnostics)
+
+
+def test_what_does_not_follow_a_selection_refuses_it() -> None:
+    program = dipc.load(noisy(""))
+    report = dipc.check(program, inputs="x >= 1", beta="1/2", keep_proofs=True)
+    with pytest.raises(ValueError, match="does not follow a selection"):
+        dipc.certify(report)
+    with pytest.raises(DiagnosticError, match="does not cover|open"):
+        dipc.check(dipc.load(THRESHOLDS.format(f"{ALL} >= 0")), inputs="q[1] >= 1", for_all="m")

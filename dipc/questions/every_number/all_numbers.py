@@ -159,6 +159,8 @@ class AllNumbers(ClassSource):
         """
         _require_reals(program)
         require_product(program.core)
+        if program.core.selection is not None:
+            raise program.core.selection.unsupported(program.core.source, "`--for-all` with a selection of inputs")
         if parameter not in program.core.constants:
             notes = (f"the constants are {', '.join(program.core.constants) or 'none'}",)
             raise DiagnosticError(Diagnostic("E1207", f"the program has no constant `{parameter}`", notes=notes))

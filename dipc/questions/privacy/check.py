@@ -17,7 +17,7 @@ from dipc.decide.engine import Engine
 from dipc.frozen import LazyModule
 from dipc.options import GivenWork, Options, takes
 from dipc.program.clipped import Clipped, clipped
-from dipc.program.inputs import InputSpec
+from dipc.program.inputs import InputSpec, with_selection
 from dipc.program.program import Program, ProgramGiven, Progress, as_program, two_sided
 from dipc.questions.privacy.adjacency import (
     Adjacency,
@@ -133,6 +133,13 @@ class PrivacyQuestion:
         Raises DiagnosticError for an adjacency or inputs that cannot be read or do not fit the program, ValueError for
         programs whose inputs have other names or types.
         """
+        chosen, inputs = with_selection(program, inputs)
+        selection = chosen.core.selection
+        if chosen is not program and selection is not None:
+            if beside:
+                raise selection.unsupported(program.core.source, "a selection of inputs of several programs")
+            both = selection if program.core.requires is None else program.core.requires.joined(selection)
+            program = Program(replace(chosen.core, requires=both), program.limits)
         plain = None if beside else plain_law.plain_release(two_sided(program))
         #: Whether `program` is a simpler one, whose output has the same law at every input.
         self.simplified = plain is not None
