@@ -382,5 +382,5 @@ def test_what_does_not_follow_a_selection_refuses_it() -> None:
     report = dipc.check(program, inputs="x >= 1", beta="1/2", keep_proofs=True)
     with pytest.raises(ValueError, match="does not follow a selection"):
         dipc.certify(report)
-    with pytest.raises(DiagnosticError, match="does not cover|open"):
+    with pytest.raises(DiagnosticError, match=r"does not cover|open"):
         dipc.check(dipc.load(THRESHOLDS.format(f"{ALL} >= 0")), inputs="q[1] >= 1", for_all="m")
