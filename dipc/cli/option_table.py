@@ -180,7 +180,7 @@ OPTIONS: dict[str, _Settings] = {
     "--plot~privacy": _path("Draw the probability and the greatest allowed one (needs matplotlib).", "FILE.svg|png"),
     "--plot~outputs": _path("Draw the probabilities over eps (needs matplotlib).", "FILE.svg|png"),
     "--quiet,-q": _flag("Print the first line only, and no progress."),
-    "--quiet,-q~theorem": _flag("Print the theorem only, and what is expected unless it is met."),
+    "--quiet,-q~theorem": _flag("Print the theorem only, and the expected claim if it is not met."),
     "--digits": _count("Significant digits; 30 by default.", "N", 1, 1000),
     "--digits~interval": _count("Significant digits; 10 by default.", "N", 1, 1000),
     "--digits~failing": _count(
@@ -200,7 +200,7 @@ OPTIONS: dict[str, _Settings] = {
     "--time": _flag("Show the time that each stage took.", "times"),
     "--junit": _path("Write the results to FILE as JUnit's XML, too."),
     "--pairs": _path("Write the pairs of adjacent inputs to FILE."),
-    "--coq": _path("Write its inequalities as theorems, which Coq proves anew.", "OUT.v", "coq_path"),
+    "--coq": _path("Write the inequalities as theorems that Coq proves anew.", "OUT.v", "coq_path"),
     # The work
     "--limit": _texts(f"Raise or lower a limit; NAME is {_LIMITS}.", "NAME=N", "limits"),
     "--limit~rows": _texts("A limit, such as rows=N for the most rows to write.", "NAME=N", "limits"),
@@ -211,7 +211,7 @@ OPTIONS: dict[str, _Settings] = {
     "-j,--jobs~test": _text("Test N claims at a time; auto for all processors.", "N", default="1"),
     "--cache": _path("Store decisions in FILE, and reuse those stored there."),
     "--dask": _text("Use the Dask cluster whose scheduler has this address.", "ADDRESS"),
-    "--steps": _count("Give up after so many steps; 120 million by default.", "N", 1),
+    "--steps": _count("Give up after N steps; 120 million by default.", "N", 1),
     # Other commands
     "--check": _flag("Print nothing; exit 1 if the file is not in this form.", "only_check"),
     "--language": _word("The language of the mechanism; python by default.", "python dip", default="python"),

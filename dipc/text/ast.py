@@ -164,9 +164,9 @@ class Call:
 
 @frozen
 class Ranged:
-    """`sum(variable in low..high : body)`; also a `min`, a `max`, and the number of values with a condition.
+    """`sum(variable in low..high : body)` over the values low, low+1, ..., high of the variable.
 
-    It is over the values low, low+1, ..., high of the variable.
+    `min` and `max` are written in the same way, and "count", which counts the values at which a condition holds.
     """
 
     function: str

@@ -298,7 +298,7 @@ class PrivacyQuestion:
         # The claim fails with a delta rounded down. It fails with its own delta, too, if it fails with one rounded up.
         above = self._decide(more)
         if above.verdict is PrivacyVerdict.PRIVATE:
-            reason = f"the least delta could not be told apart from {claim.delta_text}, as it is only enclosed"
+            reason = f"the least delta is only enclosed, and could not be told apart from {claim.delta_text}"
             above = replace(above, verdict=PrivacyVerdict.UNDECIDED, reason=reason, proof=None)
         return replace(above, claim=claim, obligations=report.obligations + above.obligations)
 

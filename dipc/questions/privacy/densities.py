@@ -625,7 +625,7 @@ class RealOutputs(Laws):
             ends = self._exponents(factor, other, claim.intervals)
             if ends is None:
                 raise OutsideFragment(
-                    "which outputs lose more than the budget depends on eps, as finite outputs use up some of it, too: "
+                    "the worst set of outputs changes with eps, as finite outputs use up some of the budget, too: "
                     "ask at one eps"
                 )
             low, high = ends

@@ -255,7 +255,9 @@ def _input_pairs(
                 yield tuple(map(_number, one)), tuple(map(_number, two))
         case EveryPair(adjacency):
             if program.allowed is not None:
-                raise OutsideFragment("which moves keep to `requires` is not known for several outputs with this noise")
+                raise OutsideFragment(
+                    "for several outputs with this noise the moves that keep to `requires` are not known"
+                )
             origin = (_ZERO,) * len(program.core.inputs)
             for move in _moves_of_ints(program, adjacency):
                 yield origin, tuple(map(Fraction, move))

@@ -57,7 +57,7 @@ _ASIDE = (_ZERO, Fraction(-1, 2), Fraction(1, 2))
 _SETTLED = 3
 
 _OF_ONE = "iterations are independent, and each loses as much as it does alone"
-_NO_SHIFT = "no shift of the noises makes up for every move of the inputs on some path through the loop"
+_NO_SHIFT = "on some path through the loop no shift of the noises makes up for every move of the inputs"
 
 
 @frozen
