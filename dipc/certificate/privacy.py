@@ -57,6 +57,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     """
     if report.verdict is PrivacyVerdict.UNDECIDED:
         raise Uncertified("the claim is undecided")
+    if report.claim.ratio != 1:
+        raise Uncertified("the checker reads budgets that are multiples of eps, and this one has a logarithm")
     require_known_laws(question.program.core)
     if isinstance(question, EveryNumber):
         if report.verdict is PrivacyVerdict.PRIVATE:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Unpack, assert_never
 
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import decimal, round_up
-from dipc.claims.claim import GivenEps, GivenValue, intervals_text
+from dipc.algebra.reals import Real
+from dipc.claims.claim import GivenEps, GivenValue, intervals_text, the_one_eps
 from dipc.decide.engine import Engine
 from dipc.frozen import LazyModule
 from dipc.options import GivenWork, Options, takes
@@ -29,6 +30,7 @@ from dipc.questions.privacy.adjacency import (
     parse_adjacency,
     read_pairs,
 )
+from dipc.questions.privacy.closed import ClosedLaws
 from dipc.questions.privacy.constant import (
     Constant,
     ConstantEnds,
@@ -326,7 +328,37 @@ class PrivacyQuestion:
         assert result is not None, "a claim is about some eps"
         return replace(result, claim=claim, obligations=obligations)
 
+    def _between_budgets(self, claim: PrivacyClaim) -> PrivacyReport:
+        """Decide a claim whose budget has a logarithm by claims with multiples of eps, one less and one greater.
+
+        At one eps both are within 10^-40 of the budget. Otherwise there is only one that is less.
+        """
+        eps = the_one_eps(claim.intervals)
+        less, more = Fraction(0), None
+        if eps is not None:
+            low, high = Real.from_rational(claim.ratio).log().enclosure()
+            less, more = low / eps, high / eps
+        report = self._decide(replace(claim, budget=claim.budget + less, ratio=Fraction(1)))
+        if report.verdict is PrivacyVerdict.PRIVATE:
+            return replace(report, claim=claim)
+        if more is not None:
+            above = self._decide(replace(claim, budget=claim.budget + more, ratio=Fraction(1)))
+            if above.verdict is PrivacyVerdict.NOT_PRIVATE:
+                return replace(above, claim=claim)
+        reason = "a budget with a logarithm is decided for finitely many outputs, and at one eps up to a tie"
+        undecided = replace(report, claim=claim, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
+        return replace(undecided, proof=None)
+
+    @property
+    def _has_forms(self) -> bool:
+        """True if the claim is decided by closed forms of finitely many outputs at pairs."""
+        at_once = self._table is None and self._at_once is not None
+        listed = self._normal is None and not at_once and self._is_listed and self.finite_outputs
+        return listed and isinstance(self.laws(), ClosedLaws)
+
     def _decide(self, claim: PrivacyClaim) -> PrivacyReport:
+        if claim.ratio != 1 and not self._has_forms:
+            return self._between_budgets(claim)
         begun = self.engine.spent.obligations
         answer: Answer = UnprovedLoss("")
         try:

@@ -41,7 +41,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyCounterexample,
     Proved,
     UnprovedLoss,
-    power,
 )
 from dipc.sign.chart import Holds, RegionEnd, arrange, decide_nonnegative, sign_at
 from dipc.sign.interval import Interval
@@ -227,7 +226,7 @@ class ClosedLaws(TableLaws):
 
     def _excesses(self, pair: tuple[int, int], claim: PrivacyClaim) -> list[Closed]:
         """The function p - e^budget·p' of each answer. Raises Undecided where a probability is not known."""
-        scale = power(claim.budget)
+        scale = claim.scale
         return [
             self.table.closed(first) - scale * self.table.closed(second) for first, second in self.table.at_pair(pair)
         ]
@@ -239,7 +238,7 @@ class ClosedLaws(TableLaws):
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> tuple[ClosedForm, ClosedForm]:
         ours, theirs = (total([self.table.closed(self.table.rows[u][answer]) for answer in answers]) for u in pair)
-        return ClosedForm(ours), ClosedForm(theirs * power(claim.budget) + claim.delta.value)
+        return ClosedForm(ours), ClosedForm(theirs * claim.scale + claim.delta.value)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:
         """The largest loss at `eps`, and the first output that has it."""

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from dipc.above import above
 from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached
-from dipc.algebra.parametric import Parametric
+from dipc.algebra.parametric import Parametric, constant_of
 from dipc.algebra.record import Record
 from dipc.claims.claim import GivenEps, GivenValue, claimed_intervals, expression_text, intervals_text, the_one_eps
-from dipc.claims.expression import ClaimExpression, is_transcendental
+from dipc.claims.expression import ClaimExpression, is_transcendental, split_exponent
 from dipc.decide.obligation import Counterexample
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Probability
@@ -29,6 +29,7 @@ from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast
 from dipc.text.ast import number, rewritten
 from dipc.text.diagnostic import DiagnosticError
+from dipc.text.numbers import NoMonomial
 
 if TYPE_CHECKING:
     from dipc.claims import transcendental
@@ -59,6 +60,13 @@ class PrivacyClaim:
     transcendental: tuple[str, ClosedForm] | None = None
     piecewise: PiecewiseForm | None = None
     pieces: tuple[PrivacyClaim, ...] = ()
+    #: The budget is budget·eps + log(ratio), with `ratio` >= 1.
+    ratio: Fraction = Fraction(1)
+
+    @property
+    def scale(self) -> ExpPoly:
+        """The function e^budget of eps."""
+        return power(self.budget) * self.ratio
 
     @property
     def is_pure(self) -> bool:
@@ -82,7 +90,13 @@ class PrivacyClaim:
 
     @property
     def budget_text(self) -> str:
-        """The budget as text, for example `3*eps/4`."""
+        """The budget as text, for example `3*eps/4`, or `eps + log(2)`."""
+        if self.ratio != 1:
+            return (
+                f"{ClosedForm(multiple_of_eps(self.budget))} + log({self.ratio})"
+                if self.budget
+                else (f"log({self.ratio})")
+            )
         return str(ClosedForm(multiple_of_eps(self.budget)))
 
     @property
@@ -100,7 +114,7 @@ class PrivacyClaim:
         """
         if self.transcendental is None or self.transcendental[1] == self.delta:
             return None
-        return PrivacyClaim(self.budget, self.transcendental[1], self.intervals)
+        return PrivacyClaim(self.budget, self.transcendental[1], self.intervals, ratio=self.ratio)
 
     @property
     def eps_text(self) -> str:
@@ -131,7 +145,54 @@ def read_claim(
     """
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
     intervals = claimed_intervals(program.core, eps, constants)
-    factor = Fraction(1) if budget is None else read_budget(program, expression_text(budget, option), option)
+    factor, ratio = Fraction(1), Fraction(1)
+    if budget is not None:
+        written = expression_text(budget, option)
+        factor, ratio = _factor_and_ratio(program, written, option, the_one_eps(intervals))
+    claim = _read_delta(program, factor, delta, intervals, constants)
+    if ratio == 1:
+        return claim
+    return replace(claim, ratio=ratio, pieces=tuple(replace(piece, ratio=ratio) for piece in claim.pieces))
+
+
+def _factor_and_ratio(program: Program, text: str, what: str, eps: Fraction | None) -> tuple[Fraction, Fraction]:
+    """Parse a budget K·eps + log(r), with a rational r >= 1, and return (K, r).
+
+    At the single `eps` a rational budget is a multiple of eps as well. Only budgets that are decided have a logarithm.
+    Raises DiagnosticError.
+    """
+    constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
+    expression = ClaimExpression.parse(what, text, f"<--{what}>")
+
+    def rational(node: ast.Expr) -> Fraction:
+        with suppress(DiagnosticError):
+            value = constant_of(replace(expression, tree=node).value(constants))
+            if value is not None:
+                return value
+        raise NoMonomial(node.span, None)
+
+    number_, rest = split_exponent(expression.tree, rational)
+    if what != "budget" or not number_.sign:
+        return read_budget(program, text, what), Fraction(1)
+    factor = Fraction(0) if rest is None else _multiple(replace(expression, tree=rest), constants, what)
+    ratio, known = number_.exp().rational, number_.rational
+    if ratio is not None and ratio >= 1:
+        return factor, ratio
+    if eps is not None and known is not None and factor + known / eps >= 0:
+        return factor + known / eps, Fraction(1)
+    if ratio is not None or (known is not None and known < 0):
+        raise expression.error("E1402", "a budget must be at least 0", expression.tree, "", _EXAMPLE)
+    raise expression.error("E1401", f"the {what} is not a multiple of eps", expression.tree, "", _EXAMPLE)
+
+
+def _read_delta(
+    program: Program,
+    factor: Fraction,
+    delta: GivenValue,
+    intervals: tuple[Interval, ...],
+    constants: Mapping[str, Parametric],
+) -> PrivacyClaim:
+    """Return the claim with this delta, and the budget factor·eps."""
     text = "0" if delta is None else expression_text(delta, "delta")
     expression = ClaimExpression.parse("delta", text, "<--delta>")
     one_eps = the_one_eps(intervals)
@@ -180,7 +241,10 @@ def read_budget(program: Program, text: str, what: str) -> Fraction:
     Raises DiagnosticError for another expression; `what` names the option in the message.
     """
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
-    expression = ClaimExpression.parse(what, text, f"<--{what}>")
+    return _multiple(ClaimExpression.parse(what, text, f"<--{what}>"), constants, what)
+
+
+def _multiple(expression: ClaimExpression, constants: Mapping[str, Parametric], what: str) -> Fraction:
     value = expression.evaluate(constants).flat()
     if value is not None:
         match value.terms():
