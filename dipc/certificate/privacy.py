@@ -12,14 +12,14 @@ from itertools import combinations, islice
 from typing import Any, Generic, TypeVar
 
 from dipc.algebra.exppoly import Closed, ClosedForm, total
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import LimitReached, Undecided
 from dipc.certificate.answers import with_answers
 from dipc.certificate.data import FunctionData, Uncertified, headed, rational, require_known_laws, sealed
 from dipc.certificate.obligations import ObligationWriter, closed_form, closed_value, shown_in_cells, stars_of
 from dipc.decide.obligation import Counterexample, Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import least_shift
-from dipc.questions.privacy.adjacency import Distance, Neighborhood, Pairs, texts
+from dipc.questions.privacy.adjacency import Distance, MultisetPairs, Neighborhood, Pairs, texts
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.densities import OF_CELLS, RealOutputs
 from dipc.questions.privacy.every_number import EveryNumber
@@ -272,6 +272,12 @@ class _Writer(Generic[T]):
     def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
         """The certificate about listed outputs, without its digest. Raises Uncertified."""
         report, table = self._report, self._question.table(pairs).table
+        if isinstance(pairs, MultisetPairs):
+            try:
+                pairs, multisets = pairs.listed(self._question.program, self._question.program.limits)
+            except LimitReached as reached:
+                raise Uncertified(f"the pairs of inputs are listed in a certificate, and {reached.reason}") from None
+            table = replace(table, rows=tuple([table.rows[number] for number in multisets]))
         inputs, answers = list(range(len(pairs.inputs))), list(range(len(table.answers)))
         ordered, refuted = [list(pair) for pair in pairs.ordered], None
         never_more: list[list[Any]] = []

@@ -304,10 +304,14 @@ class Exchange:
 
 @frozen
 class Product:
-    """All inputs with one of the `values` at each place, which the rows of a report represent."""
+    """All inputs with one of the `values` at each place, which the rows of a report represent.
+
+    The inputs at the places of each of `alike` may change places everywhere.
+    """
 
     values: tuple[tuple[str, ...], ...]
     exchanges: tuple[Exchange, ...]
+    alike: tuple[tuple[int, ...], ...] = ()
 
 
 @frozen(eq=False)

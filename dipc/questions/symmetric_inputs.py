@@ -28,9 +28,11 @@ from dipc.text.statements import lower, lower_ideal
 
 if TYPE_CHECKING:
     from dipc.program import ideal as ideals
-    from dipc.questions import symmetry
+    from dipc.questions import multisets, symmetry
+    from dipc.questions.multisets import MultisetClass
 else:
     ideals = LazyModule("dipc.program.ideal")
+    multisets = LazyModule("dipc.questions.multisets")
     symmetry = LazyModule("dipc.questions.symmetry")
 
 _ZERO = Fraction(0)
@@ -469,7 +471,7 @@ class ClassTable:
 
     program: Program
     table: Table
-    classes: tuple[SymmetryClass, ...]
+    classes: tuple[SymmetryClass | MultisetClass, ...]
     product: Product
     inputs: int
     everything: bool
@@ -497,6 +499,36 @@ def class_table(
     values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
     classes = input_classes(program, values, most)
     pool = CellPool()
+    return ClassTable(
+        program if as_given else classes.program,
+        _table(inputs, classes.classes, pool),
+        classes.classes,
+        _product(core, values, classes.classes, pool),
+        classes.inputs,
+        _is_everything(core, values),
+    )
+
+
+def _multiset_table(program: Program, inputs: FiniteInputs) -> ClassTable | None:
+    """Return the classes of inputs that may change places; None if there are too few of these."""
+    found = multisets.multiset_classes(program, inputs)
+    if found is None:
+        return None
+    core, pool = program.core, CellPool()
+    values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
+    texts = tuple([tuple([pool.cell(value).text for value in values[slot]]) for slot in core.inputs])
+    return ClassTable(
+        program,
+        _table(inputs, found.classes, pool),
+        found.classes,
+        Product(texts, (), found.alike),
+        inputs.count,
+        _is_everything(core, values),
+    )
+
+
+def _table(inputs: FiniteInputs, classes: Sequence[SymmetryClass | MultisetClass], pool: CellPool) -> Table:
+    """Return the table with a row for each class."""
     rows = tuple(
         Row(
             number,
@@ -507,17 +539,9 @@ def class_table(
             None,
             INFINITY if each.dd is None else pool.cell(each.dd),
         )
-        for number, each in enumerate(classes.classes, start=1)
+        for number, each in enumerate(classes, start=1)
     )
-    table = Table(inputs.name, rows, frozenset({"dd"}), {}, computed=frozenset({"dd"}))
-    return ClassTable(
-        program if as_given else classes.program,
-        table,
-        classes.classes,
-        _product(core, values, classes.classes, pool),
-        classes.inputs,
-        _is_everything(core, values),
-    )
+    return Table(inputs.name, rows, frozenset({"dd"}), {}, computed=frozenset({"dd"}))
 
 
 def _product(
@@ -551,9 +575,13 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
             raise requires.unsupported(program.core.source, "grouping inputs in classes", "leave `--classes` out")
         return None
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
-    if not isinstance(result, FiniteInputs) or (classes is None and result.count <= ROW_BY_ROW):
+    if not isinstance(result, FiniteInputs):
         return None
-
+    by_multisets = _multiset_table(program, result)
+    if by_multisets is not None:
+        return by_multisets
+    if classes is None and result.count <= ROW_BY_ROW:
+        return None
     try:
         # If hardly any two inputs are alike, finding classes costs more than it saves.
         return class_table(program, result, as_given=as_given, most=None if classes else result.count // 2)

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.chain.state import same_value
 from dipc.claims.given import Cell
 from dipc.claims.table import CsvSource, read_table
-from dipc.frozen import frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, ListedInputs, default_inputs, parse_inputs
 from dipc.program.program import Program
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText, Span, listing
 from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    from dipc.questions import multisets
+else:
+    multisets = LazyModule("dipc.questions.multisets")
 
 _FORM = re.compile(r"\s*(linf|l1|hamming)\s*(?::(.*))?", re.DOTALL)
 _NOTES = (
@@ -193,6 +199,43 @@ class Pairs:
 
 
 @frozen
+class MultisetPairs(Pairs):
+    """Pairs of multiset inputs, by one input of each, for programs whose inputs may change places.
+
+    Two multiset inputs are adjacent if some of their arrangements are, and every arrangement has the same law. `groups`
+    are those of the product of inputs, and the length is the number of ordered pairs of adjacent inputs.
+    """
+
+    groups: multisets.Groups | None = None
+    given: FiniteInputs | None = None
+    adjacency: Neighborhood | None = None
+
+    def __len__(self) -> int:
+        assert self.given is not None
+        assert self.adjacency is not None
+        return _pairs_counted(self.given.choices, self.adjacency)
+
+    def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
+        """The values by name of the first input of `pair`, and of an adjacent arrangement of the second."""
+        assert self.groups is not None
+        assert self.adjacency is not None
+        one, two = self.inputs[pair[0]], self.inputs[pair[1]]
+        if self.adjacency.distance is Distance.HAMMING:
+            two = self.groups.arranged(one, two)
+        return texts(program, one), texts(program, two)
+
+    def listed(self, program: Program, limits: Limits) -> tuple[Pairs, tuple[int, ...]]:
+        """All pairs of inputs, and by input the number of its multiset in `inputs`. Raises LimitReached."""
+        assert self.groups is not None
+        assert self.given is not None
+        assert self.adjacency is not None
+        number = {point: place for place, point in enumerate(self.inputs)}
+        plain = _pairs_among(self.given, self.adjacency, program, limits)
+        members = [self.groups.member(self.groups.multiset(point)) for point in plain.inputs]
+        return replace(plain, about=self.about), tuple([number[member] for member in members])
+
+
+@frozen
 class EveryPair:
     """All adjacent inputs that the program's types allow.
 
@@ -203,8 +246,12 @@ class EveryPair:
     too_many: LimitReached | None = None
 
 
-def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None, limits: Limits) -> Pairs | EveryPair:
+def read_pairs(
+    program: Program, adjacency: Adjacency, inputs: InputSpec | None, limits: Limits, *, alike: bool = False
+) -> Pairs | EveryPair:
     """The adjacent pairs among the `inputs`, as `parse_inputs` reads them, or the pairs of the file.
+
+    With `alike`, one pair represents all pairs that differ in the order of interchangeable inputs of the program.
 
     Where every input is finite, `all` and None mean the same: all pairs of the domains. Beyond the limit for
     enumeration the result is EveryPair.
@@ -229,11 +276,67 @@ def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None,
             return EveryPair(adjacency)
         inputs, given = None, default_inputs(program)
     try:
+        if alike and isinstance(given, FiniteInputs):
+            by_multisets = _multiset_pairs(program, given, adjacency, limits)
+            if by_multisets is not None:
+                return by_multisets
         return _pairs_among(given, adjacency, program, limits)
     except LimitReached as reached:
         if inputs is None:
             return EveryPair(adjacency, reached)
         raise
+
+
+def _multiset_pairs(
+    program: Program, given: FiniteInputs, adjacency: Neighborhood, limits: Limits
+) -> MultisetPairs | None:
+    """The adjacent multiset inputs among a product, or None if there are too few inputs that may change places.
+
+    Raises DiagnosticError where no two inputs are adjacent, and LimitReached.
+    """
+    if given.count <= multisets.LEAST_INPUTS or not program.core.has_finite_inputs:
+        return None
+    groups = multisets.groups_of(program, None, given.choices)
+    if groups is None or groups.size * multisets.LEAST_SAVED > groups.inputs:
+        return None
+    if groups.size > limits.rows or (adjacency.distance is not Distance.HAMMING and groups.size**2 > limits.rows):
+        return None
+    bags = list(groups)
+    number = {each: place for place, each in enumerate(bags)}
+    ordered: list[tuple[int, int]] = []
+    for place, each in enumerate(bags):
+        if adjacency.distance is Distance.HAMMING:
+            near = groups.replaced(each, int(adjacency.radius))
+            ordered += [(place, number[other]) for other in near]
+        else:
+            one = groups.member(each)
+            ordered += [
+                (place, other) for other, there in enumerate(bags) if adjacency.relates(one, groups.member(there))
+            ]
+        if len(ordered) > limits.rows:
+            raise LimitReached("rows", f"there are more than {limits.rows} pairs of adjacent multisets of inputs")
+    if not ordered:
+        return None  # reported as for other inputs
+    members = tuple(map(groups.member, bags))
+    return MultisetPairs(members, tuple(ordered), given.name, None, groups, given, adjacency)
+
+
+def _pairs_counted(choices: Sequence[Sequence[Value]], adjacency: Neighborhood) -> int:
+    """The number of ordered pairs of different adjacent inputs of a product."""
+    # By the radius that is spent so far, the number of pairs of the values of the first inputs.
+    spent: dict[Fraction | int, int] = {0: 1}
+    same = 1
+    radius = _plain(adjacency.radius)
+    for values in choices:
+        steps = Counter(cost for value in values for _, cost in adjacency.steps(value, values))
+        after: dict[Fraction | int, int] = {}
+        for before, count in spent.items():
+            for cost, often in steps.items():
+                if before + cost <= radius:
+                    after[before + cost] = after.get(before + cost, 0) + count * often
+        spent = after
+        same *= len(values)
+    return sum(spent.values()) - same
 
 
 def _pairs_among(

@@ -150,7 +150,7 @@ class PrivacyQuestion:
         self.runs = sum(count for _, count in self.parts)
         self.engine = engine
         self.adjacency: Adjacency = parse_adjacency(adjacent, program.core)
-        self.pairs = read_pairs(self.program, self.adjacency, inputs, program.limits)
+        self.pairs = read_pairs(self.program, self.adjacency, inputs, program.limits, alike=not beside)
         requires = program.core.requires
         if isinstance(self.pairs, EveryPair) and self.pairs.too_many is None:
             moves = allowed_moves(self.program, self.pairs.adjacency)
@@ -267,7 +267,7 @@ class PrivacyQuestion:
         None where the pairs are few or listed in a file, or where shifts give no bounds.
         """
         pairs, within = self.pairs, self.adjacency
-        if not isinstance(pairs, Pairs) or not isinstance(within, Neighborhood) or len(pairs) < _MANY_PAIRS:
+        if not isinstance(pairs, Pairs) or not isinstance(within, Neighborhood) or len(pairs.ordered) < _MANY_PAIRS:
             return None
         with suppress(Undecided):
             bounds = self._together(lambda program: bounds_by_shifts(program, within, self.engine, pairs))

@@ -1,0 +1,231 @@
+"""Inputs that may change places: exchanging their values changes neither the answer's law nor the right answer.
+
+Inputs of a program are *interchangeable* if the program, its `ideal` block and its metric are unchanged when two of
+them exchange their values. The law of the answer then depends on the multiset of their values alone, and so do det(u),
+dd(u), and every obligation about u: n bits are n + 1 classes and not 2^n inputs.
+
+A program is shown to be unchanged in one of two ways: by its outputs as expressions (`symbolic`), or by transitions
+that commute (`transitions`). Either is a proof. Where both fail, the inputs count as different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, combinations, pairwise
+
+from dipc.chain.flow import Flow, analyze
+from dipc.program.ideal import Ideal
+from dipc.program.program import Program
+from dipc.program.symbolic import (
+    Draw,
+    Node,
+    NotSymbolic,
+    Reader,
+    SymbolicRun,
+    Table,
+    condition_node,
+    domain_range,
+    expression,
+    symbolic_run,
+)
+from dipc.text.core import Condition, Read, ReadElement, Slot
+from dipc.text.program import CoreMetric, Gap
+
+#: Makes an expression of a table, with the expressions that variables hold.
+_Maker = Callable[[Table, Reader], Node]
+
+#: The most groups of draws for which every way to exchange some of them is tried.
+_MOST_GROUPS = 3
+
+
+def interchangeable(program: Program, ideal: Ideal | None = None) -> tuple[tuple[int, ...], ...]:
+    """Return disjoint blocks of two and more finite inputs, by slot, whose values may change places.
+
+    With an `ideal`, the one of the program, right answers and their metric count, too; without one, the law of the
+    answer alone. The inputs of a block have one type, and are in order. Inputs in no block may be interchangeable all
+    the same.
+    """
+    core = program.core
+    families = _families(program)
+    if not families or core.requires is not None:
+        return ()
+    flow = program.flow if not program.flow.places else analyze(core)
+    checks = [_Exchanges(flow, families, {slot: slot for slot in core.inputs})]
+    if ideal is not None:
+        metric = core.metric or CoreMetric()
+        if metric.apart is not None or metric.same is not None:
+            return ()
+        places = dict(zip(core.inputs, ideal.core.inputs, strict=True))
+        checks.insert(0, _Exchanges(ideal.flow, [[places[slot] for slot in each] for each in families], places))
+    blocks: list[tuple[int, ...]] = []
+    for family in families:
+        block = [family[0]]
+        for one, other in pairwise(family):
+            if (ideal is None or _metric_is_unchanged(core.metric, one, other)) and all(
+                check.hold(one, other) for check in checks
+            ):
+                block.append(other)
+                continue
+            blocks.append(tuple(block))
+            block = [other]
+        blocks.append(tuple(block))
+    return tuple([block for block in blocks if len(block) > 1])
+
+
+def _families(program: Program) -> list[list[int]]:
+    """Return runs of finite inputs of one type, the elements of one array where there is one, with two and more."""
+    slots = program.core.slots
+    result: list[list[int]] = []
+    for slot in program.core.inputs:
+        declared = slots[slot]
+        if declared.is_symbolic:
+            continue
+        last = slots[result[-1][-1]] if result else None
+        if last is not None and last.type == declared.type and last.span == declared.span:
+            result[-1].append(slot)
+        else:
+            result.append([slot])
+    singles = [slot for family in result if len(family) == 1 for slot in family]
+    together: dict[object, list[int]] = {}
+    for slot in singles:
+        together.setdefault(slots[slot].type, []).append(slot)
+    return [
+        family for family in chain((each for each in result if len(each) > 1), together.values()) if len(family) > 1
+    ]
+
+
+# --- One program, and exchanges of two of its inputs ------------------------------------------------------------------
+
+
+class _Exchanges:
+    """The exchanges of inputs that leave one program unchanged; `places` are its own slots of these inputs."""
+
+    def __init__(self, flow: Flow, families: Sequence[Sequence[int]], places: Mapping[int, int]) -> None:
+        self._flow = flow
+        self._places = places
+        self._families = [list(family) for family in families]
+        #: The groups of draws that were exchanged last: most likely those of the next exchange.
+        self._last: tuple[int, ...] = ()
+
+    def hold(self, one: int, other: int) -> bool:
+        """Return True only if the law of the outputs is unchanged when the two inputs exchange their values."""
+        here, there = self._places[one], self._places[other]
+        return self._symbolic is not None and self._unchanged(self._symbolic, here, there)
+
+    @cached_property
+    def _symbolic(self) -> SymbolicRun | None:
+        try:
+            return symbolic_run(self._flow)
+        except NotSymbolic:
+            return None
+
+    @cached_property
+    def _groups(self) -> list[list[Draw]]:
+        """The draws that one place of the text makes, for each place with several draws."""
+        groups: dict[object, list[Draw]] = {}
+        for draw in self._symbolic.draws.values() if self._symbolic is not None else ():
+            groups.setdefault(draw.place, []).append(draw)
+        return [sorted(each, key=lambda draw: draw.label) for each in groups.values() if len(each) > 1]
+
+    def _unchanged(self, run: SymbolicRun, one: int, other: int) -> bool:
+        family = next(each for each in self._families if one in each)
+        for chosen in self._ways():
+            names = {run.inputs[one]: run.inputs[other], run.inputs[other]: run.inputs[one]}
+            for group in chosen:
+                names |= _exchanged_draws(run.table, self._groups[group], family, one, other)
+            try:
+                if _is_unchanged(run, names):
+                    self._last = chosen
+                    return True
+            except NotSymbolic:
+                return False
+        return False
+
+    def _ways(self) -> Iterator[tuple[int, ...]]:
+        """Yield groups of draws that may be exchanged together with the inputs, likely ones first."""
+        every = tuple(range(len(self._groups)))
+        tried: set[tuple[int, ...]] = set()
+        fewer = every[:_MOST_GROUPS]
+        subsets = (way for count in range(len(fewer) + 1) for way in combinations(fewer, count))
+        for way in chain((self._last, every), subsets):
+            if way not in tried:
+                tried.add(way)
+                yield way
+
+
+def _exchanged_draws(
+    table: Table, group: Sequence[Draw], family: Sequence[int], one: int, other: int
+) -> dict[Node, Node]:
+    """Return the exchange of the draws made for one member of the family with those made for another.
+
+    A loop over the family makes equally many draws for each member, in order.
+    """
+    each, rest = divmod(len(group), len(family))
+    if rest or not each:
+        return {}
+    names: dict[Node, Node] = {}
+    first, second = family.index(one) * each, family.index(other) * each
+    for offset in range(each):
+        here, there = group[first + offset], group[second + offset]
+        a, b = table.drawn(here.label), table.drawn(there.label)
+        names |= {a: b, b: a}
+    return names
+
+
+def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
+    """Return True if renaming inputs and draws maps the outputs to themselves, and each draw to one with its law."""
+    table = run.table
+    touched = 0
+    for node in names:
+        touched |= table.leaves[node]
+    known: dict[Node, Node] = {}
+    for output in run.outputs.values():
+        if output is not None and table.renamed(output, names, touched, known) != output:
+            return False
+    for node, draw in run.draws.items():
+        image = run.draws[names.get(node, node)]
+        moved = tuple([table.renamed(parameter, names, touched, known) for parameter in draw.parameters])
+        if image.law != draw.law or image.parameters != moved:
+            return False
+    return True
+
+
+# --- Metrics and preconditions ----------------------------------------------------------------------------------------
+
+
+def _metric_is_unchanged(metric: CoreMetric | None, one: int, other: int) -> bool:
+    """Return True only if the distance of answers is unchanged when the two inputs exchange their values."""
+    if metric is None or not isinstance(metric.output, Gap):
+        return True
+    gap = metric.output
+    swap = {one: other, other: one}
+    own = {(place.slot, place.primed): slot for slot, place in enumerate(gap.places)}
+    exchanged = {slot: own[swap.get(place.slot, place.slot), place.primed] for slot, place in enumerate(gap.places)}
+    return _same_after(lambda table, read: expression(table, gap.value, read), gap.slots, exchanged)
+
+
+def condition_is_unchanged(condition: Condition, slots: Sequence[Slot], one: int, other: int) -> bool:
+    """Return True only if a condition on `slots` is unchanged when the values of `one` and `other` are exchanged."""
+    swap = {one: other, other: one}
+    return _same_after(lambda table, read: condition_node(table, condition, read), slots, swap)
+
+
+def _same_after(make: _Maker, slots: Sequence[Slot], exchanged: Mapping[int, int]) -> bool:
+    table = Table()
+    leaves = {slot.index: table.leaf("input", slot.index, domain_range(slot)) for slot in slots}
+
+    def read(expr: Read | ReadElement) -> Node:
+        if isinstance(expr, ReadElement):
+            raise NotSymbolic("an index depends on inputs")
+        return leaves[expr.slot]
+
+    try:
+        node = make(table, read)
+        names = {leaves[slot]: leaves[image] for slot, image in exchanged.items()}
+        touched = 0
+        for leaf in names:
+            touched |= table.leaves[leaf]
+        return table.renamed(node, names, touched, {}) == node
+    except NotSymbolic:
+        return False

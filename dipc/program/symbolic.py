@@ -1,0 +1,767 @@
+"""The outputs of a program as expressions over its inputs and draws, equal up to the order of sums and the like.
+
+A `Table` interns expressions as numbers. Two expressions with one number have the same value for all inputs and draws.
+Sums, products, `min`, `max`, `and`, `or` and `=` have their operands in one order, and sums are flat, so that
+`x[1] + x[2]` and `x[2] + x[1]` have one number. The converse does not hold: different numbers prove nothing.
+
+`symbolic_run` executes a program once, on expressions. A branch whose condition is an expression is executed on both
+sides, and a variable that differs afterwards becomes `if condition then one else other`.
+
+Lemma. Let a renaming exchange some inputs of one type, and some draws of one law. If it maps every output to itself,
+and the parameters of each draw to those of the draw's image, then the law of the outputs is unchanged when the inputs
+are exchanged.
+
+- Conditions: no input makes the program fail. `symbolic_run` proves that every value that is assigned is in its domain,
+  from the least and the greatest value of each expression, and gives up otherwise.
+- Proof: draws are independent of each other, given their parameters. A draw that a run does not reach may be made all
+  the same, because nothing depends on it. By induction over the draws in the order of the text, the images of the draws
+  at the exchanged inputs have the joint law of the draws at the given ones. The outputs are one function of both.
+- Consequence: exchanges of neighbours suffice, because they generate every order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.chain.flow import Flow
+from dipc.chain.step import is_never
+from dipc.frozen import frozen
+from dipc.text import core as operations
+from dipc.text.ast import CompareOp, Role
+from dipc.text.core import (
+    AffineExpr,
+    Apply,
+    AssignAffine,
+    AssignComparison,
+    AssignDom,
+    BoolType,
+    Branch,
+    BranchComparison,
+    Concrete,
+    Condition,
+    Const,
+    DomExpr,
+    DomOp,
+    DomType,
+    ExitInstruction,
+    IntType,
+    Jump,
+    Junction,
+    Read,
+    ReadElement,
+    Relation,
+    SampleChoice,
+    SampleExponential,
+    SampleNoise,
+    Slot,
+    Target,
+    Term,
+    Value,
+)
+
+#: The most expressions of one run, and the most values of an expression that are listed one by one.
+_MOST_NODES, _MOST_VALUES = 200_000, 64
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class NotSymbolic(Exception):
+    """The program may fail at some input as far as this module can tell, or is too long."""
+
+
+@frozen
+class Range:
+    """Values that an expression may have: listed ones, or all numbers of an interval, integers if it is `whole`."""
+
+    listed: frozenset[tuple[bool, Value]] | None
+    low: Fraction | None = None
+    high: Fraction | None = None
+    whole: bool = False
+
+    def within(self, domain: Iterable[Value]) -> bool:
+        """Return True only if every value is in the domain."""
+        known = {(isinstance(value, bool), value) for value in domain}
+        if self.listed is not None:
+            return self.listed <= known
+        if not self.whole or self.low is None or self.high is None or self.high - self.low >= len(known):
+            return False
+        start = -(-self.low // 1)
+        return all((False, Fraction(number)) in known for number in range(int(start), int(self.high // 1) + 1))
+
+
+_ANY = Range(None)
+_TRUTH = Range(frozenset({(True, True), (True, False)}))
+
+
+def _listed(values: Iterable[Value]) -> Range:
+    return Range(frozenset([(isinstance(value, bool), value) for value in values]))
+
+
+#: An expression by its number in a table.
+Node = int
+
+#: The summands of a flat sum: a constant, and coefficients by node, sorted.
+Sum = tuple[Fraction, tuple[tuple[Node, Fraction], ...]]
+
+
+class Table:
+    """Expressions by number; a number is made once for each form.
+
+    A form is a tuple: ("constant", value), ("input", slot), ("draw", label), ("sum", constant, terms), ("if",
+    condition, then, otherwise), or an operation's name with the numbers of its operands. `leaves` are the inputs and
+    draws that an expression depends on, as bits.
+    """
+
+    def __init__(self) -> None:
+        self.forms: list[tuple[object, ...]] = []
+        self.ranges: list[Range] = []
+        self.leaves: list[int] = []
+        self._numbers: dict[tuple[object, ...], Node] = {}
+        self._bits: dict[tuple[str, int], int] = {}
+
+    def _node(self, form: tuple[object, ...], range_: Range, children: Iterable[Node] = (), own: int = 0) -> Node:
+        key = form if form[0] != "constant" else (*form, type(form[1]))
+        number = self._numbers.get(key)
+        if number is None:
+            if len(self.forms) >= _MOST_NODES:
+                raise NotSymbolic("its expressions are too long")
+            number = self._numbers[key] = len(self.forms)
+            for child in children:
+                own |= self.leaves[child]
+            self.forms.append(form)
+            self.ranges.append(range_)
+            self.leaves.append(own)
+        return number
+
+    # --- leaves -------------------------------------------------------------------------------------------
+
+    def constant(self, value: Value) -> Node:
+        """Return the expression that has this value."""
+        return self._node(("constant", value), _listed([value]))
+
+    def leaf(self, kind: str, number: int, range_: Range) -> Node:
+        """Return an input, by slot, or a draw, by label, with the values that it may have."""
+        return self._node((kind, number), range_, own=self.bit(kind, number))
+
+    def drawn(self, label: int) -> Node:
+        """Return the draw made at this label, which must exist."""
+        return self._numbers["draw", label]
+
+    def bit(self, kind: str, number: int) -> int:
+        """Return the bit of an input or a draw in `leaves`."""
+        return 1 << self._bits.setdefault((kind, number), len(self._bits))
+
+    def value(self, node: Node) -> Value | None:
+        """Return the value of a constant, None for other expressions."""
+        form = self.forms[node]
+        if form[0] != "constant":
+            return None
+        value = form[1]
+        assert isinstance(value, Fraction | str | bool)
+        return value
+
+    # --- sums ---------------------------------------------------------------------------------------------
+
+    def sum_of(self, node: Node) -> Sum:
+        """Return a number as a flat sum."""
+        match self.forms[node]:
+            case ("constant", Fraction() as value):
+                return value, ()
+            case ("sum", Fraction() as constant, tuple() as terms):
+                return constant, terms
+            case _:
+                return _ZERO, ((node, _ONE),)
+
+    def from_sum(self, constant: Fraction, terms: Mapping[Node, Fraction]) -> Node:
+        """Return constant + Σ coefficient · node."""
+        kept = tuple(sorted([(node, coefficient) for node, coefficient in terms.items() if coefficient]))
+        if not kept:
+            return self.constant(constant)
+        if not constant and len(kept) == 1 and kept[0][1] == 1:
+            return kept[0][0]
+        return self._node(("sum", constant, kept), self._sum_range(constant, kept), [node for node, _ in kept])
+
+    def combined(self, summands: Iterable[tuple[Fraction, Node]]) -> Node:
+        """Return Σ factor · node, flat."""
+        constant, terms = _ZERO, dict[Node, Fraction]()
+        for factor, node in summands:
+            own, parts = self.sum_of(node)
+            constant += factor * own
+            for part, coefficient in parts:
+                terms[part] = terms.get(part, _ZERO) + factor * coefficient
+        return self.from_sum(constant, terms)
+
+    def _sum_range(self, constant: Fraction, terms: Sequence[tuple[Node, Fraction]]) -> Range:
+        low: Fraction | None = constant
+        high: Fraction | None = constant
+        whole = constant.denominator == 1
+        for node, coefficient in terms:
+            least, most, integral = self._bounds(node)
+            whole = whole and integral and coefficient.denominator == 1
+            if coefficient < 0:
+                least, most = most, least
+            low = None if low is None or least is None else low + coefficient * least
+            high = None if high is None or most is None else high + coefficient * most
+        return Range(None, low, high, whole)
+
+    def _bounds(self, node: Node) -> tuple[Fraction | None, Fraction | None, bool]:
+        """Return the least and the greatest value of a number, and whether it is an integer."""
+        range_ = self.ranges[node]
+        if range_.listed is None:
+            return range_.low, range_.high, range_.whole
+        numbers = [value for _, value in range_.listed if isinstance(value, Fraction)]
+        return min(numbers), max(numbers), all(value.denominator == 1 for value in numbers)
+
+    # --- operations ---------------------------------------------------------------------------------------
+
+    def apply(self, op: DomOp, arguments: Sequence[Node]) -> Node:
+        """Return the operation on these expressions; raise NotSymbolic if it may fail."""
+        values = [self.value(node) for node in arguments]
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            try:
+                return self.constant(operations.evaluate(op, known))
+            except ArithmeticError:
+                raise NotSymbolic("a division by zero, or a long number") from None
+        match op:
+            case DomOp.ADD:
+                return self.combined([(_ONE, node) for node in arguments])
+            case DomOp.SUBTRACT:
+                return self.combined([(_ONE, arguments[0]), (-_ONE, arguments[1])])
+            case DomOp.NEGATE:
+                return self.combined([(-_ONE, arguments[0])])
+            case DomOp.MULTIPLY if any(isinstance(value, Fraction) for value in values):
+                place = next(place for place, value in enumerate(values) if value is not None)
+                factor = values[place]
+                assert isinstance(factor, Fraction)
+                return self.combined([(factor, arguments[1 - place])])
+            case DomOp.DIVIDE:
+                divisor = values[1]
+                if not isinstance(divisor, Fraction) or not divisor:
+                    raise NotSymbolic("a division by something that is not a constant")
+                return self.combined([(1 / divisor, arguments[0])])
+            case DomOp.COUNT:
+                return self.choice(arguments[0], self.constant(_ONE), self.constant(_ZERO))
+            case DomOp.NOT:
+                return self.opposite(arguments[0])
+            case DomOp.AND | DomOp.OR:
+                return self._junction(op, arguments)
+            case DomOp.EQ:
+                return self.equal(*arguments)
+            case DomOp.NE:
+                return self.opposite(self.equal(*arguments))
+            case DomOp.LT:
+                return self.compared(CompareOp.LT, self.combined([(_ONE, arguments[0]), (-_ONE, arguments[1])]))
+            case DomOp.LE:
+                return self.compared(CompareOp.LE, self.combined([(_ONE, arguments[0]), (-_ONE, arguments[1])]))
+            case DomOp.GT:
+                return self.compared(CompareOp.GT, self.combined([(_ONE, arguments[0]), (-_ONE, arguments[1])]))
+            case DomOp.GE:
+                return self.compared(CompareOp.GE, self.combined([(_ONE, arguments[0]), (-_ONE, arguments[1])]))
+            case DomOp.ABS:
+                return self._absolute(arguments[0])
+            case DomOp.MULTIPLY | DomOp.MIN | DomOp.MAX:
+                return self._flat(op, arguments)
+            case _:
+                assert_never(op)
+
+    def _flat(self, op: DomOp, arguments: Sequence[Node]) -> Node:
+        """Return a product, a minimum or a maximum of any number of operands, in one order."""
+        operands: list[Node] = []
+        for node in arguments:
+            form = self.forms[node]
+            operands += form[1:] if form[0] == op.value else (node,)  # type: ignore[arg-type]
+        if op is not DomOp.MULTIPLY:
+            operands = list(dict.fromkeys(operands))
+        ordered = tuple(sorted(operands))
+        if len(ordered) == 1:
+            return ordered[0]
+        return self._node((op.value, *ordered), self._operation_range(op, ordered), ordered)
+
+    def _operation_range(self, op: DomOp, operands: Sequence[Node]) -> Range:
+        bounds = [self._bounds(node) for node in operands]
+        lows = [low for low, _, _ in bounds if low is not None]
+        highs = [high for _, high, _ in bounds if high is not None]
+        if len(lows) < len(bounds) or len(highs) < len(bounds):
+            return _ANY
+        whole = all(integral for _, _, integral in bounds)
+        if op is DomOp.MULTIPLY:
+            low = high = _ONE
+            for least, most in zip(lows, highs, strict=True):
+                ends = [low * least, low * most, high * least, high * most]
+                low, high = min(ends), max(ends)
+            return Range(None, low, high, whole)
+        best = min if op is DomOp.MIN else max
+        listed = [self.ranges[node].listed for node in operands]
+        if all(values is not None for values in listed):
+            every = frozenset[tuple[bool, Value]]().union(*[values for values in listed if values is not None])
+            low, high = best(lows), best(highs)
+            kept = [pair for pair in every if isinstance(pair[1], Fraction) and low <= pair[1] <= high]
+            return Range(frozenset(kept))
+        return Range(None, best(lows), best(highs), whole)
+
+    def _absolute(self, node: Node) -> Node:
+        opposite = self.combined([(-_ONE, node)])
+        low, high, whole = self._bounds(node)
+        if low is None or high is None:
+            return self._node(("abs", min(node, opposite)), _ANY, (node,))
+        most = max(-low, high)
+        least = max(low, -high, _ZERO)
+        return self._node(("abs", min(node, opposite)), Range(None, least, most, whole), (node,))
+
+    # --- conditions ---------------------------------------------------------------------------------------
+
+    def opposite(self, node: Node) -> Node:
+        """Return the negation of a condition."""
+        match self.forms[node]:
+            case ("constant", bool() as truth):
+                return self.constant(not truth)
+            case ("not", int() as inner):
+                return inner
+            case ("positive", int() as number):  # not e > 0 is -e >= 0
+                return self._sign("nonnegative", self.combined([(-_ONE, number)]))
+            case ("nonnegative", int() as number):
+                return self._sign("positive", self.combined([(-_ONE, number)]))
+            case _:
+                return self._node(("not", node), _TRUTH, (node,))
+
+    def compared(self, op: CompareOp, difference: Node) -> Node:
+        """Return the condition `difference` `op` 0."""
+        match op:
+            case CompareOp.GT:
+                return self._sign("positive", difference)
+            case CompareOp.GE:
+                return self._sign("nonnegative", difference)
+            case CompareOp.LT:
+                return self._sign("positive", self.combined([(-_ONE, difference)]))
+            case CompareOp.LE:
+                return self._sign("nonnegative", self.combined([(-_ONE, difference)]))
+            case CompareOp.EQ:
+                return self._zero(difference)
+            case CompareOp.NE:
+                return self.opposite(self._zero(difference))
+            case _:
+                assert_never(op)
+
+    def _sign(self, sign: str, node: Node) -> Node:
+        value = self.value(node)
+        if isinstance(value, Fraction):
+            return self.constant(value > 0 if sign == "positive" else value >= 0)
+        return self._node((sign, node), _TRUTH, (node,))
+
+    def _zero(self, node: Node) -> Node:
+        value = self.value(node)
+        if isinstance(value, Fraction):
+            return self.constant(not value)
+        opposite = self.combined([(-_ONE, node)])
+        return self._node(("zero", min(node, opposite)), _TRUTH, (node,))
+
+    def equal(self, one: Node, other: Node) -> Node:
+        """Return the condition that two values of one type are equal."""
+        if one == other:
+            return self.constant(True)
+        if self._is_number(one) and self._is_number(other):
+            return self._zero(self.combined([(_ONE, one), (-_ONE, other)]))
+        for here, there in ((one, other), (other, one)):
+            truth = self.value(here)
+            if isinstance(truth, bool):
+                return there if truth else self.opposite(there)
+        return self._node(("=", *sorted((one, other))), _TRUTH, (one, other))
+
+    def _is_number(self, node: Node) -> bool:
+        listed = self.ranges[node].listed
+        return listed is None or all(isinstance(value, Fraction) for _, value in listed)
+
+    def _junction(self, op: DomOp, arguments: Sequence[Node]) -> Node:
+        stop = op is DomOp.OR
+        operands: list[Node] = []
+        for node in arguments:
+            form = self.forms[node]
+            for part in form[1:] if form[0] == op.value else (node,):
+                assert isinstance(part, int)
+                truth = self.value(part)
+                if truth is stop:
+                    return self.constant(stop)
+                if truth is None:
+                    operands.append(part)
+        ordered = tuple(sorted(set(operands)))
+        if not ordered:
+            return self.constant(not stop)
+        return ordered[0] if len(ordered) == 1 else self._node((op.value, *ordered), _TRUTH, ordered)
+
+    def choice(self, condition: Node, then: Node, otherwise: Node) -> Node:
+        """Return `if condition then one else other`; what both have in common is added outside."""
+        if then == otherwise:
+            return then
+        truth = self.value(condition)
+        if truth is not None:
+            return then if truth else otherwise
+        opposite = self.opposite(condition)
+        if opposite < condition:  # one of the two, so that a choice has one form
+            condition, then, otherwise = opposite, otherwise, then
+        form = self.forms[condition]
+        one, other = self.value(then), self.value(otherwise)
+        if isinstance(one, bool) or isinstance(other, bool):
+            if one is True:
+                return self._junction(DomOp.OR, (condition, otherwise))
+            if one is False:
+                return self._junction(DomOp.AND, (self.opposite(condition), otherwise))
+            if other is True:
+                return self._junction(DomOp.OR, (self.opposite(condition), then))
+            return self._junction(DomOp.AND, (condition, then))
+        if not (self._is_number(then) and self._is_number(otherwise)):
+            return self._choice(condition, then, otherwise)
+        if form[0] in ("positive", "nonnegative"):  # `if a > b then a else b` is the maximum
+            difference = self.combined([(_ONE, then), (-_ONE, otherwise)])
+            if difference == form[1]:
+                return self._flat(DomOp.MAX, (then, otherwise))
+            if self.combined([(-_ONE, difference)]) == form[1]:
+                return self._flat(DomOp.MIN, (then, otherwise))
+        (constant, terms), (base, others) = self.sum_of(then), self.sum_of(otherwise)
+        mine, theirs = dict(terms), dict(others)
+        shared = {node: factor for node, factor in mine.items() if theirs.get(node) == factor}
+        if not shared and not base:
+            return self._choice(condition, then, otherwise)
+        rest = self.from_sum(constant - base, {node: c for node, c in mine.items() if node not in shared})
+        left = self.from_sum(_ZERO, {node: c for node, c in theirs.items() if node not in shared})
+        return self.combined([(_ONE, self._choice(condition, rest, left)), (_ONE, self.from_sum(base, shared))])
+
+    def _choice(self, condition: Node, then: Node, otherwise: Node) -> Node:
+        form = ("if", condition, then, otherwise)
+        return self._node(form, self.either([then, otherwise]), (condition, then, otherwise))
+
+    def either(self, nodes: Sequence[Node]) -> Range:
+        """Return a range with the values of all of these expressions."""
+        listed = [values for node in nodes if (values := self.ranges[node].listed) is not None]
+        if len(listed) == len(nodes):
+            every = frozenset[tuple[bool, Value]]().union(*listed)
+            if len(every) <= _MOST_VALUES:
+                return Range(every)
+        if not all(map(self._is_number, nodes)):
+            return _ANY
+        bounds = [self._bounds(node) for node in nodes]
+        lows = [low for low, _, _ in bounds if low is not None]
+        highs = [high for _, high, _ in bounds if high is not None]
+        return Range(
+            None,
+            min(lows) if len(lows) == len(bounds) else None,
+            max(highs) if len(highs) == len(bounds) else None,
+            all(integral for _, _, integral in bounds),
+        )
+
+    # --- renaming -----------------------------------------------------------------------------------------
+
+    def renamed(self, node: Node, names: Mapping[Node, Node], touched: int, known: dict[Node, Node]) -> Node:
+        """Return the expression with leaves renamed; `touched` are the bits of the leaves, `known` earlier results."""
+        if not self.leaves[node] & touched:
+            return node
+        result = known.get(node)
+        if result is None:
+            result = known[node] = self._renamed(node, names, touched, known)
+        return result
+
+    def _renamed(self, node: Node, names: Mapping[Node, Node], touched: int, known: dict[Node, Node]) -> Node:
+        def again(inner: object) -> Node:
+            assert isinstance(inner, int)
+            return self.renamed(inner, names, touched, known)
+
+        match self.forms[node]:
+            case ("input" | "draw", _):
+                return names[node]
+            case ("sum", Fraction() as constant, tuple() as terms):
+                return self.combined([(_ONE, self.constant(constant)), *[(c, again(part)) for part, c in terms]])
+            case ("if", condition, then, otherwise):
+                return self.choice(again(condition), again(then), again(otherwise))
+            case ("not", inner):
+                return self.opposite(again(inner))
+            case (("positive" | "nonnegative") as sign, inner):
+                return self._sign(str(sign), again(inner))
+            case ("zero", inner):
+                return self._zero(again(inner))
+            case ("abs", inner):
+                return self._absolute(again(inner))
+            case ("=", one, other):
+                return self.equal(again(one), again(other))
+            case (str() as name, *operands):
+                op, changed = DomOp(name), [again(each) for each in operands]
+                return self._junction(op, changed) if op in (DomOp.AND, DomOp.OR) else self._flat(op, changed)
+            case form:
+                raise AssertionError(form)
+
+
+# --- One run on expressions -------------------------------------------------------------------------------------------
+
+
+@frozen
+class Draw:
+    """A draw: the text that makes it, what its law does not say by expressions, and its parameters.
+
+    Draws of loops that are unrolled have one `place` in the text.
+    """
+
+    label: int
+    place: object
+    law: object
+    parameters: tuple[Node, ...]
+
+
+@frozen
+class SymbolicRun:
+    """The outputs of a program by slot, its inputs, and its draws in the order of the text, as expressions."""
+
+    table: Table
+    inputs: Mapping[int, Node]
+    outputs: Mapping[int, Node | None]
+    draws: Mapping[Node, Draw]
+
+
+#: The expression that each variable holds, by slot; _UNSET for one that may be unassigned.
+_Values = dict[int, Node]
+
+_UNSET = -1
+
+#: The most instructions that one run executes, and the most branches inside each other.
+_MOST_STEPS, _MOST_DEPTH = 100_000, 300
+
+
+def symbolic_run(flow: Flow, table: Table | None = None) -> SymbolicRun:
+    """Return the outputs of a program as expressions of a `table`; raise NotSymbolic if that is not possible.
+
+    The program never fails then, whatever its inputs are.
+    """
+    if not flow.forward:
+        raise NotSymbolic("it has a `while`")
+    return _Run(flow, table or Table()).run()
+
+
+class _Run:
+    def __init__(self, flow: Flow, table: Table) -> None:
+        self._flow = flow
+        self._table = table
+        self._slots = flow.program.slots
+        self._draws: dict[Node, Draw] = {}
+        self._meets = _meeting_places(flow)
+        self._steps = 0
+
+    def run(self) -> SymbolicRun:
+        program = self._flow.program
+        values: _Values = {}
+        for slot in self._slots:
+            if slot.role is Role.INPUT:
+                values[slot.index] = self._table.leaf("input", slot.index, domain_range(slot))
+            elif slot.initial is not None:
+                values[slot.index] = self._table.constant(slot.initial)
+        inputs = {slot: values[slot] for slot in program.inputs}
+        end = self._executed(self._flow.entry, self._flow.exit_label, values, 0)
+        outputs = {slot: end.get(slot) for slot in program.outputs}
+        if _UNSET in outputs.values():
+            raise NotSymbolic("an output is not always assigned")
+        return SymbolicRun(self._table, inputs, outputs, self._draws)
+
+    def _executed(self, label: int, stop: int, values: _Values, depth: int) -> _Values:
+        """Return the variables at `stop`, through which every way from `label` leads."""
+        flow, table = self._flow, self._table
+        if depth > _MOST_DEPTH:
+            raise NotSymbolic("its branches are too deep")
+        while label != stop:
+            self._steps += 1
+            if self._steps > _MOST_STEPS:
+                raise NotSymbolic("it is too long")
+            instruction = flow.program.instructions[label]
+            match instruction:
+                case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
+                    if isinstance(instruction, Branch):
+                        condition = self._expression(instruction.condition, values)
+                    else:
+                        condition = table.compared(instruction.op, self._form(instruction.difference, values))
+                    truth = table.value(condition)
+                    if truth is not None:
+                        label = flow.landing[then if truth else otherwise]
+                        continue
+                    meet = self._meets[label]
+                    one = self._executed(flow.landing[then], meet, dict(values), depth + 1)
+                    other = self._executed(flow.landing[otherwise], meet, values, depth + 1)
+                    values, label = self._joined(condition, one, other), meet
+                    continue
+                case AssignDom(target=target, value=expr):
+                    slot = self._target(target, values)
+                    values[slot] = self._checked(slot, self._expression(expr, values))
+                case AssignAffine(target=target, value=form):
+                    slot = self._target(target, values)
+                    values[slot] = self._checked(slot, self._form(form, values))
+                case AssignComparison(target=target, difference=difference, op=op):
+                    values[self._target(target, values)] = table.compared(op, self._form(difference, values))
+                case SampleNoise(target=target, law=law, rate=rate, mean=mean, span=span):
+                    slot = self._target(target, values)
+                    noise = self._drawn(label, span, (law, rate), (), Range(None, whole=law.whole))
+                    center = self._checked(slot, self._form(mean, values))
+                    values[slot] = table.combined([(_ONE, center), (_ONE, noise)])
+                case SampleChoice(target=target, arms=arms, span=span):
+                    slot = self._target(target, values)
+                    options = [
+                        (self._expression(value, values), weight) for value, weight in arms if not is_never(weight)
+                    ]
+                    parameters = tuple([self._checked(slot, value) for value, _ in options])
+                    law_ = tuple([weight for _, weight in options])
+                    values[slot] = self._drawn(label, span, law_, parameters, table.either(parameters))
+                case SampleExponential(target=target, rate=rate, values=chosen, scores=scores, span=span):
+                    slot = self._target(target, values)
+                    for value in chosen:
+                        self._checked(slot, table.constant(value))
+                    parameters = tuple([self._expression(score, values) for score in scores])
+                    values[slot] = self._drawn(label, span, (rate, chosen), parameters, _listed(chosen))
+                case Jump() | ExitInstruction():
+                    raise AssertionError("control never stays there")
+                case _:
+                    assert_never(instruction)
+            label = flow.landing[label + 1]
+        return values
+
+    def _joined(self, condition: Node, one: _Values, other: _Values) -> _Values:
+        result: _Values = {}
+        for slot in {**one, **other}:
+            then, otherwise = one.get(slot, _UNSET), other.get(slot, _UNSET)
+            if then == otherwise:
+                result[slot] = then
+            elif _UNSET in (then, otherwise):
+                result[slot] = _UNSET
+            else:
+                result[slot] = self._table.choice(condition, then, otherwise)
+        return result
+
+    def _drawn(self, label: int, place: object, law: object, parameters: tuple[Node, ...], range_: Range) -> Node:
+        node = self._table.leaf("draw", label, range_)
+        draw = Draw(label, place, law, parameters)
+        if self._draws.setdefault(node, draw) != draw:
+            raise NotSymbolic("a draw is reached in several ways")
+        return node
+
+    def _target(self, target: Target, values: _Values) -> int:
+        if target.index is None:
+            return target.slots[0]
+        return self._element(target.slots, target.low, self._expression(target.index, values))
+
+    def _element(self, slots: tuple[int, ...], low: int, index: Node) -> int:
+        point = self._table.value(index)
+        if not isinstance(point, Fraction) or point.denominator != 1 or not 0 <= point - low < len(slots):
+            raise NotSymbolic("an index depends on inputs or draws")
+        return slots[int(point) - low]
+
+    def _checked(self, slot: int, node: Node) -> Node:
+        """Return the expression, which the variable can hold at every input; raise NotSymbolic unless it can."""
+        declared = self._slots[slot].type
+        range_ = self._table.ranges[node]
+        if isinstance(declared, DomType) and not range_.within(declared.values):
+            raise NotSymbolic(f"`{self._slots[slot].name}` may leave its domain")
+        if isinstance(declared, IntType) and not (range_.whole or range_.within(_integers_of(range_))):
+            raise NotSymbolic(f"`{self._slots[slot].name}` may not be an integer")
+        return node
+
+    def _expression(self, expr: DomExpr, values: _Values) -> Node:
+        return expression(self._table, expr, lambda each: self._read(each, values))
+
+    def _read(self, expr: Read | ReadElement, values: _Values) -> Node:
+        if isinstance(expr, Read):
+            return self._held(expr.slot, values)
+        index = self._expression(expr.index, values)
+        listed = self._table.ranges[index].listed
+        if listed is None:
+            raise NotSymbolic("an index depends on inputs or draws")
+        points = [self._table.constant(value) for _, value in sorted(listed, key=str)]
+        result: Node | None = None
+        for point in points:
+            held = self._held(self._element(expr.slots, expr.low, point), values)
+            result = held if result is None else self._table.choice(self._table.equal(index, point), held, result)
+        assert result is not None
+        return result
+
+    def _held(self, slot: int, values: _Values) -> Node:
+        node = values.get(slot, _UNSET)
+        if node == _UNSET:
+            raise NotSymbolic(f"`{self._slots[slot].name}` may be read before it is assigned")
+        return node
+
+    def _form(self, form: AffineExpr, values: _Values) -> Node:
+        return linear(self._table, form.terms, form.constant, lambda each: self._read(each, values))
+
+
+#: The expression that a variable holds.
+Reader = Callable[[Read | ReadElement], Node]
+
+
+def expression(table: Table, expr: DomExpr, read: Reader) -> Node:
+    """Return a DOM or bool expression as a number of the table; raise NotSymbolic if it may fail."""
+    match expr:
+        case Const(value=value):
+            return table.constant(value)
+        case Read() | ReadElement():
+            return read(expr)
+        case Apply(op=op, arguments=arguments):
+            return table.apply(op, [expression(table, argument, read) for argument in arguments])
+        case _:
+            assert_never(expr)
+
+
+def linear(table: Table, terms: Iterable[Term], constant: DomExpr, read: Reader) -> Node:
+    """Return Σ coefficient · variable + constant; raise NotSymbolic unless the coefficients are constants."""
+    summands: list[tuple[Fraction, Node]] = [(_ONE, expression(table, constant, read))]
+    for coefficient, variable in terms:
+        factor = table.value(expression(table, coefficient, read))
+        if not isinstance(factor, Fraction):
+            raise NotSymbolic("a coefficient depends on inputs or draws")
+        summands.append((factor, read(variable)))
+    return table.combined(summands)
+
+
+def condition_node(table: Table, condition: Condition, read: Reader) -> Node:
+    """Return a condition as a number of the table; raise NotSymbolic if it may fail."""
+    match condition:
+        case Concrete(expr=expr):
+            return expression(table, expr, read)
+        case Relation(difference=difference, op=op):
+            return table.compared(op, linear(table, difference.terms, difference.constant, read))
+        case Junction(op=op, left=left, right=right):
+            return table.apply(op, [condition_node(table, left, read), condition_node(table, right, read)])
+        case _:
+            assert_never(condition)
+
+
+def domain_range(slot: Slot) -> Range:
+    """Return the values of the slot's type."""
+    match slot.type:
+        case BoolType():
+            return _TRUTH
+        case DomType(values=values) if len(values) <= _MOST_VALUES or isinstance(values[0], str):
+            return _listed(values)
+        case DomType(values=values):
+            numbers = [value for value in values if isinstance(value, Fraction)]
+            return Range(None, min(numbers), max(numbers), all(value.denominator == 1 for value in numbers))
+        case IntType():
+            return Range(None, whole=True)
+    return _ANY
+
+
+def _integers_of(range_: Range) -> list[Value]:
+    return [v for _, v in range_.listed or () if isinstance(v, Fraction) and v.denominator == 1]
+
+
+def _meeting_places(flow: Flow) -> dict[int, int]:
+    """Return by label the first label after it through which every way to the exit leads (the post-dominator)."""
+    after: dict[int, int] = {flow.exit_label: flow.exit_label}
+    for label in range(flow.exit_label - 1, -1, -1):
+        goals = flow.successors[label]
+        if not goals:
+            after[label] = flow.exit_label
+            continue
+        meet = goals[0]
+        for goal in goals[1:]:
+            other = goal
+            while meet != other:
+                if meet < other:
+                    meet = after[meet]
+                else:
+                    other = after[other]
+        after[label] = meet
+    return after

@@ -1,0 +1,314 @@
+"""Finite inputs by multisets: one row for all orders of the values of interchangeable inputs.
+
+Inputs are cut into *groups*, the blocks of `dipc.program.interchange` and all other inputs alone. A *multiset input*
+has in each group its values in the order of their domain, and represents every input with these values in any order.
+
+Lemma. dd(u) is the least distance of the multiset input of u to one with another answer, where two multiset inputs are
+as far apart as their nearest arrangements.
+
+- Conditions: det and the distance of inputs are unchanged when inputs of a group exchange their values.
+- Proof: arranging u and u' by one order changes no distance, and arranging u' alone changes no answer. So dd(u) is a
+  minimum over the multisets of u' of the least distance over their arrangements.
+- The least distance of two lists of numbers is that of the sorted lists, for the largest and for the sum of the
+  distances: exchanging two values that are in opposite order never makes either smaller. For names, which are equal or
+  not, it is the size of the multiset difference.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import comb, factorial, prod
+
+from dipc.algebra.limits import LimitReached
+from dipc.chain.state import finite_values, same_value
+from dipc.frozen import frozen
+from dipc.program.ideal import Ideal, gap
+from dipc.program.inputs import FiniteInputs
+from dipc.program.interchange import interchangeable
+from dipc.program.metric import Norm
+from dipc.program.program import Program
+from dipc.text.core import Value
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: Values of one group, in the order of its domain.
+Bag = tuple[Value, ...]
+
+#: The values of each group.
+MultisetInput = tuple[Bag, ...]
+
+
+@frozen
+class Group:
+    """Places of inputs that may change places, with the values that each of them can have, in order."""
+
+    places: tuple[int, ...]
+    values: tuple[Value, ...]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers, whose distance is their difference."""
+        return all(isinstance(value, Fraction) for value in self.values)
+
+    @property
+    def size(self) -> int:
+        """The number of multisets."""
+        return comb(len(self.places) + len(self.values) - 1, len(self.places))
+
+    def ordered(self, values: Iterable[Value]) -> Bag:
+        """Return values of this group in the order of its domain."""
+        if self.is_numeric:
+            return tuple(sorted(values))
+        rank = {(type(value), value): number for number, value in enumerate(self.values)}
+        return tuple(sorted(values, key=lambda value: rank[type(value), value]))
+
+    def orders(self, bag: Bag) -> int:
+        """Return the number of different orders of the values."""
+        repeats = Counter((type(value), value) for value in bag)
+        return factorial(len(bag)) // prod(map(factorial, repeats.values()))
+
+
+class Groups:
+    """The groups of a product of finite inputs, in the order of their first places."""
+
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self.groups = tuple(groups)
+
+    @property
+    def size(self) -> int:
+        """The number of multiset inputs."""
+        return prod(group.size for group in self.groups)
+
+    @property
+    def inputs(self) -> int:
+        """The number of inputs, which the multiset inputs represent."""
+        return prod(len(group.values) ** len(group.places) for group in self.groups)
+
+    def __iter__(self) -> Iterator[MultisetInput]:
+        """Yield all multiset inputs, in the order of their first members."""
+        return product(*[combinations_with_replacement(each.values, len(each.places)) for each in self.groups])
+
+    def member(self, bags: MultisetInput) -> tuple[Value, ...]:
+        """Return the first input of a multiset input."""
+        values: dict[int, Value] = {}
+        for group, bag in zip(self.groups, bags, strict=True):
+            values |= zip(group.places, bag, strict=True)
+        return tuple([values[place] for place in range(len(values))])
+
+    def count(self, bags: MultisetInput) -> int:
+        """Return the number of inputs that a multiset input represents."""
+        return prod(group.orders(bag) for group, bag in zip(self.groups, bags, strict=True))
+
+    def replaced(self, bags: MultisetInput, most: int) -> set[MultisetInput]:
+        """Return the other multiset inputs that differ in at most `most` values, counted over all groups."""
+        reached = {bags}
+        newest = {bags}
+        for _ in range(most):
+            newest = {other for each in newest for other in self._replaced_once(each)} - reached
+            reached |= newest
+        return reached - {bags}
+
+    def _replaced_once(self, bags: MultisetInput) -> Iterator[MultisetInput]:
+        for number, (group, bag) in enumerate(zip(self.groups, bags, strict=True)):
+            for place, old in enumerate(bag):
+                if place and bag[place - 1] == old and type(bag[place - 1]) is type(old):
+                    continue
+                rest = (*bag[:place], *bag[place + 1 :])
+                for new in group.values:
+                    if not (new == old and type(new) is type(old)):
+                        changed = group.ordered((*rest, new))
+                        yield (*bags[:number], changed, *bags[number + 1 :])
+
+    def arranged(self, one: Sequence[Value], other: Sequence[Value]) -> tuple[Value, ...]:
+        """Return the values of `other`, in each group in an order that agrees with `one` as often as possible."""
+        result = list(other)
+        for group in self.groups:
+            left = [other[place] for place in group.places]
+            kept: dict[int, Value] = {}
+            for place in group.places:
+                if any(same_value(one[place], value) for value in left):
+                    kept[place] = one[place]
+                    left.pop(next(n for n, value in enumerate(left) if same_value(one[place], value)))
+            for place in group.places:
+                result[place] = kept[place] if place in kept else left.pop(0)
+        return tuple(result)
+
+    def multiset(self, inputs: Sequence[Value]) -> MultisetInput:
+        """Return the multiset input of one input."""
+        return tuple([each.ordered([inputs[place] for place in each.places]) for each in self.groups])
+
+
+def groups_of(program: Program, ideal: Ideal | None, choices: Sequence[Sequence[Value]]) -> Groups | None:
+    """Return the groups of a product of finite inputs, given by the values of each; None if all are single inputs.
+
+    With an `ideal`, right answers and their distances count, too.
+    """
+    core = program.core
+    place = {slot: number for number, slot in enumerate(core.inputs)}
+    groups: list[Group] = []
+    taken: set[int] = set()
+    for block in interchangeable(program, ideal):
+        alike: dict[tuple[tuple[type, Value], ...], list[int]] = {}
+        for slot in block:
+            known = tuple(sorted([(type(value), value) for value in choices[place[slot]]], key=str))
+            alike.setdefault(known, []).append(place[slot])
+        for places in alike.values():
+            if len(places) > 1:
+                domain = finite_values(core.slots[core.inputs[places[0]]])
+                chosen = {(type(value), value) for value in choices[places[0]]}
+                values = tuple([value for value in domain if (type(value), value) in chosen])
+                groups.append(Group(tuple(places), _ordered(values)))
+                taken.update(places)
+    if not groups:
+        return None
+    groups += [Group((number,), tuple(values)) for number, values in enumerate(choices) if number not in taken]
+    return Groups(sorted(groups, key=lambda group: group.places))
+
+
+def _ordered(values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return the values with numbers increasing, others as they are."""
+    numbers = [value for value in values if isinstance(value, Fraction)]
+    return tuple(sorted(numbers)) if len(numbers) == len(values) else tuple(values)
+
+
+# --- Distances --------------------------------------------------------------------------------------------------------
+
+
+def bag_distance(group: Group, norm: Norm, one: Bag, other: Bag) -> Fraction:
+    """Return the least distance of arrangements of two multisets of one group, in the norm."""
+    if one == other:
+        return _ZERO
+    if norm is Norm.DISCRETE:
+        return _ONE
+    if group.is_numeric:
+        return norm.combined([gap(a, b) for a, b in zip(one, other, strict=True)])  # both are in increasing order
+    changed = len(one) - sum((Counter(one) & Counter(other)).values())
+    return Fraction(changed) if norm is Norm.L1 else _ONE
+
+
+class MultisetDistances:
+    """dd of every multiset input of all inputs of a program, whose groups are `groups`."""
+
+    def __init__(self, ideal: Ideal, groups: Groups) -> None:
+        """Compute det of every multiset input; raise DiagnosticError where it is undefined, LimitReached."""
+        most = ideal.program.limits.combinations
+        if groups.size > most:
+            raise LimitReached("combinations", f"the finite inputs have {groups.size} multisets, too many to compare")
+        self._groups = groups
+        self._norm = ideal.metric.norm
+        decisive = ideal.metric.decisive
+        self.answers: dict[MultisetInput, tuple[Value, ...]] = {}
+        #: The outputs that dd depends on, by number: equal answers have equal numbers.
+        self._told: dict[MultisetInput, int] = {}
+        numbers: dict[object, int] = {}
+        ranked: list[tuple[Fraction, MultisetInput, int]] = []
+        for bags in groups:
+            answer = self.answers[bags] = tuple(ideal.values(groups.member(bags)))
+            key = tuple([(type(value), value) for value in decisive(answer)])
+            told = self._told[bags] = numbers.setdefault(key, len(numbers))
+            ranked.append((self._height(bags), bags, told))
+        ranked.sort(key=lambda each: each[0])
+        self._ranked = ranked
+        self._heights = [height for height, _, _ in ranked]
+        self._is_constant = len(numbers) == 1
+        places = sum(len(group.places) for group in groups.groups)
+        #: The most by which the sum of all numbers changes over the distance 1; None if it says nothing.
+        self._steepness = {Norm.L1: _ONE, Norm.LINF: Fraction(places), Norm.DISCRETE: None}[self._norm]
+
+    def _height(self, bags: MultisetInput) -> Fraction:
+        """Return the sum of all numbers, which no other input near by changes much."""
+        numbers = [value for bag in bags for value in bag if isinstance(value, Fraction)]
+        return sum(numbers, _ZERO)
+
+    def dd(self, bags: MultisetInput) -> Fraction | None:
+        """Return dd of the inputs that a multiset input represents; None is infinity."""
+        if self._is_constant:
+            return None
+        own = self._told[bags]
+        height = self._height(bags)
+        start = bisect_left(self._heights, height)
+        best: Fraction | None = None
+        for position in self._outwards(start, height):
+            there, other, told = self._ranked[position]
+            if best is not None and self._steepness is not None and abs(there - height) >= best * self._steepness:
+                break
+            if told == own:
+                continue
+            parts = zip(self._groups.groups, bags, other, strict=True)
+            distance = self._norm.combined([bag_distance(group, self._norm, a, b) for group, a, b in parts])
+            if best is None or distance < best:
+                best = distance
+                if self._norm is Norm.DISCRETE:
+                    break
+        return best
+
+    def _outwards(self, start: int, height: Fraction) -> Iterator[int]:
+        """Yield all positions, those with the nearest heights first."""
+        low, high = start - 1, start
+        heights = self._heights
+        while low >= 0 or high < len(heights):
+            if low < 0 or (high < len(heights) and heights[high] - height <= height - heights[low]):
+                yield high
+                high += 1
+            else:
+                yield low
+                low -= 1
+
+
+# --- Classes ----------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class MultisetClass:
+    """The inputs with the same values in each group: `count` of them, with det and dd of all, and one of them."""
+
+    inputs: tuple[Value, ...]
+    answer: tuple[Value, ...]
+    dd: Fraction | None
+    count: int
+
+
+@frozen
+class MultisetClasses:
+    """The classes of a product of inputs, and the places that may change places."""
+
+    classes: tuple[MultisetClass, ...]
+    alike: tuple[tuple[int, ...], ...]
+
+
+#: A product with more inputs than this is decided by multisets, if there are at most this share of them.
+LEAST_INPUTS, LEAST_SAVED = 64, 4
+
+
+def multiset_classes(program: Program, inputs: FiniteInputs) -> MultisetClasses | None:
+    """Return the classes of a product of inputs, or None if multisets do not help.
+
+    They help programs whose inputs are all finite, with an `ideal` and with enough inputs that may change places.
+    Raises DiagnosticError where det is undefined, LimitReached past a limit.
+    """
+    core = program.core
+    if inputs.count <= LEAST_INPUTS or any(slot.is_symbolic for slot in core.input_slots):
+        return None
+    if len({slot.type for slot in core.input_slots}) == len(core.inputs):
+        return None
+    ideal = Ideal(program)
+    choices = [tuple(dict.fromkeys(values)) for values in inputs.choices]
+    groups = groups_of(program, ideal, choices)
+    if groups is None or groups.size * LEAST_SAVED > groups.inputs:
+        return None
+    if groups.size > program.limits.orbits:
+        return None
+    domain = groups_of(program, ideal, [finite_values(slot) for slot in core.input_slots])
+    assert domain is not None, "larger sets of values have larger groups"
+    distances = MultisetDistances(ideal, domain)
+    classes: list[MultisetClass] = []
+    for bags in groups:
+        member = groups.member(bags)
+        whole = domain.multiset(member)
+        classes.append(MultisetClass(member, distances.answers[whole], distances.dd(whole), groups.count(bags)))
+    alike = tuple([group.places for group in groups.groups if len(group.places) > 1])
+    return MultisetClasses(tuple(classes), alike)
