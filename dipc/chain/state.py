@@ -878,7 +878,15 @@ class NoiseWeight:
         return " and ".join(ends) or "anything"
 
 
-ChoiceWeight = ExponentialWeight | ExpressionWeight | NoiseWeight
+@frozen
+class InputValue:
+    """1 if the finite input in `slot` has this value, else 0: the weight of an option of an input that is left open."""
+
+    slot: int
+    value: Value
+
+
+ChoiceWeight = ExponentialWeight | ExpressionWeight | NoiseWeight | InputValue
 
 
 @frozen

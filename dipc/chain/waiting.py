@@ -75,6 +75,9 @@ _MOST_FOLLOWED, _MOST_OUTCOMES = 8, 64
 
 _BEGINNING = Unfinished(0, ())
 
+#: Instructions that only compute or draw finite values.
+_FOLLOWED = (AssignDom, Branch, SampleChoice, SampleExponential)
+
 
 class Steps:
     """The steps of one exploration, in which finite choices wait until they are read.
@@ -83,12 +86,18 @@ class Steps:
     those of `dipc.chain.step`.
     """
 
-    def __init__(self, flow: Flow, live: Sequence[int], *, kept: int = 0, waiting: bool = True) -> None:
-        """Take the live slots by label; the slots `kept` are never forgotten, and without `waiting` no choice waits."""
+    def __init__(
+        self, flow: Flow, live: Sequence[int], *, kept: int = 0, waiting: bool = True, opened: bool = False
+    ) -> None:
+        """Take the live slots by label; the slots `kept` are never forgotten, and without `waiting` no choice waits.
+
+        With `opened`, inputs may wait, too: a finite input that is left open has its values as options.
+        """
         self._flow = flow
         self._live = live
         self._kept = kept
         self._waits = flow.waits if waiting else frozenset[int]()
+        self._is_plain = not self._waits and not opened
         self._extra = len(flow.program.slots)
         self._codes: dict[int, _Code] = {}
         self._drawn: dict[Waiting, Waiting] = {}
@@ -98,7 +107,7 @@ class Steps:
 
     def first(self, state: State) -> State:
         """Return the initial state with room for an evaluation that is not finished."""
-        if not self._waits:
+        if self._is_plain:
             return state
         return State(
             state.label,
@@ -111,12 +120,12 @@ class Steps:
 
     def progress(self, state: State) -> int:
         """Return how far the instruction of the state is evaluated: states of one label are taken in this order."""
-        value = state.values[self._extra] if self._waits else None
+        value = None if self._is_plain else state.values[self._extra]
         return value.place + 1 if isinstance(value, Unfinished) else 0
 
     def pauses(self, state: State) -> bool:
         """Return True if the next step of the state may read a waiting choice."""
-        return bool(self._waits) and (
+        return not self._is_plain and (
             isinstance(state.values[self._extra], Unfinished)
             or any(type(state.values[slot]) is Waiting for slot in slots_in(self._flow.reads[state.label]))
         )
@@ -133,11 +142,22 @@ class Steps:
             return self._finished(state, reached)
         waiting = state.values[slot]
         assert isinstance(waiting, Waiting)
-        return tuple(
+        chosen = tuple(
             [
                 Successor(self._chosen(state, reached, slot, value), Choice(slot, value, weight, waiting.label))
                 for value, weight in waiting.options
             ]
+        )
+        met = self._met(chosen, waiting.label, 1 << slot, state.label) if self._computes(state, slot) else None
+        return chosen if met is None else (Successor(met, DETERMINISTIC),)
+
+    def _computes(self, state: State, slot: int) -> bool:
+        """Return True if the instruction only computes a variable or a condition from inputs and from the slot."""
+        flow, label = self._flow, state.label
+        return (
+            isinstance(flow.program.instructions[label], _FOLLOWED)
+            and not flow.reads[label] & ~(self._inputs | 1 << slot)
+            and not flow.writes[label] & self._outputs
         )
 
     # --- reading waiting choices --------------------------------------------------------------------------
@@ -182,35 +202,35 @@ class Steps:
     def _executed(self, state: State, instruction: Instruction) -> tuple[Successor, ...]:
         """Return the successors by an instruction that reads no waiting choice."""
         successors = step(self._flow, state, instruction)
-        if state.label not in self._waits or not 1 < len(successors) <= _MOST_OUTCOMES:
+        if state.label not in self._waits:
             return successors
-        met = self._met(state, successors)
+        met = self._met(successors, state.label, 0, state.label)
         return successors if met is None else (Successor(met, DETERMINISTIC),)
 
-    def _met(self, state: State, drawn: tuple[Successor, ...]) -> State | None:
-        """Return the state with the choice waiting, in the variable where its outcomes leave their only trace.
+    def _met(self, drawn: tuple[Successor, ...], origin: int, known: int, label: int) -> State | None:
+        """Return the state with a choice waiting, in the variable where its outcomes leave their only trace.
 
-        This is the variable drawn, unless the next instruction reads it. Then each outcome is followed while it only
-        computes from inputs and from the choice, until all are at one label and differ in one variable. None if they
-        never do.
+        The outcomes are `drawn` by the instruction at `label`, of a choice made at `origin`. They have read inputs and
+        the slots `known` alone. Each outcome is followed while it only computes from inputs and from the choice, until
+        all are at one label and differ in one variable, which the next instruction does not read. None if they never
+        do.
         """
         flow = self._flow
-        target = flow.writes[state.label]
-        runs = [(each.state, target) for each in drawn]
-        for followed in range(_MOST_FOLLOWED * len(runs)):
+        if not 1 < len(drawn) <= _MOST_OUTCOMES or any(self.progress(each.state) for each in drawn):
+            return None
+        runs = [(each.state, known | flow.writes[label]) for each in drawn]
+        for _ in range(_MOST_FOLLOWED * len(runs)):
             label = min(after.label for after, _ in runs)
             if label == flow.exit_label:
                 return None
             if all(after.label == label for after, _ in runs):
                 dead = self._everything & ~self._live[label] & ~self._kept
-                waiting = None
-                if followed or not flow.reads[label] & target:
-                    waiting = self._waiting([after.forget(dead) for after, _ in runs], state.label, drawn)
+                waiting = self._waiting([after.forget(dead) for after, _ in runs], origin, drawn)
                 if waiting is not None:
                     return waiting
             position = next(place for place, (after, _) in enumerate(runs) if after.label == label)
             after, known = runs[position]
-            if not isinstance(flow.program.instructions[label], AssignDom | Branch | SampleChoice | SampleExponential):
+            if not isinstance(flow.program.instructions[label], _FOLLOWED):
                 return None  # a noise would have a mean, and a comparison constraints, that depend on the outcome
             if flow.reads[label] & ~(self._inputs | known) or flow.writes[label] & self._outputs:
                 return None
@@ -226,7 +246,8 @@ class Steps:
     def _waiting(self, runs: Sequence[State], label: int, drawn: Sequence[Successor]) -> State | None:
         """Return the state of which these are the outcomes, if they differ in one variable that may wait."""
         first = runs[0]
-        assert all(other.noises == first.noises and other.guards == first.guards for other in runs)
+        if any(other.noises != first.noises or other.guards != first.guards for other in runs):
+            return None
         differ = [
             slot
             for slot, value in enumerate(first.values)

@@ -29,6 +29,8 @@ from dipc.program.symbolic import (
     expression,
     symbolic_run,
 )
+from dipc.program.transitions import exchanged_by_transitions
+from dipc.program.weights import Weights
 from dipc.text.core import Condition, Read, ReadElement, Slot
 from dipc.text.program import CoreMetric, Gap
 
@@ -51,13 +53,18 @@ def interchangeable(program: Program, ideal: Ideal | None = None) -> tuple[tuple
     if not families or core.requires is not None:
         return ()
     flow = program.flow if not program.flow.places else analyze(core)
-    checks = [_Exchanges(flow, families, {slot: slot for slot in core.inputs})]
+    if program.choices.undecided is not None:
+        return ()
+    weights = program.choices.weights
+    checks = [_Exchanges(flow, families, {slot: slot for slot in core.inputs}, weights)]
     if ideal is not None:
         metric = core.metric or CoreMetric()
         if metric.apart is not None or metric.same is not None:
             return ()
         places = dict(zip(core.inputs, ideal.core.inputs, strict=True))
-        checks.insert(0, _Exchanges(ideal.flow, [[places[slot] for slot in each] for each in families], places))
+        checks.insert(
+            0, _Exchanges(ideal.flow, [[places[slot] for slot in each] for each in families], places, weights)
+        )
     blocks: list[tuple[int, ...]] = []
     for family in families:
         block = [family[0]]
@@ -101,8 +108,11 @@ def _families(program: Program) -> list[list[int]]:
 class _Exchanges:
     """The exchanges of inputs that leave one program unchanged; `places` are its own slots of these inputs."""
 
-    def __init__(self, flow: Flow, families: Sequence[Sequence[int]], places: Mapping[int, int]) -> None:
+    def __init__(
+        self, flow: Flow, families: Sequence[Sequence[int]], places: Mapping[int, int], weights: Weights
+    ) -> None:
         self._flow = flow
+        self._weights = weights
         self._places = places
         self._families = [list(family) for family in families]
         #: The groups of draws that were exchanged last: most likely those of the next exchange.
@@ -111,7 +121,14 @@ class _Exchanges:
     def hold(self, one: int, other: int) -> bool:
         """Return True only if the law of the outputs is unchanged when the two inputs exchange their values."""
         here, there = self._places[one], self._places[other]
-        return self._symbolic is not None and self._unchanged(self._symbolic, here, there)
+        if self._symbolic is not None and self._unchanged(self._symbolic, here, there):
+            return True
+        return (here, there) in self._by_transitions
+
+    @cached_property
+    def _by_transitions(self) -> frozenset[tuple[int, int]]:
+        neighbours = chain.from_iterable(map(pairwise, self._families))
+        return exchanged_by_transitions(self._flow, self._weights, neighbours)
 
     @cached_property
     def _symbolic(self) -> SymbolicRun | None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, simplest, total
 from dipc.algebra.limits import Limits, Meter, Undecided
-from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight, NoiseWeight
+from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight, InputValue, NoiseWeight
 from dipc.claims.expression import ClaimExpression
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -67,6 +67,7 @@ class Weights:
         """
         if isinstance(weight, NoiseWeight):
             return self._interval(weight)
+        assert not isinstance(weight, InputValue), "an input has a value before weights are computed"
         if isinstance(weight, ExpressionWeight):
             # Every state at a `choose` has the same expressions, and hashing them costs more than everything else here.
             seen = self._seen.get(id(weight.expression))

@@ -5,18 +5,20 @@ from __future__ import annotations
 import random
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
 import dipc
 from dipc.algebra.exppoly import total
+from dipc.chain.state import finite_values
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.inputs import FiniteInputs
 from dipc.program.interchange import interchangeable
+from dipc.program.symbolic import symbolic_run
+from dipc.program.transitions import _Search
 from dipc.questions import multisets
 from dipc.questions.privacy.adjacency import MultisetPairs, parse_adjacency, read_pairs
-from dipc.chain.state import finite_values
 
 TRUTH = "exp(eps)/(1 + exp(eps))"
 LIE = "1/(1 + exp(eps))"
@@ -101,12 +103,16 @@ class Sample:
         """A choice that depends on one input."""
         return self.random.choice(
             [
-                f"if x[i] = 1 then {target} <- choose {{ 1 : {TRUTH}, 0 : {LIE} }} "
-                f"else {target} <- choose {{ 0 : {TRUTH}, 1 : {LIE} }} end",
+                (
+                    f"if x[i] = 1 then {target} <- choose {{ 1 : {TRUTH}, 0 : {LIE} }} "
+                    f"else {target} <- choose {{ 0 : {TRUTH}, 1 : {LIE} }} end"
+                ),
                 f"{target} <- choose {{ x[i] : 3/4, 0 : 1/4 }}",
                 f"{target} <- Exp(eps, v in {{0..{self.top}}} : -abs(v - x[i]))",
-                f"b <- choose {{ true : 1/2, false : 1/2 }}; "
-                f"if b then {target} <- x[i] else {target} <- choose {{ 0 : 1/2, 1 : 1/2 }} end",
+                (
+                    f"b <- choose {{ true : 1/2, false : 1/2 }}; "
+                    f"if b then {target} <- x[i] else {target} <- choose {{ 0 : 1/2, 1 : 1/2 }} end"
+                ),
             ]
         )
 
@@ -190,3 +196,136 @@ def test_the_random_programs_are_of_both_kinds():
     found = Counter(check(seed) for seed in range(40))
     assert found[True, True] > 10
     assert found[False, False] > 5
+
+
+# --- distances, counts and pairs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm", ["linf", "l1", "discrete"])
+@pytest.mark.parametrize("domain", ["{0..2}", "{0, 1/2, 3}", "{no, maybe, yes}", "bool"])
+def test_dd_of_multisets_is_dd_of_their_members(norm, domain):
+    middle = {"{no, maybe, yes}": "maybe", "bool": "true"}.get(domain, "1/2" if "/" in domain else "1")
+    program = dipc.load(
+        f"program p; input x[1..3] : {domain}; input w : {{0..1}}; output o : {{0..3}} = 0;"
+        f"metric {{ input: {norm}; }}"
+        "ideal { var k : {0..3} = 0; for i in 1..3 do if x[i] = MID then k <- k + 1 end end;"
+        " if w = 1 and k = 3 then k <- 1 end; o <- k }".replace("MID", middle)
+        + "o <- 0"
+    )
+    ideal = Ideal(program)
+    choices = [finite_values(slot) for slot in program.core.input_slots]
+    groups = multisets.groups_of(program, ideal, choices)
+    assert [group.places for group in groups.groups] == [(0, 1, 2), (3,)]
+    distances, plain = multisets.MultisetDistances(ideal, groups), Distances(ideal)
+    assert groups.inputs == len(all_inputs(program))
+    assert sum(map(groups.count, groups)) == groups.inputs
+    for inputs in all_inputs(program):
+        assert distances.dd(groups.multiset(inputs)) == plain.dd(inputs), inputs
+
+
+def test_classes_represent_every_input_once():
+    program = dipc.load(RESPONSES, n=9)
+    report = dipc.check(program, inputs=[])
+    plain = dipc.check(program, inputs=[], classes=False)
+    assert len(report.rows) == 10
+    assert report.inputs == len(plain.rows) == 512
+    by_input = {tuple(sorted(row.input.values())): row for row in report.rows}
+    assert Counter(tuple(sorted(row.input.values())) for row in plain.rows) == {k: r.count for k, r in by_input.items()}
+    for row in plain.rows[::7]:
+        alike = by_input[tuple(sorted(row.input.values()))]
+        assert (row.verdict, row.probability, row.alpha) == (alike.verdict, alike.probability, alike.alpha)
+
+
+def test_two_groups_of_people_are_two_blocks():
+    program = dipc.load(
+        "program p; input a[1..4], b[1..3] : {0..1}; output o : bool; var s : {0..7} = 0; var y : {0..1};"
+        "ideal { o <- a[1] + a[2] + a[3] + a[4] > b[1] + b[2] + b[3] }"
+        "for i in 1..4 do y <- choose { a[i] : 3/4, 1 - a[i] : 1/4 }; s <- s + y end;"
+        "for i in 1..3 do y <- choose { 1 - b[i] : 2/3, b[i] : 1/3 }; s <- s + y end; o <- s > 3"
+    )
+    blocks = interchangeable(program, Ideal(program))
+    assert [len(block) for block in blocks] == [4, 3]
+
+
+PRIVATE = """
+program p; input x[1..4] : DOMAIN; output o : {0..4}; var y : {0..1}; var s : {0..4} = 0;
+for i in 1..4 do
+  if x[i] = MID then y <- choose { 1 : exp(eps)/(1 + exp(eps)), 0 : 1/(1 + exp(eps)) }
+  else y <- choose { 0 : exp(eps)/(1 + exp(eps)), 1 : 1/(1 + exp(eps)) } end;
+  s <- s + y
+end;
+o <- s
+"""
+
+
+@pytest.mark.parametrize(
+    ("domain", "middle", "adjacent"),
+    [
+        *[("{0..2}", "1", adjacent) for adjacent in ("linf:1", "l1:1", "l1:2", "hamming:1", "hamming:2")],
+        *[("{0, 1/2, 3}", "3", adjacent) for adjacent in ("linf:1", "l1:5/2", "hamming:1")],
+        ("{no, maybe, yes}", "maybe", "hamming:2"),
+    ],
+)
+def test_pairs_of_multisets_are_those_with_adjacent_arrangements(domain, middle, adjacent):
+    program = dipc.load(PRIVATE.replace("DOMAIN", domain).replace("MID", middle))
+    adjacency = parse_adjacency(adjacent, program.core)
+    plain = read_pairs(program, adjacency, None, program.limits)
+    alike = read_pairs(program, adjacency, None, program.limits, alike=True)
+    assert isinstance(alike, MultisetPairs)
+    assert len(alike) == len(plain)
+    multiset = alike.groups.multiset
+    expected = {(multiset(plain.inputs[i]), multiset(plain.inputs[j])) for i, j in plain.ordered}
+    found = {(multiset(alike.inputs[i]), multiset(alike.inputs[j])) for i, j in alike.ordered}
+    # Two orders of one multiset have one law, and say nothing.
+    assert {(one, two) for one, two in expected if one != two} == found
+    texts = {tuple(one.items()) + tuple(two.items()) for one, two in (plain.texts(program, p) for p in plain.ordered)}
+    for pair in alike.ordered:
+        one, two = alike.texts(program, pair)
+        assert tuple(one.items()) + tuple(two.items()) in texts
+
+
+@pytest.mark.parametrize("adjacent", ["hamming:1", "linf:1", "l1:2"])
+@pytest.mark.parametrize("budget", ["eps", "eps/2", "2*eps"])
+def test_privacy_of_multisets_is_privacy_of_all_pairs(adjacent, budget, monkeypatch):
+    program = dipc.load(PRIVATE.replace("DOMAIN", "{0..2}").replace("MID", "1"))
+    report = dipc.check_privacy(program, adjacent, budget=budget)
+    monkeypatch.setattr(multisets, "LEAST_INPUTS", 10_000)
+    plain = dipc.check_privacy(program, adjacent, budget=budget)
+    assert (report.verdict, report.pairs) == (plain.verdict, plain.pairs)
+    assert (report.counterexample is None) == (plain.counterexample is None)
+
+
+def test_nothing_is_said_of_inputs_in_a_file_of_pairs(tmp_path):
+    program = dipc.load(PRIVATE.replace("DOMAIN", "{0..2}").replace("MID", "1"))
+    names = [f"x[{i}]" for i in range(1, 5)]
+    file = tmp_path / "pairs.csv"
+    file.write_text(",".join(names + [f"{name}'" for name in names]) + "\n0,0,0,0,1,0,0,0\n0,0,0,0,0,0,0,1\n")
+    pairs = read_pairs(program, parse_adjacency(str(file), program.core), None, program.limits, alike=True)
+    assert not isinstance(pairs, MultisetPairs)
+    assert len(pairs) == 4
+
+
+# --- growth -----------------------------------------------------------------------------------------------------------
+
+
+def test_classes_grow_with_the_number_of_people():
+    for n in (10, 20, 40):
+        program = dipc.load(RESPONSES, n=n)
+        inputs = FiniteInputs("all", tuple(finite_values(slot) for slot in program.core.input_slots))
+        found = multisets.multiset_classes(program, inputs)
+        assert len(found.classes) == n + 1
+        assert sum(each.count for each in found.classes) == 2**n
+
+
+def test_expressions_and_transitions_grow_with_the_number_of_people():
+    expressions, transitions = [], []
+    for n in (10, 20, 40):
+        program = dipc.load(RESPONSES, n=n)
+        expressions.append(len(symbolic_run(program.flow).table.forms))
+        search = _Search(program.flow, program.choices.weights)
+        assert len(search.found([*pairwise(program.core.inputs)])) == n - 1
+        transitions.append(len(search._known))
+    for small, large in pairwise(expressions):
+        assert large <= 2.5 * small
+    for small, large in pairwise(transitions):
+        assert large <= 4.5 * small

@@ -314,6 +314,7 @@ def test_inputs_of_which_each_is_a_region_of_its_own_are_soon_given_up(monkeypat
         return expand(self, *arguments)
 
     monkeypatch.setattr(explore._Explorer, "_expand", counted)
+    monkeypatch.setattr("dipc.questions.multisets.LEAST_INPUTS", 10**6)  # these inputs are interchangeable
     program = dipc.load(
         """
         program counting; const m = 10; input q[1..m] : {-1..1}; output answer : {no, yes};

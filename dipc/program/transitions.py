@@ -1,0 +1,431 @@
+"""Inputs whose order makes no difference because their transitions commute.
+
+An input is *open* in a state until an instruction reads it, or until no later one does. The transition T(i, v) leads
+from states to those where i is open no more, if the input i has the value v: it gives weights to states. A state where
+i is not open stays as it is.
+
+Lemma. Let every run close its inputs in one order, and let T(i, v)·T(j, w) = T(i, w)·T(j, v) for neighbours i, j of
+this order and all v, w. Then the law of the outputs is unchanged when i and j exchange their values.
+
+- Conditions: the equation holds from each state that can be reached with any values of the inputs before i. The weights
+  are functions of eps, and equal as such.
+- Proof: the law is a product of transitions, one for each input in order, and of the law of the outputs in the states
+  that are left, which does not depend on the inputs. The exchange replaces two neighbouring factors by equal ones.
+- Noise: a state includes the constraints on its noises. For noises held fixed, weights of states are those of choices,
+  and comparisons have weight 1 (`dipc.chain.chain`). So equal weights of states are equal laws.
+- Inputs in between: if j is not the next input, the equation is tested with each combination of values of the inputs
+  between i and j.
+- Consequence: exchanges of neighbours in a block generate every order of its values.
+
+A transition may go on after i is closed. It stops where the states for all values of i are at one label. The two sides
+of the equation may differ there, and be equal a few steps later: they are compared until the next input is read.
+
+Weights are polynomials in the different weights of single choices, which are compared as such first; equal polynomials
+are equal functions. Where they differ, as where weights have to sum to 1, the functions of eps are compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from heapq import heappop, heappush
+from itertools import product
+from typing import assert_never
+
+from dipc.algebra.exppoly import Closed, ExpPoly, total
+from dipc.algebra.limits import Undecided
+from dipc.chain.flow import Flow
+from dipc.chain.state import (
+    Choice,
+    ChoiceWeight,
+    Comparison,
+    Deterministic,
+    Fault,
+    InputValue,
+    State,
+    Waiting,
+    finite_values,
+    slot_set,
+)
+from dipc.chain.waiting import Steps
+from dipc.program.weights import Weights
+from dipc.text.core import Value
+from dipc.text.diagnostic import DiagnosticError
+
+#: The most states that demand one input, the most transitions from single states, and the most combinations of values
+#: of the inputs between two.
+_MOST_STATES, _MOST_ROWS, _MOST_BETWEEN = 1_000, 12_000, 64
+
+#: A polynomial in the weights of choices: integers by the sorted numbers of the weights.
+_Polynomial = dict[tuple[int, ...], int]
+
+#: Weights of states.
+_Weighted = dict[State, _Polynomial]
+
+_UNIT: _Polynomial = {(): 1}
+
+#: A value with its type: true is not the number 1.
+_Key = tuple[type, Value]
+
+
+class _GivenUp(Exception):
+    """The program reads its inputs in several orders, may fail, or has too many states."""
+
+
+def exchanged_by_transitions(
+    flow: Flow, weights: Weights, neighbours: Iterable[tuple[int, int]]
+) -> frozenset[tuple[int, int]]:
+    """Return those pairs of finite inputs whose exchange leaves the law of the outputs unchanged, as far as is seen."""
+    if not flow.forward:
+        return frozenset()
+    return _Search(flow, weights).found([*neighbours])
+
+
+class _Search:
+    def __init__(self, flow: Flow, weights: Weights) -> None:
+        self._flow = flow
+        self._weights = weights
+        slots = flow.program.slots
+        self._finite = [slot for slot in flow.program.inputs if not slots[slot].is_symbolic]
+        self._domains = {slot: finite_values(slots[slot]) for slot in self._finite}
+        self._live = flow.live(flow.program.outputs)
+        self._steps = Steps(flow, self._live, opened=True)
+        self._everything = slot_set(range(len(slots)))
+        self._numbers: dict[Closed, int] = {}
+        self._functions: list[Closed] = []
+        self._opened_by: dict[Waiting, frozenset[int]] = {}
+        self._open_in: dict[State, frozenset[int]] = {}
+        self._known: dict[tuple[State, int], Mapping[_Key, _Weighted]] = {}
+        self._after_state: dict[State, tuple[int | None, list[tuple[State, int | _Key | None]]]] = {}
+
+    def found(self, neighbours: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+        """Return the pairs of `neighbours` that may be exchanged."""
+        try:
+            order, layers = self._layers()
+        except (_GivenUp, Fault, Undecided, DiagnosticError):
+            return frozenset()
+        place = {slot: number for number, slot in enumerate(order)}
+        result: set[tuple[int, int]] = set()
+        for one, other in neighbours:
+            if one not in place and other not in place:
+                result.add((one, other))  # no run reads either
+            elif one in place and other in place:
+                first, last = sorted((place[one], place[other]))
+                try:
+                    if self._commute(order[first : last + 1], layers[first]):
+                        result.add((one, other))
+                except (_GivenUp, Fault, Undecided, DiagnosticError):
+                    continue
+        return frozenset(result)
+
+    def _layers(self) -> tuple[list[int], list[list[State]]]:
+        """Return the order in which inputs are closed, and the states before the transition of each of them."""
+        layer = [self._first()]
+        order: list[int] = []
+        layers: list[list[State]] = []
+        while (slot := self._first_demand(layer)) is not None:
+            order.append(slot)
+            layers.append(layer)
+            after = dict.fromkeys(
+                [there for state in layer for row in self._rows(state, slot).values() for there in row]
+            )
+            layer = [state for state in after if state.label != self._flow.exit_label]
+            if len(layer) > _MOST_STATES:
+                raise _GivenUp
+        return order, layers
+
+    def _first_demand(self, states: Iterable[State]) -> int | None:
+        """Return the input that is read first on some way from these states; None if none reads an open input."""
+        queue = _Queue(self._steps)
+        for state in states:
+            queue.add(state)
+        while (here := queue.pop()) is not None:
+            if here.label == self._flow.exit_label or not self._open(here):
+                continue
+            demand, after = self._next(here)
+            if demand is not None:
+                return demand
+            for there, _ in after:
+                queue.add(there)
+        return None
+
+    def _commute(self, between: Sequence[int], states: Sequence[State]) -> bool:
+        """Return True if the first and the last of these inputs may exchange their values at each of the states."""
+        first, *inner, last = between
+        values = self._domains[first]
+        if values != self._domains[last]:
+            return False
+        combinations = [*product(*[self._domains[slot] for slot in inner])]
+        if len(combinations) > _MOST_BETWEEN:
+            return False
+        return all(
+            self._meet(
+                self._after(state, [(first, v), *zip(inner, middle, strict=True), (last, w)]),
+                self._after(state, [(first, w), *zip(inner, middle, strict=True), (last, v)]),
+            )
+            for number, v in enumerate(values)
+            for w in values[:number]
+            for middle in combinations
+            for state in states
+        )
+
+    def _after(self, state: State, given: Sequence[tuple[int, Value]]) -> _Weighted:
+        """Return the weights of the states after these inputs are read, from one state that demands the first."""
+        reached: _Weighted = {state: _UNIT}
+        for slot, value in given:
+            further: _Weighted = {}
+            for here, weight in reached.items():
+                for there, factor in self._rows(here, slot)[type(value), value].items():
+                    _add(further, there, _product(weight, factor))
+            reached = further
+        return reached
+
+    # --- transitions of single states ---------------------------------------------------------------------
+
+    def _first(self) -> State:
+        given = {slot: self._domains[slot][0] for slot in self._finite}
+        state = self._steps.first(self._flow.first_state(given))
+        for slot in self._finite:
+            options = tuple([(value, InputValue(slot, value)) for value in self._domains[slot]])
+            state = state.assign(slot, Waiting(-1 - slot, options), state.label)
+        return self._tidied(state)
+
+    def _rows(self, state: State, slot: int) -> Mapping[_Key, _Weighted]:
+        """Return T(slot, v) from one state, for each value v."""
+        known = self._known.get((state, slot))
+        if known is None:
+            if len(self._known) >= _MOST_ROWS:
+                raise _GivenUp
+            known = self._known[state, slot] = self._transitions(state, slot)
+        return known
+
+    def _transitions(self, state: State, slot: int) -> Mapping[_Key, _Weighted]:
+        keys = [(type(value), value) for value in self._domains[slot]]
+        if slot not in self._open(state):
+            return {key: {state: _UNIT} for key in keys}
+        done: dict[_Key, _Weighted] = {key: {} for key in keys}
+        #: The weights of pending states, by the value of the input; None before it is read.
+        at: dict[State, dict[_Key | None, _Polynomial]] = {state: {None: _UNIT}}
+        queue = _Queue(self._steps)
+        queue.add(state)
+        while (here := queue.next_one()) is not None:
+            if queue.is_level and not any(slot in self._open(each) for each in at):
+                break
+            queue.pop()
+            weights = at.pop(here)
+            if here.label == self._flow.exit_label:
+                _end(done, here, weights)
+                continue
+            demand, after = self._next(here)
+            if demand not in (None, slot):
+                raise _GivenUp
+            for there, number in after:
+                queue.add(there)
+                onwards = at.setdefault(there, {})
+                for key, polynomial in weights.items():
+                    if isinstance(number, tuple):
+                        _accumulate(onwards, number, polynomial)
+                    else:
+                        _accumulate(
+                            onwards, key, polynomial if number is None else _product({(number,): 1}, polynomial)
+                        )
+            if len(at) > _MOST_STATES:
+                raise _GivenUp
+        for here, weights in at.items():
+            _end(done, here, weights)
+        return done
+
+    def _next(self, state: State) -> tuple[int | None, list[tuple[State, int | _Key | None]]]:
+        """Return the open input that the next step reads, and the next states.
+
+        Each has the number of its weight, None for 1, or the value of the input that leads there.
+        """
+        known = self._after_state.get(state)
+        if known is not None:
+            return known
+        result: list[tuple[State, int | _Key | None]] = []
+        demand = None
+        for after, edge in self._steps.successors(state):
+            there = self._tidied(after)
+            match edge:
+                case Choice(weight=InputValue(slot=slot, value=value)):
+                    demand = slot
+                    result.append((there, (type(value), value)))
+                case Choice(weight=weight):
+                    if self._weights.possible(weight):
+                        result.append((there, self._number(weight)))
+                case Deterministic() | Comparison():
+                    result.append((there, None))
+                case _:
+                    assert_never(edge)
+        self._after_state[state] = demand, result
+        return demand, result
+
+    def _tidied(self, state: State) -> State:
+        if self._steps.progress(state):
+            return state
+        return state.forget(self._everything & ~self._live[state.label])
+
+    def _open(self, state: State) -> frozenset[int]:
+        """Return the inputs that are open in the state."""
+        known = self._open_in.get(state)
+        if known is None:
+            opened = [self._opened(value) for value in state.values if type(value) is Waiting]
+            known = self._open_in[state] = frozenset[int]().union(*opened)
+        return known
+
+    def _opened(self, waiting: Waiting) -> frozenset[int]:
+        known = self._opened_by.get(waiting)
+        if known is None:
+            slots = {weight.slot for _, weight in waiting.options if isinstance(weight, InputValue)}
+            for value, _ in waiting.options:
+                if isinstance(value, Waiting):
+                    slots |= self._opened(value)
+            known = self._opened_by[waiting] = frozenset(slots)
+        return known
+
+    # --- weights ------------------------------------------------------------------------------------------
+
+    def _number(self, weight: ChoiceWeight) -> int:
+        function = self._weights.closed(weight)
+        number = self._numbers.setdefault(function, len(self._functions))
+        if number == len(self._functions):
+            self._functions.append(function)
+        return number
+
+    def _meet(self, one: _Weighted, other: _Weighted) -> bool:
+        """Return True if two weightings are equal, or become equal before another input is read."""
+        if one == other:
+            return True
+        keys: tuple[_Key, _Key] = ((bool, False), (bool, True))
+        at: dict[State, dict[_Key | None, _Polynomial]] = {}
+        queue = _Queue(self._steps)
+        for key, weighted in zip(keys, (one, other), strict=True):
+            for state, polynomial in weighted.items():
+                at.setdefault(state, {})[key] = polynomial
+        ended = {state: at.pop(state) for state in [*at] if state.label == self._flow.exit_label}
+        for state in at:
+            queue.add(state)
+        last = one, other
+        while (here := queue.next_one()) is not None:
+            demand, after = self._next(here)
+            if demand is not None:
+                break
+            queue.pop()
+            weights = at.pop(here)
+            for there, number in after:
+                assert not isinstance(number, tuple)
+                goal = ended if there.label == self._flow.exit_label else at
+                if goal is at:
+                    queue.add(there)
+                onwards = goal.setdefault(there, {})
+                for key_, polynomial in weights.items():
+                    factor = polynomial if number is None else _product({(number,): 1}, polynomial)
+                    _accumulate(onwards, key_, factor)
+            if len(at) > _MOST_STATES:
+                raise _GivenUp
+            if queue.is_level or not at:
+                mine, theirs = ({s: w[key] for s, w in (*at.items(), *ended.items()) if key in w} for key in keys)
+                last = mine, theirs
+                if mine == theirs:
+                    return True
+        return self._equal(*last)
+
+    def _equal(self, one: Mapping[State, _Polynomial], other: Mapping[State, _Polynomial]) -> bool:
+        if one == other:
+            return True
+        return all(
+            self._is_zero(difference)
+            for state in {**one, **other}
+            if (difference := _difference(one.get(state, {}), other.get(state, {})))
+        )
+
+    def _is_zero(self, polynomial: _Polynomial) -> bool:
+        terms: list[Closed] = []
+        for numbers, coefficient in polynomial.items():
+            term: Closed = ExpPoly.constant(Fraction(coefficient))
+            for number in numbers:
+                term = term * self._functions[number]
+            terms.append(term)
+        return total(terms) == 0
+
+
+class _Queue:
+    """States in the order of their places in the text."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+        self._heap: list[tuple[int, int, int, State]] = []
+        self._inside: set[State] = set()
+        self._levels: Counter[tuple[int, int]] = Counter()
+        self._made = 0
+
+    def add(self, state: State) -> None:
+        """Add a state, unless it is inside."""
+        if state not in self._inside:
+            self._inside.add(state)
+            level = state.label, self._steps.progress(state)
+            self._levels[level] += 1
+            self._made += 1
+            heappush(self._heap, (*level, self._made, state))
+
+    @property
+    def is_level(self) -> bool:
+        """Whether all states inside are at one place."""
+        return len(self._levels) == 1
+
+    def next_one(self) -> State | None:
+        """Return the first state, None if there is none."""
+        return self._heap[0][-1] if self._heap else None
+
+    def pop(self) -> State | None:
+        """Remove and return the first state, None if there is none."""
+        if not self._heap:
+            return None
+        label, progress, _, state = heappop(self._heap)
+        self._inside.remove(state)
+        self._levels[label, progress] -= 1
+        if not self._levels[label, progress]:
+            del self._levels[label, progress]
+        return state
+
+
+def _end(done: Mapping[_Key, _Weighted], state: State, weights: Mapping[_Key | None, _Polynomial]) -> None:
+    """Add the weights of a state where a transition ends; weights before the input is read belong to all values."""
+    for key, polynomial in weights.items():
+        for row in done.values() if key is None else (done[key],):
+            _add(row, state, polynomial)
+
+
+def _accumulate(weights: dict[_Key | None, _Polynomial], key: _Key | None, polynomial: _Polynomial) -> None:
+    known = weights.setdefault(key, {})
+    for numbers, coefficient in polynomial.items():
+        known[numbers] = known.get(numbers, 0) + coefficient
+
+
+def _add(weights: _Weighted, state: State, polynomial: _Polynomial) -> None:
+    known = weights.get(state)
+    if known is None:
+        weights[state] = dict(polynomial)
+        return
+    for numbers, coefficient in polynomial.items():
+        known[numbers] = known.get(numbers, 0) + coefficient
+
+
+def _product(one: _Polynomial, other: _Polynomial) -> _Polynomial:
+    if one == _UNIT:
+        return other
+    result: _Polynomial = {}
+    for numbers, coefficient in one.items():
+        for more, factor in other.items():
+            key = tuple(sorted((*numbers, *more)))
+            result[key] = result.get(key, 0) + coefficient * factor
+    return result
+
+
+def _difference(one: _Polynomial, other: _Polynomial) -> _Polynomial:
+    result = dict(one)
+    for numbers, coefficient in other.items():
+        result[numbers] = result.get(numbers, 0) - coefficient
+    return {numbers: coefficient for numbers, coefficient in result.items() if coefficient}
