@@ -55,7 +55,9 @@ OPTIONS: dict[str, _Settings] = {
         "definitions",
     ),
     "--inputs": _texts(
-        'The inputs: all, "q = -1..1", "x in {0, 1/2}", or a CSV file of inputs; may be repeated.', "SPEC"
+        'The inputs: all, "q = -1..1", "x in {0, 1/2}", a CSV file of inputs, or a condition that selects inputs, '
+        '"x >= 0"; may be repeated.',
+        "SPEC",
     ),
     "--inputs~expected": _word("Expect the claim at all inputs of the program.", "all"),
     "--for-all": _text(

@@ -107,7 +107,7 @@ def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, 
     anew = lower(replace(tree, declarations=(*kept, condition)), source, core.overrides, core.only_at)
     chosen = Program(replace(core, selection=anew.requires), program.limits)
     assert anew.requires is not None, "it was read"
-    both = anew.requires if core.requires is None else core.requires.joined(anew.requires)
+    both = anew.requires if core.requires is None else core.requires.conjunction(anew.requires)
     try:
         _ = AllowedInputs(core, both, program.limits).point
     except DiagnosticError as error:

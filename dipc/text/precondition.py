@@ -80,7 +80,7 @@ class Precondition:
         notes = ("inputs that violate `requires` are no inputs of the program: leave the input out, or correct it",)
         return Diagnostic("E0514", where + why, source.excerpt(self.span), "required here", notes)
 
-    def joined(self, other: Precondition) -> Precondition:
+    def conjunction(self, other: Precondition) -> Precondition:
         """Return the conjunction with another condition about the same program."""
         assert self.inputs == other.inputs, "both read all inputs in their order"
         condition = junction(DomOp.AND, self.condition, other.condition, self.span)

@@ -140,7 +140,7 @@ class PrivacyQuestion:
         if chosen is not program and selection is not None:
             if beside:
                 raise selection.unsupported(program.core.source, "a selection of inputs of several programs")
-            both = selection if program.core.requires is None else program.core.requires.joined(selection)
+            both = selection if program.core.requires is None else program.core.requires.conjunction(selection)
             program = Program(replace(chosen.core, requires=both), program.limits)
         plain = None if beside else plain_law.plain_release(two_sided(program))
         #: Whether `program` is a simpler one, whose output has the same law at every input.
