@@ -13,8 +13,9 @@ _ONE = Fraction(1)
 class Bounded(Law):
     """A law with the support [low, high].
 
-    Its densities at x and at x + t have no finite ratio where x + t leaves the support. So a shift of the noise has no
-    finite cost, and the law refuses to give one. The law of factor·N has other ends: the law does not scale.
+    A shift that moves the support has no finite cost: the density is 0 outside of [low, high]. So `shift_cost` counts
+    only together with the condition that x + t is in the support. The law of factor·N has other ends: the law does not
+    scale.
     """
 
     takes_ends = True

@@ -280,7 +280,8 @@ class Law(ABC):
     def shift_cost(self, rate: Fraction) -> Fraction:
         """A c such that the density (mass) at x is at most e^{c·eps·|t|} times the density at x + t.
 
-        This holds for every eps > 0, all x of the support, and all t for which x + t is not below `least`.
+        This holds for every eps > 0, all x of the support, and all t for which x + t is not below `least` and not above
+        `greatest`. Where both are known, no t but 0 is such a t for all x.
         """
         self._lacks("a finite cost of shifts: the ratio of its densities at two places has no bound")
 

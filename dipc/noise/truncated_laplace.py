@@ -50,6 +50,9 @@ class TruncatedLaplace(Bounded):
             return _ZERO, _ZERO
         return rate * max(_ZERO, reach - max(_ZERO, low)), _ONE
 
+    def shift_cost(self, rate: Fraction) -> Fraction:
+        return rate
+
     def variation_bound(self, disk: Fraction) -> Fraction:
         """The square of |eps|/Re eps, at most, as for Laplace noise.
 

@@ -35,6 +35,9 @@ class Uniform(Bounded):
         low, high = (self.low, self.high) if upward else (-self.high, -self.low)
         return _ZERO, max(_ZERO, high - max(reach, low)) / (high - low)
 
+    def shift_cost(self, rate: Fraction) -> Fraction:
+        return _ZERO
+
     def variation_bound(self, disk: Fraction) -> Fraction:
         """1, as the law does not depend on eps."""
         return _ONE

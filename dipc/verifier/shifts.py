@@ -131,13 +131,12 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bo
         outputs = tuple(
             Change(*run.centered(held.terms)) for held in run.outputs(end.state) if isinstance(held, Affine)
         )
-        # Whole noises stay where they are.
+        # Whole noises stay where they are, and so do those between two ends: no shift keeps their support.
         noises = sorted({i for change in (*slacks, *outputs) for i in change.noises})
         if any(isinstance(run.laws[i][0], Normal) for i in noises):
             raise NotDerived("shifts of Gaussian noise have no finite cost")
-        if any(isinstance(run.laws[i][0], Bounded) for i in noises):
-            raise NotDerived("shifts of noise between two ends have no finite cost")
-        rates = {i: run.laws[i][1] for i in noises if not is_whole(run.laws[i][0])}
+        still = {i for i in noises if is_whole(run.laws[i][0]) or isinstance(run.laws[i][0], Bounded)}
+        rates = {i: run.laws[i][1] for i in noises if i not in still}
         growing = frozenset(i for i in rates if run.laws[i][0] is Family.ONE_SIDED)
         exits.append(AlignedExit(slacks, outputs, rates, growing))
     return exits

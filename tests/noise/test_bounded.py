@@ -89,12 +89,21 @@ def test_the_variation_is_bounded_at_complex_eps(law: Law, rate: Fraction, disk:
 
 @pytest.mark.parametrize(("law", "rate"), LAWS)
 def test_false_properties_are_refused(law: Law, rate: Fraction) -> None:
-    for asked in (law.shift_cost, law.sides, law.greatest_density, law.normal_variance):
+    for asked in (law.sides, law.greatest_density, law.normal_variance):
         with pytest.raises(Missing):
             asked(rate)
     assert not any((law.is_positive, law.scales, law.exponential_tails, law.is_subgaussian, law.whole))
     assert pickle.loads(pickle.dumps(law)) == law
     assert law.symmetric is (law.least == -law.greatest)  # type: ignore[operator]
+
+
+@given(bounded_laws(), rates, st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.1, 1.0, 7.0]))
+def test_shifts_within_the_support_have_a_cost(law: Law, rate: Fraction, x: float, y: float, eps: float) -> None:
+    """The supports are constraints of every exit, so that no shift leaves them."""
+    rate = rate if law.takes_rate else ONE
+    own, (low, *_, high) = density(Noise(law, rate, Fraction(0)), eps)
+    here, there = (low + (high - low) * share for share in (x, y))
+    assert own(here) <= exp(float(law.shift_cost(rate)) * eps * abs(there - here)) * own(there) * (1 + 1e-9)
 
 
 def test_laws_with_other_ends_differ() -> None:

@@ -54,7 +54,7 @@ from itertools import islice, product
 from math import gcd, lcm
 
 from dipc.algebra.graph import strongly_connected
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.state import Affine, Constraint, State
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
@@ -872,8 +872,11 @@ def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, in
 def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunction:
     """The function c(m) such that a shift of the noise by t costs at most c(m)·eps·|t|.
 
-    With `rates`, its rate is the one that the mark `rate` represents. Raises Missing where the law has no such cost.
+    With `rates`, its rate is the one that the mark `rate` represents. Raises Missing where the law has no such cost,
+    and OutsideFragment for noise with a greatest value, whose shifts would have to keep it.
     """
+    if law.greatest is not None:
+        raise OutsideFragment(f"shifts of {law.name} noise in a loop are not covered")
     if rates is None:
         return RationalFunction.constant(law.shift_cost(rate))
     assert law.scales, "other rates have no marks"
