@@ -25,7 +25,7 @@ PARTS = {
     "Rows that stand for other inputs": ("exchange",),
     "Every number of queries": ("index_answers", "loops", "every_number"),
     "Privacy for all real inputs": ("clipped", "shifts"),
-    "Claims": ("claims", "rows"),
+    "Claims": ("claims", "rounding", "rows"),
 }
 
 #: Files whose refusals are about texts that are no programs for `dipc` either, or about certificates that are wrong.
