@@ -46,7 +46,7 @@ def interchangeable(program: Program, ideal: Ideal | None = None) -> tuple[tuple
 
     With an `ideal`, the one of the program, right answers and their metric count, too; without one, the law of the
     answer alone. The inputs of a block have one type, and are in order. Inputs in no block may be interchangeable all
-    the same.
+    the same, as those of a program with `requires`, for which the result is empty.
     """
     core = program.core
     families = _families(program)

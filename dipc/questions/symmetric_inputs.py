@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -577,9 +578,12 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     if not isinstance(result, FiniteInputs):
         return None
-    by_multisets = _multiset_table(program, result)
-    if by_multisets is not None:
-        return by_multisets
+    # A certificate can list so many rows, and then rests on no multisets.
+    if classes or not as_given or result.count > ROW_BY_ROW:
+        with suppress(LimitReached):
+            by_multisets = _multiset_table(program, result)
+            if by_multisets is not None:
+                return by_multisets
     if classes is None and result.count <= ROW_BY_ROW:
         return None
     try:

@@ -305,6 +305,14 @@ def test_nothing_is_said_of_inputs_in_a_file_of_pairs(tmp_path):
     assert len(pairs) == 4
 
 
+@pytest.mark.parametrize("condition", ["x[1] <= x[2]", "x[1] + x[2] >= 1"])
+def test_inputs_of_a_program_with_a_precondition_are_decided_one_by_one(condition):
+    program = dipc.load(RESPONSES.replace("output most", f"requires {condition};\noutput most"), n=7)
+    assert interchangeable(program, Ideal(program)) == ()
+    assert interchangeable(program) == ()
+    assert len(dipc.check(program, inputs=[]).rows) == 96  # three quarters of all inputs
+
+
 # --- growth -----------------------------------------------------------------------------------------------------------
 
 
