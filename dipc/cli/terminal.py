@@ -132,7 +132,7 @@ class ProgressBar:
     """A line that shows the current stage, the number of cases done, and the time it has taken.
 
     Call the object with the number of cases done and of all cases (None: unknown). It is silent unless stderr is a
-    terminal, and disappears when the block ends. An alarm renews the line, so that it changes during any computation. A
+    terminal, and disappears when the block ends. A timer redraws the line, so that it changes during any computation. A
     KeyboardInterrupt that leaves the block says how far the work was.
     """
 

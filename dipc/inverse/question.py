@@ -802,7 +802,7 @@ class BetaSolution(Solution):
 
 
 def check_request(question: Question, wanted: Wanted) -> Question:
-    """The question itself, without a free gamma of the claim block where gamma is asked for.
+    """Return `question`; if gamma is `wanted` and the claim block leaves gamma free, without this part of the claim.
 
     Raises DiagnosticError for a question that contradicts itself.
     """

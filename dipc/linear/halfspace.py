@@ -192,7 +192,7 @@ _NOWHERE: Weight = (0, 0)
 
 
 def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | None, int | None]:
-    """The (x, y) with x - y the sum of `terms`, ORIGIN for a missing one; (None, None) if there are none."""
+    """Return the unknowns (x, y) if the sum of `terms` is x - y, with ORIGIN for a missing one; else (None, None)."""
     upper: int | None = None
     lower: int | None = None
     for variable, coefficient in terms:

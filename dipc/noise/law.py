@@ -216,7 +216,7 @@ class Law(ABC):
         self._lacks("an exponential on each side of its mean")
 
     def normal_variance(self, rate: Fraction) -> Fraction:
-        """The variance of X, or of N where that is fixed, in multiples of the square of `normal_unit`.
+        """The variance of X, or of N if it does not depend on eps, in multiples of the square of `normal_unit`.
 
         X is normal, or has masses proportional to a normal density.
         """
