@@ -78,7 +78,7 @@ class _Clamp:
 
 def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
     """The program without its ideal, with its clipped inputs in a box; None if no real input is clipped."""
-    if getattr(tree, "requires", None):
+    if tree.requires:
         return None  # What it requires is about inputs, not about their clamps.
     numbers = {
         name

@@ -159,10 +159,10 @@ def _with_array(tree: Program, name: str, parameter: str) -> Program:
         if declared.initial is None and not own.is_always_given(body):
             raise _NotAnIndex
     numbers = {*own.numbers, *(() if declared.initial is None else (declared.initial,))}
-    if len(own.loops) != 1 or len(numbers) > 1:
+    if len({loop[:3] for loop in own.loops}) != 1 or len(numbers) > 1:
         raise _NotAnIndex
-    ((low, high),) = own.loops
-    _require_domain(tree, declared.type, low, high, numbers, parameter)
+    ((low, high, shift),) = {loop[:3] for loop in own.loops}
+    _require_domain(tree, declared.type, low, high, shift, numbers, parameter)
     declarations: list[Any] = []
     for item in tree.declarations:
         if item is not declared:
@@ -181,7 +181,9 @@ def _number(value: int) -> Expr:
     return Apply("neg", (literal,)) if value < 0 else literal
 
 
-def _require_domain(tree: Program, type_: object, low: int, high: Expr, numbers: set[Expr], parameter: str) -> None:
+def _require_domain(
+    tree: Program, type_: object, low: int, high: Expr, shift: int, numbers: set[Expr], parameter: str
+) -> None:
     """Check that the domain has all indices, and the number, which is not an index."""
     if isinstance(type_, Named):
         bindings = [each for item in tree.declarations if isinstance(item, Domains) for each in item.bindings]
@@ -190,12 +192,12 @@ def _require_domain(tree: Program, type_: object, low: int, high: Expr, numbers:
     if not isinstance(type_, Range):
         raise _NotAnIndex
     first, end, last = integer(type_.low), offset_of(type_.high, parameter), offset_of(high, parameter)
-    if first is None or end is None or last is None or first > low or end < last:
+    if first is None or end is None or last is None or first > low + shift or end < last + shift:
         raise _NotAnIndex
     for number in numbers:
         value, beyond = integer(number), offset_of(number, parameter)
-        below = value is not None and first <= value < low
-        above = beyond is not None and last < beyond <= end
+        below = value is not None and first <= value < low + shift
+        above = beyond is not None and last + shift < beyond <= end
         if not (below or above):
             raise _NotAnIndex
 
@@ -208,7 +210,7 @@ class _Output:
     parameter: str
 
     def __post_init__(self) -> None:
-        self.loops: set[tuple[int, Expr]] = set()
+        self.loops: set[tuple[int, Expr, int, str]] = set()
         self.numbers: set[Expr] = set()
 
     def is_given(self, statement: object) -> bool:
@@ -223,9 +225,10 @@ class _Output:
         """Collect loops and numbers. Raises _NotAnIndex where an index is not followed by an exit."""
         for place, statement in enumerate(block):
             match statement:
-                case Assign(target, Name(index)) if target == Name(self.name):
-                    if loop is None or index != loop.variable:
-                        self.numbers.add(Name(index))  # a number only if it is the parameter, see `_require_domain`
+                case Assign(target, value) if target == Name(self.name):
+                    shift = None if loop is None else offset_of(value, loop.variable)
+                    if loop is None or shift is None:
+                        self.numbers.add(value)  # `_require_domain` tells whether it is one
                         continue
                     low = integer(loop.low)
                     between = list(takewhile(lambda each: not isinstance(each, Exit), block[place + 1 :]))
@@ -236,9 +239,7 @@ class _Output:
                         or self.name in names(tuple(between))
                     ):
                         raise _NotAnIndex
-                    self.loops.add((low, loop.high))
-                case Assign(target, value) if target == Name(self.name):
-                    self.numbers.add(value)
+                    self.loops.add((low, loop.high, shift, loop.variable))
                 case If(_, then, otherwise):
                     self.examine(then, loop)
                     self.examine(otherwise, loop)
@@ -282,7 +283,8 @@ class _Output:
                 self.rewritten(each) for each in node if not (self.is_given(each) and not self._is_index(each))
             )
         if self.is_given(node):
-            return Assign(Element(self.name, node.value), Literal(value=True))
+            (index,) = {name for *_, name in self.loops if offset_of(node.value, name) is not None}
+            return Assign(Element(self.name, Name(index)), Literal(value=True))
         if is_dataclass(node) and not isinstance(node, type):
             return replace(node, **{each.name: self.rewritten(getattr(node, each.name)) for each in fields(node)})
         return node

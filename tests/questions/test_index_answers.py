@@ -63,7 +63,10 @@ def reason_of(source: str) -> str:
 def index_program(chance: random.Random) -> str:
     """A program that gives the first index past a noisy bar, in one of the ways in which people write it."""
     low = chance.choice([1, 0, 2])
-    number, initial = low - 1, chance.random() < 1 / 2
+    shift = chance.choice([0, 0, 1, -1])
+    number, initial = low - 1 + shift, chance.random() < 1 / 2
+    last = {0: "m", 1: "m + 1", -1: "m - 1"}[shift]
+    index = {0: "i", 1: "i + 1", -1: "i - 1"}[shift]
     number_text = str(number)
     bar = chance.choice(["Lap(eps/2, T)", "Lap(eps, T)", "T + Expo(eps/2)"])
     noise = chance.choice(["Lap(eps/4, q[i])", "Lap(eps/3, 2*q[i])", "q[i] + Expo(eps/4)"])
@@ -71,7 +74,7 @@ def index_program(chance: random.Random) -> str:
     named = chance.random() < 1 / 3
     beside = chance.random() < 1 / 3
     again = "t <- Lap(eps/2, T);" if chance.random() < 1 / 4 else ""
-    give = "o <- i;" + (" seen <- true;" if beside else "") + " exit"
+    give = f"o <- {index};" + (" seen <- true;" if beside else "") + " exit"
     branch = (
         f"if {test} then {give} end; {again}"
         if chance.random() < 1 / 2
@@ -79,9 +82,9 @@ def index_program(chance: random.Random) -> str:
     )
     return f"""
     program first; const m = 3, T = {chance.randint(-2, 2)};
-    {f"domain place = {{{number}..m}};" if named else ""}
+    {f"domain place = {{{number}..{last}}};" if named else ""}
     input q[{low}..m] : real;
-    output o : {"place" if named else f"{{{number}..m}}"}{f" = {number_text}" if initial else ""};
+    output o : {"place" if named else f"{{{number}..{last}}}"}{f" = {number_text}" if initial else ""};
     {"output seen : bool = false;" if beside else ""}
     var t, v : real; var n : {{0..1}} = 0;
     t <- {bar};
@@ -98,7 +101,7 @@ def require_same_law(source: str, most: int, chance: random.Random) -> None:
         own, array = dipc.load(source, m=m), text.instance(m)
         point = {name: Fraction(chance.randint(-6, 6), 2) for name in own.inputs}
         others = [{"seen": True}, {"seen": False}] if "seen" in own.outputs else [{}]
-        for index in range(answer.low - 1, m + 1):
+        for index in range(answer.low - 1 + answer.shift, m + 1 + answer.shift):
             for beside in others:
                 elements = answer.elements(str(index), m)
                 expected = own.closed_probability(point, {"o": index, **beside})
@@ -207,7 +210,11 @@ HOSTILE = {
         ("{0..m} = 0", "{-1..m} = 0"),
         ("ideal { for", "ideal { place <- -1; for"),
     ),
-    "a successor": (("{0..m}", "{0..m + 1}"), ("place <- i; exit", "place <- i + 1; exit")),
+    "twice the index": (("{0..m}", "{0..2*m}"), ("place <- i; exit", "place <- i + i; exit")),
+    "a successor in the ideal alone": (
+        ("{0..m}", "{0..m + 1}"),
+        ("place <- i; exit end end }", "place <- i + 1; exit end end }"),
+    ),
     "a metric of answers": (("claim {", "metric { output: l1; } claim {"),),
     "a later start": (("for i in 1..m do\n  noisy", "for i in 2..m do\n  noisy"),),
     "a smaller domain": (("{0..m}", "{0..3}"),),
@@ -325,3 +332,16 @@ def test_certificates_are_accepted(kind: str, question: list[str], tmp_path: Pat
     accepted = check_text(certificate.read_text(encoding="utf-8"))
     assert accepted.complete
     assert accepted.verdict == ("accurate" if command == "check" else "private")
+
+
+@pytest.mark.parametrize(
+    ("returned", "otherwise"),
+    [("i + 1", "0"), ("i", "len(q)"), ("i", "-1"), ("i - 1", "len(q) + 3"), ("True", "False")],
+)
+def test_python_functions_that_return_in_the_loop(returned: str, otherwise: str, tmp_path: Path) -> None:
+    path = tmp_path / "p.py"
+    source = PYTHON.replace("return i\n", f"return {returned}\n").replace("return None", f"return {otherwise}")
+    path.write_text(source, encoding="utf-8")
+    program = dipc.load(f"{path}::first")
+    assert check_for_all(program, "m").report.verdict is Verdict.ACCURATE
+    assert check_privacy_for_all(program, "m", "linf:1").verdict.value == "private"

@@ -5,6 +5,7 @@ An output that says which query was chosen,
     output o : {0..m} = 0;   for i in 1..m do ... o <- i; exit ... end,
 
 becomes the array `output o[1..m] : bool = false`, and `o <- i` becomes `o[i] <- true`, in the program and in its ideal.
+An answer `o <- i + c` with one number c is an index as well: that of a loop from low + c on.
 
 **Conditions.** On each path, o first holds one number that is no index. It is assigned at most one index, by a loop
 whose variable it is, and the path then exits before the next iteration without assigning o again. All these loops have
@@ -38,14 +39,18 @@ _TRUE, _FALSE = ast.Truth(value=True), ast.Truth(value=False)
 
 @frozen
 class IndexAnswer:
-    """An output that holds an index: its name, and the first index."""
+    """An output that holds an index plus `shift`: its name, and the first index."""
 
     name: str
     low: int
+    shift: int = 0
 
     def elements(self, answer: str, number: int) -> Mapping[str, str]:
         """Return the elements of the array for the answer `answer` of a loop up to `number`, as texts."""
-        return {f"{self.name}[{i}]": "true" if str(i) == answer else "false" for i in range(self.low, number + 1)}
+        return {
+            f"{self.name}[{i}]": "true" if str(i + self.shift) == answer else "false"
+            for i in range(self.low, number + 1)
+        }
 
 
 @frozen
@@ -101,8 +106,7 @@ def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
         for node in walk(bodies)
         if isinstance(node, ast.Assign)
         and isinstance(node.target, ast.Name)
-        and isinstance(node.value, ast.Name)
-        and node.value.name in loops
+        and any(_shift_of(node.value, variable) is not None for variable in loops)
     }
     for declaration in tree.declarations:
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:
@@ -149,7 +153,12 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.Pr
     array = replace(declared, declarators=(own,), type=ast.BaseTypeExpr(ast.BaseType.BOOL), initial=_FALSE)
     place = tree.declarations.index(declared)
     declarations[place:place] = [array, *([replace(declared, declarators=others)] if others else [])]
-    return replace(tree, declarations=tuple(declarations), body=body), IndexAnswer(name, answer.low)
+    return replace(tree, declarations=tuple(declarations), body=body), IndexAnswer(name, answer.low, answer.shift or 0)
+
+
+def _shift_of(value: ast.Expr, variable: str) -> int | None:
+    """Return the c if the value is the variable + c, else None."""
+    return last_offset(value, variable)
 
 
 def _require_unread(node: object, name: str, where: str) -> None:
@@ -200,6 +209,7 @@ class _Answer:
     number: int | str | None
     low: int | None = None
     last: ast.Expr | None = None
+    shift: int | None = None
 
     def rewritten(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
         """Return the statements of the program, or of its ideal, with the array. Raises _Refused."""
@@ -216,13 +226,15 @@ class _Answer:
         """Return True if a domain has all indices and the other number, which is no index."""
         first, end, last = _literal(low), last_offset(high, self.parameter), last_offset(self.last, self.parameter)
         assert self.low is not None, "there is a loop"
-        if first is None or end is None or last is None or first > self.low or end < last:
+        assert self.shift is not None, "it gives the index plus a number"
+        least = self.low + self.shift
+        if first is None or end is None or last is None or first > least or end < last + self.shift:
             return False
         if self.number is None:
             return True
         if isinstance(self.number, int):
-            return first <= self.number < self.low
-        return last < int(self.number.removeprefix(self.parameter)) <= end
+            return first <= self.number < least
+        return last + self.shift < int(self.number.removeprefix(self.parameter)) <= end
 
     def _block(
         self, block: tuple[ast.Statement, ...], held: frozenset[str], loop: ast.For | None
@@ -274,12 +286,15 @@ class _Answer:
         """Return the statements in place of an assignment to the output, and what is assigned afterwards."""
         if _INDEX in held:
             raise _Refused(f"`{self.name}` is assigned again after it was given the index")
-        if loop is not None and is_name(statement.value, loop.variable):
+        shift = None if loop is None else _shift_of(statement.value, loop.variable)
+        if loop is not None and shift is not None:
             low = _literal(loop.low)
             if low is None or self.low not in (None, low) or self.last not in (None, loop.high):
                 raise _Refused(f"the loops that give `{self.name}` their index do not have the same first and last one")
-            self.low, self.last = low, loop.high
-            element = ast.Element(self.name, statement.value, statement.target.span)
+            if self.shift not in (None, shift):
+                raise _Refused(f"`{self.name}` is given the index plus different numbers")
+            self.low, self.last, self.shift = low, loop.high, shift
+            element = ast.Element(self.name, ast.Name(loop.variable), statement.target.span)
             return [replace(statement, target=element, value=_TRUE)], frozenset({_INDEX} if held else ())
         number = _of_no_index(statement.value, self.parameter)
         if self.number not in (None, number):
