@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from math import floor
 from typing import Unpack
 
 import flint
@@ -673,10 +674,21 @@ def _of_integers(
     return inequalities, [cases for cases in left if cases.rows]
 
 
+#: The most distances of a class that is bounded.
+_MOST_DISTANCES = 24
+
+
+def _distances(case: ClassCase) -> range:
+    """The integer distances that are examined one by one: the first ones, or all of a bounded class if they are few."""
+    greatest = case.goal.greatest
+    few = greatest is not None and FIRST_DISTANCES.stop <= greatest <= _MOST_DISTANCES
+    return range(1, floor(greatest) + 1) if few and greatest is not None else FIRST_DISTANCES
+
+
 def _far_need(case: ClassCase, engine: Engine, factor: Fraction) -> bool:
     """Whether it is proved that distances beyond the first ones need at most `factor`."""
     try:
-        return factor > 0 and engine.run(case.proved_from(FIRST_DISTANCES.stop, factor))
+        return factor > 0 and engine.run(case.proved_from(_distances(case).stop, factor))
     except Undecided:
         return False
 
@@ -685,13 +697,15 @@ def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistance
     """The inequalities of a case at its first integer distances, and their limits far away."""
     small: list[Inequality] | None = []
     exact: list[Inequality] = []
-    for distance in FIRST_DISTANCES:
+    for distance in _distances(case):
         steps: list[ProofStep] = []
+        needs_nothing = False
         with suppress(Undecided):
             certain, choice = case.least_at_distance(distance, partial(peaks.needed, case.number))
             steps = [*certain, *(one for proof in choice.proofs for one in proof.steps)]
+            needs_nothing = not steps and choice.needed is not None  # no input of the class is at this distance
         found = _measured(case, steps, engine, peaks)
-        if not found:
+        if not found and not needs_nothing:
             small = None
             continue
         exact += [claimed for claimed in found if claimed.exact]
