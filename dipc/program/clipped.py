@@ -73,6 +73,13 @@ class Clipped:
     program: Program
     ranges: tuple[Extent, ...]
 
+    def contains(self, point: Sequence[object]) -> bool:
+        """Return True if an input, with its values in order, is in the box."""
+        return all(
+            side == EVERYTHING or (isinstance(value, Fraction) and side.nearest(value) == value)
+            for side, value in zip(self.ranges, point, strict=True)
+        )
+
     @property
     def integers(self) -> frozenset[int]:
         """The places of the int inputs."""

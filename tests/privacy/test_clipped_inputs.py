@@ -430,3 +430,21 @@ def test_python(tmp_path: Path) -> None:
     path.write_text(PYTHON, encoding="utf-8")
     found = constant(dipc.load(f"{path}::mean", n=10), "hamming:1")
     assert found.proved == found.refuted_below == F(1)
+
+
+@pytest.mark.parametrize("delta", ["0", "1/10", "1/2", "9/10"])
+def test_pairs_beyond_the_box_have_the_laws_of_the_program(delta: str) -> None:
+    """Outside of [5, 6] nothing changes: two inputs near 0 have one law, whatever pairs are tried."""
+    source = "program p; input x : real; output o : bool; var r : real; r <- Lap(eps, min(max(x, 5), 6)); o <- r >= 3"
+    question = PrivacyQuestion(
+        dipc.load(source), "hamming:1", "all", Engine(dipc.load(source).measurer, dipc.load(source).limits)
+    )
+    found = question.decide(read_claim(question.program, "eps", delta, None))
+    assert found.verdict is PrivacyVerdict.PRIVATE
+    small = dipc.check_privacy(dipc.load(source), "hamming:1", inputs="x in {0, 1}", budget="eps/100")
+    assert small.verdict is PrivacyVerdict.PRIVATE
+    far = dipc.check_privacy(dipc.load(source), "hamming:1", inputs="all", budget="eps/100", delta=delta)
+    if far.counterexample is not None:
+        ends = (far.counterexample.input, far.counterexample.adjacent)
+        one, two = (F(str(end["x"])) for end in ends)
+        assert min(max(one, F(5)), F(6)) != min(max(two, F(5)), F(6))

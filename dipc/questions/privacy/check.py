@@ -233,7 +233,9 @@ class PrivacyQuestion:
         if self._table is None or self._table.pairs is not pairs:
             tables, inputs, progress = [], pairs.inputs, self.subject.progress
             for given, runs in self.parts:
-                program = given if self._box is None else self._box.program
+                # Beyond the box the program in it has other laws.
+                in_box = self._box is not None and all(map(self._box.contains, inputs))
+                program = self._box.program if self._box is not None and in_box else given
                 is_finite = program.core.has_finite_outputs
                 table = (
                     law_table(program, inputs, self.engine, progress) if is_finite else integer_table(program, inputs)
