@@ -245,6 +245,25 @@ if yes >= n/2 then most <- true end
 _COIN = ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))")
 
 
+#: Whether most of n people have the bit, from their randomized responses, kept in a list.
+_PEOPLE = """
+program people;
+const n = 30;
+input x[1..n] : {0..1};
+output most : bool;
+var y[1..n] : {0..1};
+var s : {0..n} = 0;
+ideal { var k : {0..n} = 0; for i in 1..n do k <- k + x[i] end; most <- 2*k > n }
+claim { alpha: 0; beta: 9/10; }
+for i in 1..n do
+  if x[i] = 1 then y[i] <- choose { 1 : exp(eps)/(1 + exp(eps)), 0 : 1/(1 + exp(eps)) }
+  else y[i] <- choose { 0 : exp(eps)/(1 + exp(eps)), 1 : 1/(1 + exp(eps)) } end
+end;
+for i in 1..n do s <- s + y[i] end;
+most <- 2*s > n
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A probability in closed form at one eps, enclosed, and how to find it otherwise."""
@@ -723,6 +742,33 @@ def running_maximum() -> Answer:
     return _maximum(dipc.load(MECHANISMS["noisy_max"].path, m=16).closed_probability({"q": _SIXTEEN}, {"out": 1}))
 
 
+def _people(n: int) -> Answer:
+    """Randomized response of n people at all 2^n inputs, and the probability that most say yes where a third do."""
+    program = dipc.load(_PEOPLE, n=n)
+    report = dipc.check(program, inputs=[])
+    if len(report.rows) != n + 1 or report.inputs != 2**n:
+        raise RuntimeError(f"{len(report.rows)} classes of {report.inputs} inputs")
+    ones = n // 3
+    found = program.closed_probability({"x": [int(i < ones) for i in range(n)]}, {"most": True})
+    kept, turned = _binomial(ones, 1 / (1 + math.exp(-1))), _binomial(n - ones, 1 / (1 + math.exp(1)))
+    return _answer(found, _ONE, lambda: float(np.convolve(kept, turned)[n // 2 + 1 :].sum()))
+
+
+def people_15() -> Answer:
+    """Randomized response of 15 people, kept in a list."""
+    return _people(15)
+
+
+def people_30() -> Answer:
+    """Randomized response of 30 people, kept in a list."""
+    return _people(30)
+
+
+def people_100() -> Answer:
+    """Randomized response of 100 people, kept in a list."""
+    return _people(100)
+
+
 #: By name; see `benchmarks.targets`.
 TASKS: Mapping[str, Callable[[], Answer]] = {
     task.__name__: task
@@ -763,6 +809,9 @@ TASKS: Mapping[str, Callable[[], Answer]] = {
         responses_400,
         responses_5000,
         most_5000,
+        people_15,
+        people_30,
+        people_100,
         grid_4,
         grid_6,
     )
