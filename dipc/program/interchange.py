@@ -18,12 +18,12 @@ from dipc.chain.flow import Flow, analyze
 from dipc.program.ideal import Ideal
 from dipc.program.program import Program
 from dipc.program.symbolic import (
-    Draw,
+    ExpressionTable,
     Node,
     NotSymbolic,
     Reader,
+    SymbolicDraw,
     SymbolicRun,
-    Table,
     condition_node,
     domain_range,
     expression,
@@ -35,7 +35,7 @@ from dipc.text.core import Condition, Read, ReadElement, Slot
 from dipc.text.program import CoreMetric, Gap
 
 #: Makes an expression of a table, with the expressions that variables hold.
-_Maker = Callable[[Table, Reader], Node]
+_Maker = Callable[[ExpressionTable, Reader], Node]
 
 #: The most groups of draws for which every way to exchange some of them is tried.
 _MOST_GROUPS = 3
@@ -138,9 +138,9 @@ class _Exchanges:
             return None
 
     @cached_property
-    def _groups(self) -> list[list[Draw]]:
+    def _groups(self) -> list[list[SymbolicDraw]]:
         """The draws that one place of the text makes, for each place with several draws."""
-        groups: dict[object, list[Draw]] = {}
+        groups: dict[object, list[SymbolicDraw]] = {}
         for draw in self._symbolic.draws.values() if self._symbolic is not None else ():
             groups.setdefault(draw.place, []).append(draw)
         return [sorted(each, key=lambda draw: draw.label) for each in groups.values() if len(each) > 1]
@@ -172,7 +172,7 @@ class _Exchanges:
 
 
 def _exchanged_draws(
-    table: Table, group: Sequence[Draw], family: Sequence[int], one: int, other: int
+    table: ExpressionTable, group: Sequence[SymbolicDraw], family: Sequence[int], one: int, other: int
 ) -> dict[Node, Node]:
     """Return the exchange of the draws made for one member of the family with those made for another.
 
@@ -229,7 +229,7 @@ def condition_is_unchanged(condition: Condition, slots: Sequence[Slot], one: int
 
 
 def _same_after(make: _Maker, slots: Sequence[Slot], exchanged: Mapping[int, int]) -> bool:
-    table = Table()
+    table = ExpressionTable()
     leaves = {slot.index: table.leaf("input", slot.index, domain_range(slot)) for slot in slots}
 
     def read(expr: Read | ReadElement) -> Node:

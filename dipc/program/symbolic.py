@@ -1,7 +1,7 @@
 """The outputs of a program as expressions over its inputs and draws, equal up to the order of sums and the like.
 
-A `Table` interns expressions as numbers. Two expressions with one number have the same value for all inputs and draws.
-Sums, products, `min`, `max`, `and`, `or` and `=` have their operands in one order, and sums are flat, so that
+An `ExpressionTable` interns expressions as numbers. Two expressions with one number have the same value for all inputs
+and draws. Sums, products, `min`, `max`, `and`, `or` and `=` have their operands in one order, and sums are flat, so that
 `x[1] + x[2]` and `x[2] + x[1]` have one number. The converse does not hold: different numbers prove nothing.
 
 `symbolic_run` executes a program once, on expressions. A branch whose condition is an expression is executed on both
@@ -72,7 +72,7 @@ class NotSymbolic(Exception):
 
 
 @frozen
-class Range:
+class ValueRange:
     """Values that an expression may have: listed ones, or all numbers of an interval, integers if it is `whole`."""
 
     listed: frozenset[tuple[bool, Value]] | None
@@ -80,7 +80,7 @@ class Range:
     high: Fraction | None = None
     whole: bool = False
 
-    def within(self, domain: Iterable[Value]) -> bool:
+    def is_within(self, domain: Iterable[Value]) -> bool:
         """Return True only if every value is in the domain."""
         known = {(isinstance(value, bool), value) for value in domain}
         if self.listed is not None:
@@ -91,12 +91,12 @@ class Range:
         return all((False, Fraction(number)) in known for number in range(int(start), int(self.high // 1) + 1))
 
 
-_ANY = Range(None)
-_TRUTH = Range(frozenset({(True, True), (True, False)}))
+_ANY = ValueRange(None)
+_TRUTH = ValueRange(frozenset({(True, True), (True, False)}))
 
 
-def _listed(values: Iterable[Value]) -> Range:
-    return Range(frozenset([(isinstance(value, bool), value) for value in values]))
+def _listed(values: Iterable[Value]) -> ValueRange:
+    return ValueRange(frozenset([(isinstance(value, bool), value) for value in values]))
 
 
 #: An expression by its number in a table.
@@ -106,7 +106,7 @@ Node = int
 Sum = tuple[Fraction, tuple[tuple[Node, Fraction], ...]]
 
 
-class Table:
+class ExpressionTable:
     """Expressions by number; a number is made once for each form.
 
     A form is a tuple: ("constant", value), ("input", slot), ("draw", label), ("sum", constant, terms), ("if",
@@ -116,12 +116,12 @@ class Table:
 
     def __init__(self) -> None:
         self.forms: list[tuple[object, ...]] = []
-        self.ranges: list[Range] = []
+        self.ranges: list[ValueRange] = []
         self.leaves: list[int] = []
         self._numbers: dict[tuple[object, ...], Node] = {}
         self._bits: dict[tuple[str, int], int] = {}
 
-    def _node(self, form: tuple[object, ...], range_: Range, children: Iterable[Node] = (), own: int = 0) -> Node:
+    def _node(self, form: tuple[object, ...], range_: ValueRange, children: Iterable[Node] = (), own: int = 0) -> Node:
         key = form if form[0] != "constant" else (*form, type(form[1]))
         number = self._numbers.get(key)
         if number is None:
@@ -141,7 +141,7 @@ class Table:
         """Return the expression that has this value."""
         return self._node(("constant", value), _listed([value]))
 
-    def leaf(self, kind: str, number: int, range_: Range) -> Node:
+    def leaf(self, kind: str, number: int, range_: ValueRange) -> Node:
         """Return an input, by slot, or a draw, by label, with the values that it may have."""
         return self._node((kind, number), range_, own=self.bit(kind, number))
 
@@ -193,7 +193,7 @@ class Table:
                 terms[part] = terms.get(part, _ZERO) + factor * coefficient
         return self.from_sum(constant, terms)
 
-    def _sum_range(self, constant: Fraction, terms: Sequence[tuple[Node, Fraction]]) -> Range:
+    def _sum_range(self, constant: Fraction, terms: Sequence[tuple[Node, Fraction]]) -> ValueRange:
         low: Fraction | None = constant
         high: Fraction | None = constant
         whole = constant.denominator == 1
@@ -204,7 +204,7 @@ class Table:
                 least, most = most, least
             low = None if low is None or least is None else low + coefficient * least
             high = None if high is None or most is None else high + coefficient * most
-        return Range(None, low, high, whole)
+        return ValueRange(None, low, high, whole)
 
     def _bounds(self, node: Node) -> tuple[Fraction | None, Fraction | None, bool]:
         """Return the least and the greatest value of a number, and whether it is an integer."""
@@ -280,7 +280,7 @@ class Table:
             return ordered[0]
         return self._node((op.value, *ordered), self._operation_range(op, ordered), ordered)
 
-    def _operation_range(self, op: DomOp, operands: Sequence[Node]) -> Range:
+    def _operation_range(self, op: DomOp, operands: Sequence[Node]) -> ValueRange:
         bounds = [self._bounds(node) for node in operands]
         lows = [low for low, _, _ in bounds if low is not None]
         highs = [high for _, high, _ in bounds if high is not None]
@@ -292,15 +292,15 @@ class Table:
             for least, most in zip(lows, highs, strict=True):
                 ends = [low * least, low * most, high * least, high * most]
                 low, high = min(ends), max(ends)
-            return Range(None, low, high, whole)
+            return ValueRange(None, low, high, whole)
         best = min if op is DomOp.MIN else max
         listed = [self.ranges[node].listed for node in operands]
         if all(values is not None for values in listed):
             every = frozenset[tuple[bool, Value]]().union(*[values for values in listed if values is not None])
             low, high = best(lows), best(highs)
             kept = [pair for pair in every if isinstance(pair[1], Fraction) and low <= pair[1] <= high]
-            return Range(frozenset(kept))
-        return Range(None, best(lows), best(highs), whole)
+            return ValueRange(frozenset(kept))
+        return ValueRange(None, best(lows), best(highs), whole)
 
     def _absolute(self, node: Node) -> Node:
         opposite = self.combined([(-_ONE, node)])
@@ -309,7 +309,7 @@ class Table:
             return self._node(("abs", min(node, opposite)), _ANY, (node,))
         most = max(-low, high)
         least = max(low, -high, _ZERO)
-        return self._node(("abs", min(node, opposite)), Range(None, least, most, whole), (node,))
+        return self._node(("abs", min(node, opposite)), ValueRange(None, least, most, whole), (node,))
 
     # --- conditions ---------------------------------------------------------------------------------------
 
@@ -432,19 +432,19 @@ class Table:
         form = ("if", condition, then, otherwise)
         return self._node(form, self.either([then, otherwise]), (condition, then, otherwise))
 
-    def either(self, nodes: Sequence[Node]) -> Range:
+    def either(self, nodes: Sequence[Node]) -> ValueRange:
         """Return a range with the values of all of these expressions."""
         listed = [values for node in nodes if (values := self.ranges[node].listed) is not None]
         if len(listed) == len(nodes):
             every = frozenset[tuple[bool, Value]]().union(*listed)
             if len(every) <= _MOST_VALUES:
-                return Range(every)
+                return ValueRange(every)
         if not all(map(self._is_number, nodes)):
             return _ANY
         bounds = [self._bounds(node) for node in nodes]
         lows = [low for low, _, _ in bounds if low is not None]
         highs = [high for _, high, _ in bounds if high is not None]
-        return Range(
+        return ValueRange(
             None,
             min(lows) if len(lows) == len(bounds) else None,
             max(highs) if len(highs) == len(bounds) else None,
@@ -463,7 +463,7 @@ class Table:
         return result
 
     def _renamed(self, node: Node, names: Mapping[Node, Node], touched: int, known: dict[Node, Node]) -> Node:
-        def again(inner: object) -> Node:
+        def renamed_operand(inner: object) -> Node:
             assert isinstance(inner, int)
             return self.renamed(inner, names, touched, known)
 
@@ -471,21 +471,23 @@ class Table:
             case ("input" | "draw", _):
                 return names[node]
             case ("sum", Fraction() as constant, tuple() as terms):
-                return self.combined([(_ONE, self.constant(constant)), *[(c, again(part)) for part, c in terms]])
+                return self.combined(
+                    [(_ONE, self.constant(constant)), *[(c, renamed_operand(part)) for part, c in terms]]
+                )
             case ("if", condition, then, otherwise):
-                return self.choice(again(condition), again(then), again(otherwise))
+                return self.choice(renamed_operand(condition), renamed_operand(then), renamed_operand(otherwise))
             case ("not", inner):
-                return self.opposite(again(inner))
+                return self.opposite(renamed_operand(inner))
             case (("positive" | "nonnegative") as sign, inner):
-                return self._sign(str(sign), again(inner))
+                return self._sign(str(sign), renamed_operand(inner))
             case ("zero", inner):
-                return self._zero(again(inner))
+                return self._zero(renamed_operand(inner))
             case ("abs", inner):
-                return self._absolute(again(inner))
+                return self._absolute(renamed_operand(inner))
             case ("=", one, other):
-                return self.equal(again(one), again(other))
+                return self.equal(renamed_operand(one), renamed_operand(other))
             case (str() as name, *operands):
-                op, changed = DomOp(name), [again(each) for each in operands]
+                op, changed = DomOp(name), [renamed_operand(each) for each in operands]
                 return self._junction(op, changed) if op in (DomOp.AND, DomOp.OR) else self._flat(op, changed)
             case form:
                 raise AssertionError(form)
@@ -495,7 +497,7 @@ class Table:
 
 
 @frozen
-class Draw:
+class SymbolicDraw:
     """A draw: the text that makes it, what its law does not say by expressions, and its parameters.
 
     Draws of loops that are unrolled have one `place` in the text.
@@ -511,10 +513,10 @@ class Draw:
 class SymbolicRun:
     """The outputs of a program by slot, its inputs, and its draws in the order of the text, as expressions."""
 
-    table: Table
+    table: ExpressionTable
     inputs: Mapping[int, Node]
     outputs: Mapping[int, Node | None]
-    draws: Mapping[Node, Draw]
+    draws: Mapping[Node, SymbolicDraw]
 
 
 #: The expression that each variable holds, by slot; _UNSET for one that may be unassigned.
@@ -526,22 +528,22 @@ _UNSET = -1
 _MOST_STEPS, _MOST_DEPTH = 100_000, 300
 
 
-def symbolic_run(flow: Flow, table: Table | None = None) -> SymbolicRun:
+def symbolic_run(flow: Flow, table: ExpressionTable | None = None) -> SymbolicRun:
     """Return the outputs of a program as expressions of a `table`; raise NotSymbolic if that is not possible.
 
     The program never fails then, whatever its inputs are.
     """
     if not flow.forward:
         raise NotSymbolic("it has a `while`")
-    return _Run(flow, table or Table()).run()
+    return _Run(flow, table or ExpressionTable()).run()
 
 
 class _Run:
-    def __init__(self, flow: Flow, table: Table) -> None:
+    def __init__(self, flow: Flow, table: ExpressionTable) -> None:
         self._flow = flow
         self._table = table
         self._slots = flow.program.slots
-        self._draws: dict[Node, Draw] = {}
+        self._draws: dict[Node, SymbolicDraw] = {}
         self._meets = _meeting_places(flow)
         self._steps = 0
 
@@ -583,7 +585,7 @@ class _Run:
                     meet = self._meets[label]
                     one = self._executed(flow.landing[then], meet, dict(values), depth + 1)
                     other = self._executed(flow.landing[otherwise], meet, values, depth + 1)
-                    values, label = self._joined(condition, one, other), meet
+                    values, label = self._merge(condition, one, other), meet
                     continue
                 case AssignDom(target=target, value=expr):
                     slot = self._target(target, values)
@@ -595,7 +597,7 @@ class _Run:
                     values[self._target(target, values)] = table.compared(op, self._form(difference, values))
                 case SampleNoise(target=target, law=law, rate=rate, mean=mean, span=span):
                     slot = self._target(target, values)
-                    noise = self._drawn(label, span, (law, rate), (), Range(None, whole=law.whole))
+                    noise = self._drawn(label, span, (law, rate), (), ValueRange(None, whole=law.whole))
                     center = self._checked(slot, self._form(mean, values))
                     values[slot] = table.combined([(_ONE, center), (_ONE, noise)])
                 case SampleChoice(target=target, arms=arms, span=span):
@@ -619,7 +621,7 @@ class _Run:
             label = flow.landing[label + 1]
         return values
 
-    def _joined(self, condition: Node, one: _Values, other: _Values) -> _Values:
+    def _merge(self, condition: Node, one: _Values, other: _Values) -> _Values:
         result: _Values = {}
         for slot in {**one, **other}:
             then, otherwise = one.get(slot, _UNSET), other.get(slot, _UNSET)
@@ -631,9 +633,9 @@ class _Run:
                 result[slot] = self._table.choice(condition, then, otherwise)
         return result
 
-    def _drawn(self, label: int, place: object, law: object, parameters: tuple[Node, ...], range_: Range) -> Node:
+    def _drawn(self, label: int, place: object, law: object, parameters: tuple[Node, ...], range_: ValueRange) -> Node:
         node = self._table.leaf("draw", label, range_)
-        draw = Draw(label, place, law, parameters)
+        draw = SymbolicDraw(label, place, law, parameters)
         if self._draws.setdefault(node, draw) != draw:
             raise NotSymbolic("a draw is reached in several ways")
         return node
@@ -653,9 +655,9 @@ class _Run:
         """Return the expression, which the variable can hold at every input; raise NotSymbolic unless it can."""
         declared = self._slots[slot].type
         range_ = self._table.ranges[node]
-        if isinstance(declared, DomType) and not range_.within(declared.values):
+        if isinstance(declared, DomType) and not range_.is_within(declared.values):
             raise NotSymbolic(f"`{self._slots[slot].name}` may leave its domain")
-        if isinstance(declared, IntType) and not (range_.whole or range_.within(_integers_of(range_))):
+        if isinstance(declared, IntType) and not (range_.whole or range_.is_within(_integers_of(range_))):
             raise NotSymbolic(f"`{self._slots[slot].name}` may not be an integer")
         return node
 
@@ -691,7 +693,7 @@ class _Run:
 Reader = Callable[[Read | ReadElement], Node]
 
 
-def expression(table: Table, expr: DomExpr, read: Reader) -> Node:
+def expression(table: ExpressionTable, expr: DomExpr, read: Reader) -> Node:
     """Return a DOM or bool expression as a number of the table; raise NotSymbolic if it may fail."""
     match expr:
         case Const(value=value):
@@ -704,7 +706,7 @@ def expression(table: Table, expr: DomExpr, read: Reader) -> Node:
             assert_never(expr)
 
 
-def linear(table: Table, terms: Iterable[Term], constant: DomExpr, read: Reader) -> Node:
+def linear(table: ExpressionTable, terms: Iterable[Term], constant: DomExpr, read: Reader) -> Node:
     """Return Σ coefficient · variable + constant; raise NotSymbolic unless the coefficients are constants."""
     summands: list[tuple[Fraction, Node]] = [(_ONE, expression(table, constant, read))]
     for coefficient, variable in terms:
@@ -715,7 +717,7 @@ def linear(table: Table, terms: Iterable[Term], constant: DomExpr, read: Reader)
     return table.combined(summands)
 
 
-def condition_node(table: Table, condition: Condition, read: Reader) -> Node:
+def condition_node(table: ExpressionTable, condition: Condition, read: Reader) -> Node:
     """Return a condition as a number of the table; raise NotSymbolic if it may fail."""
     match condition:
         case Concrete(expr=expr):
@@ -728,7 +730,7 @@ def condition_node(table: Table, condition: Condition, read: Reader) -> Node:
             assert_never(condition)
 
 
-def domain_range(slot: Slot) -> Range:
+def domain_range(slot: Slot) -> ValueRange:
     """Return the values of the slot's type."""
     match slot.type:
         case BoolType():
@@ -737,13 +739,13 @@ def domain_range(slot: Slot) -> Range:
             return _listed(values)
         case DomType(values=values):
             numbers = [value for value in values if isinstance(value, Fraction)]
-            return Range(None, min(numbers), max(numbers), all(value.denominator == 1 for value in numbers))
+            return ValueRange(None, min(numbers), max(numbers), all(value.denominator == 1 for value in numbers))
         case IntType():
-            return Range(None, whole=True)
+            return ValueRange(None, whole=True)
     return _ANY
 
 
-def _integers_of(range_: Range) -> list[Value]:
+def _integers_of(range_: ValueRange) -> list[Value]:
     return [v for _, v in range_.listed or () if isinstance(v, Fraction) and v.denominator == 1]
 
 

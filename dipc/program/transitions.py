@@ -79,7 +79,7 @@ def exchanged_by_transitions(
     """Return those pairs of finite inputs whose exchange leaves the law of the outputs unchanged, as far as is seen."""
     if not flow.forward:
         return frozenset()
-    return _Search(flow, weights).found([*neighbours])
+    return _Search(flow, weights).exchangeable_pairs([*neighbours])
 
 
 class _Search:
@@ -99,7 +99,7 @@ class _Search:
         self._known: dict[tuple[State, int], Mapping[_Key, _Weighted]] = {}
         self._after_state: dict[State, tuple[int | None, list[tuple[State, int | _Key | None]]]] = {}
 
-    def found(self, neighbours: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    def exchangeable_pairs(self, neighbours: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
         """Return the pairs of `neighbours` that may be exchanged."""
         try:
             order, layers = self._layers()

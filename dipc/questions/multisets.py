@@ -9,9 +9,9 @@ as far apart as their nearest arrangements.
 - Conditions: det and the distance of inputs are unchanged when inputs of a group exchange their values.
 - Proof: arranging u and u' by one order changes no distance, and arranging u' alone changes no answer. So dd(u) is a
   minimum over the multisets of u' of the least distance over their arrangements.
-- The least distance of two lists of numbers is that of the sorted lists, for the largest and for the sum of the
-  distances: exchanging two values that are in opposite order never makes either smaller. For names, which are equal or
-  not, it is the size of the multiset difference.
+- The least distance of two lists of numbers is that of the sorted lists. Exchanging two values that are in opposite
+  order never makes the largest distance or the sum of the distances smaller.
+- Names are equal or not. The least distance of two lists of names is the size of the multiset difference.
 """
 
 from __future__ import annotations

@@ -331,7 +331,7 @@ def test_expressions_and_transitions_grow_with_the_number_of_people():
         program = dipc.load(RESPONSES, n=n)
         expressions.append(len(symbolic_run(program.flow).table.forms))
         search = _Search(program.flow, program.choices.weights)
-        assert len(search.found([*pairwise(program.core.inputs)])) == n - 1
+        assert len(search.exchangeable_pairs([*pairwise(program.core.inputs)])) == n - 1
         transitions.append(len(search._known))
     for small, large in pairwise(expressions):
         assert large <= 2.5 * small
