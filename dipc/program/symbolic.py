@@ -1,8 +1,8 @@
 """The outputs of a program as expressions over its inputs and draws, equal up to the order of sums and the like.
 
 An `ExpressionTable` interns expressions as numbers. Two expressions with one number have the same value for all inputs
-and draws. Sums, products, `min`, `max`, `and`, `or` and `=` have their operands in one order, and sums are flat, so that
-`x[1] + x[2]` and `x[2] + x[1]` have one number. The converse does not hold: different numbers prove nothing.
+and draws. Sums, products, `min`, `max`, `and`, `or` and `=` have their operands in one order, and sums are flat, so
+that `x[1] + x[2]` and `x[2] + x[1]` have one number. The converse does not hold: different numbers prove nothing.
 
 `symbolic_run` executes a program once, on expressions. A branch whose condition is an expression is executed on both
 sides, and a variable that differs afterwards becomes `if condition then one else other`.
