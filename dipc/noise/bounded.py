@@ -13,9 +13,8 @@ _ONE = Fraction(1)
 class Bounded(Law):
     """A law with the support [low, high].
 
-    A shift that moves the support has no finite cost: the density is 0 outside of [low, high]. So `shift_cost` counts
-    only together with the condition that x + t is in the support. The law of factor·N has other ends: the law does not
-    scale.
+    A shift that moves the support has no finite cost: the density is 0 outside of [low, high]. The cost that the law
+    states counts only where x + t is in the support. The law of factor·N has other ends: the law does not scale.
     """
 
     takes_ends = True
