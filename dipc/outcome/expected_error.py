@@ -19,6 +19,7 @@ from dipc.outcome.words import (
     everywhere_text,
     program_text,
     rational,
+    required_text,
 )
 from dipc.questions.expected_error import ErrorReport, ErrorRow, complement
 from dipc.questions.source import Source
@@ -39,7 +40,7 @@ def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
         line=headline(report),
         standing=standing,
         tone=tone,
-        parts=lambda: _report_parts(report, None if source is None else source.subject),
+        parts=lambda: _report_parts(report, source),
         record=report.head,
         rows=lambda: (row.as_json() for row in report.rows),
         table=lambda: ShownTable("Rows", *_table(report), len(report.rows)),
@@ -82,12 +83,15 @@ def headline(report: ErrorReport) -> str:
     return f"E[{report.error_text}] is at most {enclosed_text(*worst.value)}, in row {worst.row}, {most}"
 
 
-def _report_parts(report: ErrorReport, about: str | None) -> Iterator[Part]:
+def _report_parts(report: ErrorReport, source: Source | None) -> Iterator[Part]:
     yield GAP
     fields = [("program", program_text(report.program, tuple(report.constants.items())))]
     classes = any(row.where is not None for row in report.rows)
-    if about:
-        fields.append(("inputs" if classes else "table", about))
+    if source is not None and source.subject:
+        fields.append(("inputs" if classes else "table", source.subject))
+    requires = None if source is None else required_text(source.program.core)
+    if requires is not None:
+        fields.append(("requires", requires))
     fields.append(("expected", f"E[{report.error_text}], for every input u" + ("" if classes else " of the table")))
     if report.claimed is not None:
         fields.append(("claim", f"E[{report.error_text}] ≤ {report.claimed}"))

@@ -422,6 +422,10 @@ def _tolerances(solution: GammaSolution) -> tuple[str, str]:
     return f"{decimal(cell[0])}{unit}", f"{decimal(cell[1])}{unit}"
 
 
+#: The fields of a report on intervals, of those of a claim.
+_OF_INTERVALS = ("program", "table", "inputs", "requires", "alpha", "eps")
+
+
 def _interval_parts(intervals: Intervals, asked: UserQuestion) -> Iterator[Part]:
     first = next(iter(intervals.solutions.values()))
     options = first.question.options
@@ -430,7 +434,7 @@ def _interval_parts(intervals: Intervals, asked: UserQuestion) -> Iterator[Part]
     yield GAP
     yield Fields(
         [
-            *((name, text) for name, text in fields.items() if name in ("program", "table", "inputs", "alpha", "eps")),
+            *((name, text) for name, text in fields.items() if name in _OF_INTERVALS),
             ("confidence", f"{_confidence(intervals)}{'' if len(intervals.outputs) == 1 else ', all outputs at once'}"),
             ("outputs", ", ".join(intervals.outputs)),
         ]

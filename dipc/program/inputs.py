@@ -90,16 +90,18 @@ _ORDERS = re.compile(r"<|>|!=|[≤≥≠]|\b(?:and|or|not)\b")
 
 
 def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, InputSpec | None]:
-    """Return a program whose question is about a selection of its inputs, with `all` in place of the inputs `given`.
+    """Return a program whose question is about a selection of its inputs, with the other texts of `given`.
 
-    `given` is a condition such as `count >= 0`, in the language of `requires`. Other inputs are returned unchanged,
-    with the program. Raises DiagnosticError for a condition that cannot be read, or that no input satisfies.
+    A selection is a condition such as `count >= 0`, in the language of `requires`. Without other texts the inputs are
+    `all`. Inputs without a condition are returned unchanged, with the program. Raises DiagnosticError for a condition
+    that cannot be read, or that no input satisfies.
     """
     texts = specifications(given) if given is not None else None
     if not texts or not any(_ORDERS.search(text) for text in texts) or any(text.endswith(".csv") for text in texts):
         return program, given
     core = program.core
-    text = texts[0] if len(texts) == 1 else " and ".join(f"({each})" for each in texts)
+    conditions = [each for each in texts if _ORDERS.search(each)]
+    text = conditions[0] if len(conditions) == 1 else " and ".join(f"({each})" for each in conditions)
     source = SourceText("<--inputs>", text)
     condition = RequiresDecl(parse_expression(source), Span(0, len(text)))
     tree = parse(core.source)
@@ -116,7 +118,7 @@ def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, 
         raise nothing_selected(chosen) from None
     except Undecided:
         pass  # the question reaches the same limit
-    return chosen, "all"
+    return chosen, [each for each in texts if each not in conditions] or "all"
 
 
 @frozen
@@ -261,7 +263,9 @@ def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Tab
         rows.append(cells)
     match inputs:
         case FiniteInputs(name=name):
-            return Table(name, rows, _DD, {}, computed=_DD)
+            selection = program.core.selection
+            which = "" if selection is None else f" with {selection.text}"
+            return Table(name + which, rows, _DD, {}, computed=_DD)
         case ListedInputs(table=listed):
             return Table(listed.name, rows, listed.columns | _DD, listed.beta_places, _DD - listed.columns)
 

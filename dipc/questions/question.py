@@ -169,8 +169,12 @@ def prepared(
         return completed(program, read_table(table, program.core), progress)
     if program.core.ideal is None:
         raise DiagnosticError(_nothing_given(program, inputs is not None))
-    given = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
-    return table_of(program, given, progress)
+    program, chosen = with_selection(program, inputs)
+    if chosen is None or (
+        program.core.selection is not None and asks_for_all(chosen) and program.core.has_finite_inputs
+    ):
+        return table_of(program, default_inputs(program), progress)
+    return table_of(program, parse_inputs(chosen, program), progress)
 
 
 def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Limits | None = None) -> Table:
@@ -409,6 +413,8 @@ def _is_about_all(source: Source) -> bool:
 
 def about_errors(program: Program, options: Options) -> tuple[expected_errors.Erring, Options]:
     """Return the program whose answers are right with probability 1 less their expected error, and its claim."""
+    program, inputs = with_selection(program, options.inputs)
+    options = replace(options, inputs=inputs)
     erring = (
         program
         if isinstance(program, expected_errors.Erring)

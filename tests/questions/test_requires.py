@@ -368,7 +368,8 @@ def test_pairs_of_selected_inputs_have_both_ends_inside() -> None:
         ("x > 1 and x < 1", "no input satisfies"),
         ("out >= 0", "cannot stand in"),
         ("x >= ", "E01"),
-        (["x >= 0", "x = 1..2"], "E01"),
+        (["x >= 0", "x = 1..2 and"], "E01"),
+        (["x >= 3", "x = 1..2"], "no input satisfies"),
     ],
 )
 def test_a_selection_that_is_empty_or_wrong_is_refused(inputs: str | list[str], message: str) -> None:
@@ -384,3 +385,23 @@ def test_what_does_not_follow_a_selection_refuses_it() -> None:
         dipc.certify(report)
     with pytest.raises(DiagnosticError, match=r"does not cover|open"):
         dipc.check(dipc.load(THRESHOLDS.format(f"{ALL} >= 0")), inputs="q[1] >= 1", for_all="m")
+
+
+def test_a_condition_beside_a_grid_selects_among_its_inputs() -> None:
+    program = dipc.load(
+        "program p; input x : real; output y : real; requires x >= 0; ideal { y <- x } y <- x + Lap(eps)"
+    )
+    both = ["x = -1..3", "x >= 2 or x < 1"]
+    claim = {"beta": "exp(-eps)", "gamma": 1}
+    assert [row.input["x"] for row in dipc.check(program, inputs=both, **claim).rows] == ["0", "2", "3"]
+    assert [row.inputs[0].text for row in dipc.table(program, both).rows] == ["0", "2", "3"]
+    assert len(dipc.expected_error(program, inputs=both).rows) == 3
+    assert dipc.expected_error(program, inputs="x >= 2").rows[0].where == "x >= 0, x >= 2"
+    assert dipc.check_privacy(program, "linf:1", inputs=both, budget="eps").verdict == "private"
+    assert dipc.check_privacy(program, "linf:2", inputs=both, budget="eps").verdict == "not private"
+
+
+def test_a_table_of_selected_finite_inputs() -> None:
+    source = "program p; input n : {0..9}; output o : bool; requires n != 4; ideal { o <- n >= 5 } o <- n >= 5"
+    table = dipc.table(dipc.load(source), "n >= 3 and n <= 6")
+    assert [(row.inputs[0].text, row.dd and row.dd.text) for row in table.rows] == [("3", "2"), ("5", "2"), ("6", "3")]
