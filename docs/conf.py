@@ -7,9 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import latex2mathml.converter
-from docutils.nodes import SkipNode
-
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -84,8 +81,11 @@ def _whole_options(app: Sphinx, page: str, template: str, context: dict[str, Any
 
 
 def _visit_math(self: Any, node: Any) -> None:
+    from docutils.nodes import SkipNode
+    from latex2mathml.converter import convert
+
     display = "block" if node.tagname == "math_block" else "inline"
-    self.body.append(latex2mathml.converter.convert(node.astext(), display=display))
+    self.body.append(convert(node.astext(), display=display))
     raise SkipNode
 
 
