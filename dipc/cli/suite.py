@@ -204,7 +204,11 @@ def import_(
 
 def _import_one(path: Path, point: Fraction | None, target: Path | None, pairs: Path | None) -> None:
     name = re.sub(r"[^A-Za-z0-9_]", "_", path.stem)
-    program = imported(read_source(path), name if re.match("[A-Za-z]", name) else f"p_{name}", point)
+    program = imported(
+        read_source(path, "a program in DiPC's input format"),
+        name if re.match("[A-Za-z]", name) else f"p_{name}",
+        point,
+    )
     write_diagnostics(program.warnings)
     write_text(target, program.text)
     if pairs is not None:

@@ -69,6 +69,14 @@ class Server(LanguageServer):
         return document.position_codec.range_to_client_units(document.lines, types.Range(*ends))
 
 
+def _text_of(document: TextDocument) -> str:
+    """Return the text of a document; a document that is closed, and is no file, has none."""
+    try:
+        return str(document.source)
+    except (OSError, ValueError):
+        return ""
+
+
 def _position(lines: Sequence[str], offset: int) -> types.Position:
     for number, line in enumerate(lines):
         if offset < len(line) or (offset == len(line) and not line.endswith("\n")):
@@ -96,7 +104,7 @@ def made() -> Server:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
         document = ls.workspace.get_text_document(params.text_document.uri)
-        text = document.source
+        text = _text_of(document)
         symbols = Symbols.read(text)
         symbol = symbols and symbols.symbol_at(document.offset_at_position(params.position))
         if not symbol:
@@ -109,14 +117,14 @@ def made() -> Server:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(ls: Server, params: types.DefinitionParams) -> types.Location | None:
         document = ls.workspace.get_text_document(params.text_document.uri)
-        symbols = Symbols.read(document.source)
+        symbols = Symbols.read(_text_of(document))
         symbol = symbols and symbols.symbol_at(document.offset_at_position(params.position))
         return types.Location(document.uri, ls.range_of(document, symbol.place)) if symbol else None
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     def formatting(ls: Server, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
         document = ls.workspace.get_text_document(params.text_document.uri)
-        text = document.source
+        text = _text_of(document)
         try:
             new = formatted(SourceText("program", text))
         except DiagnosticError:
@@ -127,6 +135,6 @@ def made() -> Server:
     def completion(ls: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
         document = ls.workspace.get_text_document(params.text_document.uri)
         offset = document.offset_at_position(params.position)
-        return [types.CompletionItem(label) for label in completions(document.source, offset)]
+        return [types.CompletionItem(label) for label in completions(_text_of(document), offset)]
 
     return server

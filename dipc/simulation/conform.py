@@ -224,7 +224,7 @@ def read_observed(path: Path, program: CoreProgram, *, counted: bool) -> Observe
 
     Raises DiagnosticError (E1601, E1602) with the places of all mistakes.
     """
-    source = read_source(path)
+    source = read_source(path, "a CSV file of observed outputs")
     lines = source.text.splitlines()
     reader = csv.reader(lines)
     header = [name.strip() for name in next(reader, [])]

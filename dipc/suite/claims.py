@@ -123,7 +123,7 @@ def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
     """
     if path.suffix == ".py":
         return _of_mechanisms(path)
-    source = read_source(path)
+    source = read_source(path, "a file of claims, for example claims.toml")
     try:
         # Numbers are read from their digits: 0.25 is a quarter.
         document = tomllib.loads(source.text, parse_float=str)
@@ -155,7 +155,7 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
 
     The file is parsed, not executed.
     """
-    module = parsed(read_source(path))
+    module = parsed(read_source(path, "a Python file with mechanisms"))
     claims = []
     for function in module.functions.values():
         keywords = [

@@ -340,8 +340,12 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_source(path: Path) -> SourceText:
-    """Return the text of the program in the file `path`, without a byte order mark.
+#: The file that is wanted, for the advice where there is none.
+_PROGRAM_FILE = "a DiPWhile+ program, for example benchmarks/sparse.dip"
+
+
+def read_source(path: Path, wanted: str = _PROGRAM_FILE) -> SourceText:
+    """Return the text of the file `path`, without a byte order mark; `wanted` says which file it should be.
 
     Raises DiagnosticError (E0802, E0803) for a file that is missing, unreadable, too large or not UTF-8.
     """
@@ -349,11 +353,11 @@ def read_source(path: Path) -> SourceText:
         with path.open("rb") as file:
             data = file.read(_LARGEST + 1)
     except (OSError, ValueError) as error:
-        note = "give the path of a DiPWhile+ program, for example benchmarks/sparse.dip"
-        raise DiagnosticError(unreadable(path, error, "E0802", note, _similar(path))) from None
+        similar = _similar(path) if wanted == _PROGRAM_FILE else ""
+        raise DiagnosticError(unreadable(path, error, "E0802", f"give the path of {wanted}", similar)) from None
     if len(data) > _LARGEST:
         message = f"`{path}` is longer than {_LARGEST // 1_000_000} MB"
-        raise DiagnosticError(Diagnostic("E0802", message, notes=("give the path of a DiPWhile+ program",)))
+        raise DiagnosticError(Diagnostic("E0802", message, notes=(f"give the path of {wanted}",)))
     marked = data.startswith(_UTF8_MARK)
     try:
         return SourceText(str(path), data.removeprefix(_UTF8_MARK).decode("utf-8"))

@@ -94,3 +94,22 @@ def test_answers_are_represented_by_their_first_line() -> None:
     assert repr(dipc.tighten(program, inputs="all")) == "<dipc factor: least factor 1; beta holds, beta/2 does not>"
     solved = dipc.solve(program, wanted="eps", inputs="count = 103", beta="1/20")
     assert repr(solved).startswith("<dipc solution: least eps 0.7675283643")
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["test", "nosuch.toml"], "give the path of a file of claims"),
+        (["test", "nosuch.py"], "give the path of a"),
+        (
+            ["conform", str(BUSY), "--input", "count=1", "--eps", "1", "--counts", "no.csv"],
+            "a CSV file of observed outputs",
+        ),
+        (["check", "nosuch.dip"], "give the path of a DiPWhile+ program"),
+    ],
+)
+def test_a_missing_file_is_called_what_it_should_be(
+    words: list[str], wanted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(words) == 2
+    assert wanted in capsys.readouterr().err

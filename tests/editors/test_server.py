@@ -15,8 +15,10 @@ pytest.importorskip("pygls")
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
+from pygls.workspace import TextDocument
 
 from dipc.cli.main import main, run
+from dipc.editors.server import _text_of
 from dipc.editors.symbols import Worker, WorkStopped, mistakes
 from dipc.text.diagnostic import SourceText
 from dipc.text.printer import formatted
@@ -163,3 +165,8 @@ def test_without_standard_input_there_is_nobody_to_talk_to(
     monkeypatch.setattr("sys.stdin", None)
     assert run(["lsp"]) == 2
     assert "E0813" in capsys.readouterr().err
+
+
+def test_a_document_that_is_no_file_has_no_text() -> None:
+    """An editor may ask about a document after it has closed it."""
+    assert _text_of(TextDocument("file:///nowhere/at/all.dip")) == ""
