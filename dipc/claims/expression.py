@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, NoClosedForm, Undecided
+from dipc.algebra.numbers import exact_text, outward
 from dipc.algebra.parametric import (
     RESULT_BIT_LIMIT,
     Combination,
@@ -475,10 +476,7 @@ class _Evaluation:
                     "",
                     "exp(log(3) - eps) is exact, as it is 3*exp(-eps); other logarithms may stand only in the options "
                     "and the claim block of `dipc check`",
-                    (
-                        "or round it to a rational in the direction that makes the claim stronger, such as 1.0986 for "
-                        "log(3)"
-                    ),
+                    _rounded_both_ways(self._positive(node.arguments[0])),
                 )
         raise AssertionError(f"the parser knows no function {node.function}")
 
@@ -527,6 +525,19 @@ class _Evaluation:
             message = "a logarithm needs a positive rational number"
             raise self._error("E0615", message, node, "this is not one" if value is None else f"this is {value}")
         return value
+
+
+def _rounded_both_ways(value: Fraction) -> str:
+    """Return the advice to replace log(value) by one of the rational numbers beside it."""
+    low, high = outward(*Real.from_rational(value).log().enclosure(), _ROUNDED_DIGITS)
+    return (
+        f"or write {exact_text(low)} or {exact_text(high)}, between which log({value}) is: the one that makes the "
+        "claim stronger to prove it, the other one to refute it"
+    )
+
+
+#: The significant digits of a rational number in place of a logarithm.
+_ROUNDED_DIGITS = 20
 
 
 # --- Functions of the normal distribution in a beta, separated from the rest of it ------------------------------------
