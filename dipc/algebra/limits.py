@@ -54,7 +54,7 @@ class Limits:
         """Raise ValueError for a limit that is not a natural number."""
         for name in LIMIT_NAMES:
             value = getattr(self, name)
-            if not (isinstance(value, int) and value > 0):
+            if not (isinstance(value, int) and value >= 0):
                 raise ValueError(f"the limit {name} is a natural number, such as 100000, and not {value!r:.40}")
 
 
