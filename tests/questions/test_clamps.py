@@ -94,7 +94,7 @@ def test_noise_that_is_drawn_on_one_way_alone() -> None:
 
 
 def test_means_of_clamped_inputs_are_one_class() -> None:
-    """Where alpha is 0 the inputs are read through their clamps alone, and range over a box."""
+    """The inputs are read through their clamps alone and range over a box, as alpha is 0."""
     for beta, verdict in (("exp(-n*eps)", "accurate"), ("99*exp(-n*eps)/100", "inaccurate")):
         for n in (1, 2, 4):
             report = dipc.check(dipc.load(MEAN, n=n), inputs="all", alpha=0, gamma=1, beta=beta)
