@@ -87,7 +87,9 @@ OPTIONS: dict[str, _Settings] = {
         "VALUE|dd",
     ),
     "--alpha~error": _text("The alpha that the claim mentions.", "VALUE|dd"),
-    "--gamma": _text("The allowed error of real and int outputs; 0 by default. free: any.", "VALUE"),
+    "--gamma": _text(
+        "The allowed error of real and int outputs; 0 by default. free: claim it for every gamma > 0.", "VALUE"
+    ),
     "--gamma~number": _text("The allowed error of real and int outputs; 0 by default.", "VALUE"),
     "--gamma~output": _text(
         "The allowed distance of real and int outputs from --output; 0 by default.", "VALUE", "gamma_text"

@@ -278,11 +278,13 @@ class Elaborator(References):
         """Return the meaning of the condition of an `if` or `while`."""
         return self._truth(expr, self.typed(expr))
 
-    def constant(self, expr: ast.Expr, what: str, *, or_chosen: bool = False) -> Fraction | None:
+    def constant(
+        self, expr: ast.Expr, what: str, *, or_chosen: bool = False, notes: tuple[str, ...] = ()
+    ) -> Fraction | None:
         """Return the constant rational value of `expr`, or None after reporting that it has none.
 
         `what` ("a loop bound") names it in the message. With `or_chosen`, the values of bool and DOM variables that it
-        depends on are substituted one by one, and a condition counts as a number.
+        depends on are substituted one by one, and a condition counts as a number. `notes` come before the general one.
         """
         typed = self.number(expr) if or_chosen else self.typed(expr)
         if isinstance(typed, Concrete) and isinstance(typed.value, Fraction):
@@ -301,7 +303,7 @@ class Elaborator(References):
             expr.span,
             f"{what} must be a constant number",
             label=label,
-            notes=(f"it may be made of {_CHOSEN if or_chosen else _CONSTANT}",),
+            notes=(*notes, f"it may be made of {_CHOSEN if or_chosen else _CONSTANT}"),
         )
         return None
 

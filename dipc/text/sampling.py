@@ -180,7 +180,8 @@ def ends(written: tuple[ast.Expr, ast.Expr], law: Law, elaborator: Elaborator) -
 def _support_end(expr: ast.Expr, law: Law, elaborator: Elaborator) -> Fraction | None:
     eps = next((node for node in walk(expr) if isinstance(node, ast.Eps)), None)
     if eps is None:
-        return elaborator.constant(expr, f"an end of the support of {law.name} noise")
+        what = f"an end of the support of {law.name} noise"
+        return elaborator.constant(expr, what, notes=_usage(law, elaborator))
     elaborator.findings.report(
         ProgramCode.BAD_RATE,
         eps.span,

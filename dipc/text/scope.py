@@ -352,8 +352,14 @@ class References:
             case DeclaredVariable(low=None, slots=slots) as variable:
                 return self._read(variable, slots[0], expr.span)
             case DeclaredVariable(name, low=low, slots=slots):
-                notes = [f"write `{name}[{low}]`, or any index from {low} to {(low or 0) + len(slots) - 1}"]
-                if name.endswith("'"):
+                high = (low or 0) + len(slots) - 1
+                notes = [f"one of its elements: `{name}[{low}]`, or any index from {low} to {high}"]
+                if not name.endswith("'"):
+                    over = f"(i in {low}..{high} : {name}[i])"
+                    notes.append(
+                        f"all of its elements: `min{over}` is the least one; `max` and `sum` are written alike"
+                    )
+                else:
                     notes.append("`output: linf` takes the greatest distance of two elements, `input: l1` their sum")
                 message = f"`{name}` is an array and needs an index here"
                 self.findings.report(ProgramCode.MISUSED_NAME, expr.span, message, notes=tuple(notes))

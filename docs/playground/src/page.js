@@ -69,6 +69,7 @@ function needed() {
   const message = { kind: "form", command, text: program.text, definitions: definitions(), eps: claim.value("--eps") };
   engine.send(message, (event) => {
     if (event.kind !== "form" || element("command").value !== command) { return; }
+    if (question().table) { delete event.fields["--inputs"]; } // a table has its own inputs
     claim.complete(event.fields);
     changed();
   });
