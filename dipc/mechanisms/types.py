@@ -278,6 +278,17 @@ def common_kind(one: Kind, two: Kind) -> Kind:
     raise Mixed
 
 
+def _of_integers(kind: Kind | None) -> Kind | None:
+    """Return the range from the least to the greatest of listed integers; any other kind as it is."""
+    if kind is None or kind.base != "listed" or kind.none:
+        return kind
+    numbers = [value for value in kind.values if isinstance(value, Fraction) and value.denominator == 1]
+    if len(numbers) < len(kind.values):
+        return kind
+    low, high = (ConstantSum.from_number(end) for end in (min(numbers), max(numbers)))
+    return Kind("range", low, high, unordered=kind.unordered)
+
+
 def _is_unordered(kinds: Sequence[Kind], *ends: ConstantSum) -> bool:
     """Whether the least of the ends may be another one for other values of the constants."""
     return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
@@ -441,7 +452,7 @@ class Inference:
                 ranges = {variable: Kind("range", low, high) for variable, low, high in each.loops if variable}
                 step = _step(name, each.value)
                 if step is not None:
-                    kind = self._kind_of_tree(step[0], kinds, ranges)
+                    kind = _of_integers(self._kind_of_tree(step[0], kinds, ranges))
                     if kind is not None and kind.base == "range":
                         times = ConstantSum.from_number(1)
                         for variable, low, high in each.loops:
@@ -532,7 +543,7 @@ def _mapped(
     kinds: Sequence[Kind | None], ends: Callable[[list[Fraction], list[Fraction]], tuple[Fraction, Fraction]]
 ) -> Kind | None:
     """The kind of a result computed from numbers, by its least and its greatest value."""
-    known = [kind for kind in kinds if kind is not None]
+    known = [kind for kind in map(_of_integers, kinds) if kind is not None]
     if len(known) < len(kinds) or any(kind.base in ("bool", "names") for kind in known):
         return None
     for base in ("real", "int"):
