@@ -183,7 +183,7 @@ class Rows:
         return row
 
     def put_back(self, rows: Iterable[_Row]) -> None:
-        """Release a row for use by later states."""
+        """Keep the rows, which no state holds any more, so that later states with equal keys use them again."""
         if len(self._by_key) > _MOST_KEYS:
             self._by_key.clear()
         for row in rows:

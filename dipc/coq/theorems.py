@@ -329,7 +329,7 @@ class _Obligation:
         return lines
 
     def _point(self, function: Closed, at: Fraction) -> list[str]:
-        """The steps that show Pr + a - 1 not to be negative at one eps."""
+        """Return the Coq tactics that prove Pr + a - 1 >= 0 at the single eps `at`, with a an argument of max."""
         if function[0] and sign_of_ring(function[0], at, self.budget):
             return ["left", f"unfold {self.name}_Pr", "number"]
         return ["right", f"unfold {self.name}_Pr", "field; try (apply Rgt_not_eq; number)"]

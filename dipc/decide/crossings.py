@@ -156,7 +156,7 @@ def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
 
 
 def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
-    """The regions without their punctures."""
+    """Yield the ends of the pieces into which its punctures, single eps where the claim holds, cut each region."""
     for region in regions:
         inner = [RegionEnd(root, closed=False) for root in region.punctures]
         for lower, upper in zip([region.lower, *inner], [*inner, region.upper], strict=True):

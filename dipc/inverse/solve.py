@@ -710,7 +710,7 @@ def solve_question(
 
 
 def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
-    """The claims, or those with alpha = 0 where every distance is an integer, and alpha is dd(u).
+    """Return the claims about alpha = 0 in place of alpha = dd(u) if all distances are integers; else `claims` itself.
 
     A beta that is a function of eps alone is enough for every dd(u) >= 1 exactly if it is for every input.
     """

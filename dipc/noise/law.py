@@ -224,7 +224,7 @@ class Law(ABC):
 
     @property
     def normal_unit(self) -> Real:
-        """The unit of the deviations."""
+        """The unit of standard deviations: variances are rational multiples of its square."""
         self._lacks("a density or a mass like that of a normal law")
 
     def laplace_rate(self, rate: Fraction) -> Fraction | None:

@@ -392,7 +392,7 @@ class _Queue:
 
 
 def _end(done: Mapping[_Key, _Weighted], state: State, weights: Mapping[_Key | None, _Polynomial]) -> None:
-    """Add the weights of a state where a transition ends; weights before the input is read belong to all values."""
+    """Add the weights of a state where a transition ends to the rows `done`; one without a value counts for all."""
     for key, polynomial in weights.items():
         for row in done.values() if key is None else (done[key],):
             _add(row, state, polynomial)
