@@ -132,7 +132,7 @@ class Sample:
 
     def folded(self):
         step = self.random.choice(
-            ["if t = 1 then s <- min(s + 1, 2) end", "s <- max(s, t)", "if s < 2 then s <- s + t end"]
+            ["if t = 1 then s <- min(s + 1, 2) end", "s <- max(s, t)", "if s < 2 then s <- min(s + t, 2) end"]
         )
         return f"for i in 1..n do {self.response('t')}; {step} end; o <- min(s, 2)"
 
