@@ -180,7 +180,7 @@ def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
 def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
     """Return True only if the numerator never grows with the unknown `name`, for every eps > 0 and all other unknowns.
 
-    A Growth is a place where it is proved to grow. False means that neither is proved.
+    A GrowthWitness is a place where it is proved to grow. False means that neither is proved.
     """
     coefficients = _along(value, name)
     failed: list[Fraction] = []
