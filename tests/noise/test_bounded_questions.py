@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from math import exp, log
 from pathlib import Path
@@ -13,13 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.cli.main import main
 from dipc.noise.law import Law
 from dipc.simulation.compare import Agreement
 from dipc.text.diagnostic import DiagnosticError
+from tests.noise.commands import Run, runner
 from tests.strategies.bounded import bounded_laws, halves
-
-Run = Callable[..., tuple[int, str]]
 
 GATE = """program gate;
 input q : real;
@@ -81,12 +78,11 @@ def run(law: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     Path("counts.csv").write_text("out,count\ntrue,900\nfalse,100\n", encoding="utf-8")
     Path("pairs.csv").write_text("q,q'\n0,1\n", encoding="utf-8")
 
+    run_words = runner(capsys)
+
     def dipc(*words: str) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as stop:
-            main(list(words))
-        shown = capsys.readouterr()
-        assert stop.value.code != 70, shown.err
-        return int(stop.value.code or 0), re.sub(r"\s+", " ", shown.out + shown.err)
+        code, text = run_words(*words)
+        return code, re.sub(r"\s+", " ", text)
 
     return dipc
 
@@ -238,13 +234,7 @@ def lopsided(q: dipc.Real, eps) -> bool:
 def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
 
-    def dipc(*words: str) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as stop:
-            main(list(words))
-        shown = capsys.readouterr()
-        return int(stop.value.code or 0), shown.out + shown.err
-
-    return dipc
+    return runner(capsys)
 
 
 def test_mechanisms_in_python(python: Run) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from dipc.cli.main import main
 from dipc.noise import laws
 from dipc.noise.law import DensityPiece, Law
 from dipc.text import parser
 from dipc.text.parser import grammar_text
-
-Run = Callable[..., tuple[int, str]]
+from tests.noise.commands import Run, runner
 
 _ZERO = Fraction(0)
 
@@ -63,14 +61,7 @@ def run(law: Law, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     Path("counts.csv").write_text("out,count\ntrue,900\nfalse,100\n", encoding="utf-8")
     Path("pairs.csv").write_text("q,q'\n0,1\n", encoding="utf-8")
 
-    def dipc(*words: str) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as stop:
-            main(list(words))
-        shown = capsys.readouterr()
-        assert stop.value.code != 70, shown.err
-        return int(stop.value.code or 0), shown.out + shown.err
-
-    return dipc
+    return runner(capsys)
 
 
 GATE = """program gate;
