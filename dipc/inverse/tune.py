@@ -50,6 +50,7 @@ from dipc.text.core import SampleNoise
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.parser import parse
+from dipc.text.precondition import selection_unsupported
 from dipc.text.printer import print_expression
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -215,8 +216,7 @@ def tune_options(program: Program, table: TableGiven | None, options: Options) -
     if requires is not None:
         raise requires.unsupported(program.core.source, "`dipc tune`")
     if with_selection(program, options.inputs)[0] is not program:
-        message = "`dipc tune` does not cover a selection of inputs"
-        raise DiagnosticError(Diagnostic("E1117", message, notes=("give `--inputs all`",)))
+        raise selection_unsupported("`dipc tune`", "give `--inputs all`")
     ranges = [options.vary] if isinstance(options.vary, str) else list(options.vary)
     varied = tuple(map(Varied.parse, ranges))
     if not varied:

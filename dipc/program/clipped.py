@@ -109,11 +109,12 @@ def clipped(program: Program) -> Clipped | None:
 def for_every_input(program: Program) -> Program | None:
     """Return the program whose inputs are those in the box; None if it clips none, or not everywhere.
 
+    A question about a selection of inputs has no such program, because a selected input may be outside of the box.
     It requires its inputs to be in the box. A claim about its every input is equivalent to the claim about every input
     of `program` if it does not depend on distances of inputs (see the module).
     """
     core = program.core
-    if type(program) is not Program or core.requires is not None:
+    if type(program) is not Program or core.requires is not None or core.selection is not None:
         return None
     clipping = clip(parse(core.source), core.constants, _ints(program))
     if clipping is None:

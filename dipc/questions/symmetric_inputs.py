@@ -24,6 +24,7 @@ from dipc.text import ast
 from dipc.text.core import BoolType, DomType, IntType, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 from dipc.text.parser import parse
+from dipc.text.precondition import selection_unsupported
 from dipc.text.program import CoreProgram
 from dipc.text.statements import lower, lower_ideal
 
@@ -570,10 +571,13 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
     if classes is False:
         return None
     requires = program.core.requires
-    if requires is not None:
+    if requires is not None or program.core.selection is not None:
         # Inputs that an exchange turns into each other need not both satisfy the condition.
         if classes:
-            raise requires.unsupported(program.core.source, "grouping inputs in classes", "leave `--classes` out")
+            refused, note = "grouping inputs in classes", "leave `--classes` out"
+            if requires is None:
+                raise selection_unsupported(refused, note)
+            raise requires.unsupported(program.core.source, refused, note)
         return None
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     if not isinstance(result, FiniteInputs):
@@ -614,8 +618,10 @@ def with_corollary(report: Report) -> Report:
 def is_everything(program: Program, inputs: Any) -> bool:
     """Return True if these are all inputs of a program with finite inputs and outputs.
 
-    `inputs` is as for `grouped`, and was read before.
+    `inputs` is as for `grouped`, and was read before. A selection of inputs is not all of them.
     """
+    if program.core.selection is not None:
+        return False
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     core = program.core
     return isinstance(result, FiniteInputs) and _is_everything(

@@ -92,6 +92,11 @@ class Precondition:
         return DiagnosticError(Diagnostic("E1117", message, source.excerpt(self.span), "required here", notes))
 
 
+def selection_unsupported(what: str, *notes: str) -> DiagnosticError:
+    """Return the refusal (E1117) of `what`, which would not keep to a selection of inputs."""
+    return DiagnosticError(Diagnostic("E1117", f"{what} does not cover a selection of inputs", notes=notes))
+
+
 def _holds(condition: Condition, values: Sequence[Value]) -> bool:
     match condition:
         case Concrete(expr=expr):

@@ -405,3 +405,41 @@ def test_a_table_of_selected_finite_inputs() -> None:
     source = "program p; input n : {0..9}; output o : bool; requires n != 4; ideal { o <- n >= 5 } o <- n >= 5"
     table = dipc.table(dipc.load(source), "n >= 3 and n <= 6")
     assert [(row.inputs[0].text, row.dd and row.dd.text) for row in table.rows] == [("3", "2"), ("5", "2"), ("6", "3")]
+
+
+CLIPPED = """program p; const B = 10; input x : real; output o : bool = false;
+ideal { o <- min(max(x, 0), B) >= 5 } claim { alpha: 0; beta: 1/2; } var r : real;
+r <- Lap(eps, min(max(x, 0), B)); o <- r >= 5"""
+
+VOTES = """program votes; const n = 8; input x[1..n] : {0..1}; output most : bool; var y : {0..1}; var s : {0..n} = 0;
+ideal { most <- 2*sum(i in 1..n : x[i]) > n } claim { alpha: 0; beta: 1/2; }
+for i in 1..n do y <- choose { x[i] : 3/4, 1 - x[i] : 1/4 }; s <- s + y end; most <- 2*s > n"""
+
+
+@pytest.mark.parametrize(
+    ("source", "selection", "beta", "verdict"),
+    [
+        (CLIPPED, "x >= 20", "exp(-5*eps)/2", "accurate"),  # inputs beyond the clamp have the law of one at its end
+        (CLIPPED, "x >= 20", "exp(-6*eps)/2", "inaccurate"),
+        (CLIPPED, "x >= 20 or x <= -3", "exp(-5*eps)/2", "accurate"),
+        (CLIPPED, "x >= 7 or x <= -3", "exp(-2*eps)/2", "accurate"),
+        (VOTES, "x[1] = 1", "9/10", "accurate"),
+        (VOTES, "x[1] = 1 and x[2] = 1 and x[3] = 1 and x[4] = 1 and x[5] = 1 and x[6] = 1", "2/5", "accurate"),
+        (VOTES, "x[1] = 1 and x[2] = 1 and x[3] = 1 and x[4] = 1", "2/5", "inaccurate"),
+    ],
+)
+def test_selected_inputs_are_those_of_a_requirement(source: str, selection: str, beta: str, verdict: str) -> None:
+    """With alpha 0 it makes no difference whether a condition selects the inputs, or is one of the program."""
+    required = source.replace("output", f"requires {selection}; output", 1)
+    chosen = dipc.check(dipc.load(source), inputs=selection, beta=beta)
+    whole = dipc.check(dipc.load(required), inputs="all", beta=beta)
+    assert chosen.verdict == whole.verdict == verdict
+    assert len(chosen.rows) == len(whole.rows)
+    asked = ((source, selection), (required, "all"))
+    least = [dipc.solve(dipc.load(text), wanted="beta", inputs=given, eps="1").value for text, given in asked]
+    assert least[0] == least[1]
+
+
+def test_classes_of_selected_inputs_are_refused() -> None:
+    with pytest.raises(DiagnosticError, match="does not cover a selection of inputs"):
+        dipc.check(dipc.load(VOTES), inputs="x[1] >= x[2]", beta="1", classes=True)

@@ -66,6 +66,7 @@ from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.diagnostic import SourceText as Text
 from dipc.text.parser import parse, parse_interval
+from dipc.text.precondition import selection_unsupported
 
 if TYPE_CHECKING:
     from dipc.questions import witnesses
@@ -160,7 +161,7 @@ class AllNumbers(ClassSource):
         _require_reals(program)
         require_product(program.core)
         if program.core.selection is not None:
-            raise program.core.selection.unsupported(program.core.source, "`--for-all` with a selection of inputs")
+            raise selection_unsupported("`--for-all`", "give `--inputs all`")
         if parameter not in program.core.constants:
             notes = (f"the constants are {', '.join(program.core.constants) or 'none'}",)
             raise DiagnosticError(Diagnostic("E1207", f"the program has no constant `{parameter}`", notes=notes))

@@ -59,6 +59,7 @@ from dipc.questions.privacy.outcome import (
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.precondition import selection_unsupported
 
 if TYPE_CHECKING:
     from dipc.questions.privacy import closed, discrete_normal, gaussian, noisy_vector, plain_law
@@ -139,7 +140,7 @@ class PrivacyQuestion:
         selection = chosen.core.selection
         if chosen is not program and selection is not None:
             if beside:
-                raise selection.unsupported(program.core.source, "a selection of inputs of several programs")
+                raise selection_unsupported("a composition of several programs")
             both = selection if program.core.requires is None else program.core.requires.conjunction(selection)
             program = Program(replace(chosen.core, requires=both), program.limits)
         plain = None if beside else plain_law.plain_release(two_sided(program))
