@@ -1,4 +1,4 @@
-"""The claim: the alpha, beta, gamma and eps of each row, and the source that each of them comes from."""
+"""The claim at each row of a table: alpha, beta, gamma and eps, from columns, options, the claim block or defaults."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ FREE = "free"
 
 
 def is_free(program: CoreProgram, gamma: GivenValue) -> bool:
-    """Return True if gamma is left open, by the option or else by the program's claim block."""
+    """Return True if the option `gamma` is `free`, or is None and the program's claim block says `gamma: free`.
+
+    The result is False if the program has a constant named `free`.
+    """
     if FREE in program.constants:
         return False
     if gamma is not None:
@@ -57,9 +60,9 @@ def is_free(program: CoreProgram, gamma: GivenValue) -> bool:
 def resolve_intervals(
     source: SourceText, intervals: tuple[IntervalExpr, ...], constants: Mapping[str, Parametric]
 ) -> tuple[Interval, ...]:
-    """Return the intervals with exact ends, in increasing order, disjoint and within (0, inf).
+    """Evaluate the ends of `intervals`, and return the intervals in increasing order.
 
-    Raises DiagnosticError for anything else.
+    Raises DiagnosticError unless all ends are rational and the intervals are non-empty, disjoint and within (0, inf).
     """
     resolved = sorted(
         ((_interval(source, tree, constants), tree) for tree in intervals),
@@ -73,7 +76,7 @@ def resolve_intervals(
 
 
 def intervals_text(intervals: tuple[Interval, ...]) -> str:
-    """Return the text of intervals: `(0, 1], (2, inf)`."""
+    """Return `intervals` as text, such as `(0, 1], (2, inf)`."""
     return ", ".join(str(interval) for interval in intervals)
 
 
@@ -137,10 +140,10 @@ GivenEps = str | int | Fraction | Interval | None
 
 @frozen(eq=False)
 class Terms:
-    """The claim at a row.
+    """The claim at one row of a table, with numbers for alpha and gamma, and beta as a function of eps.
 
-    `alpha` None is infinity. The row is `vacuous` if the claim is not about its input. Rows with the same claim share
-    one object.
+    `alpha` is None where it is infinite. The row is `vacuous` if the claim says nothing about its input. Rows with
+    equal cells alpha, beta, gamma and dd share one object.
     """
 
     alpha: Fraction | None
@@ -153,7 +156,7 @@ class Terms:
 
 
 def without_outputs(terms: Terms) -> Terms:
-    """The `terms` at a row that states no output: nothing is claimed."""
+    """Return `terms` marked as vacuous and unconstrained, for a row that states no output."""
     return Terms(terms.alpha, terms.gamma, terms.beta, terms.alpha_text, vacuous=True, unconstrained=True)
 
 
@@ -188,7 +191,7 @@ class Claim:
     _unconstrained: dict[int, Terms] = field(default_factory=dict)
 
     def terms(self, row: Row) -> Terms:
-        """Return the claim at `row`; raise DiagnosticError if it has no exact meaning there."""
+        """Return the claim at `row`; raise DiagnosticError if alpha, beta or gamma has no exact value there."""
         key = (row.alpha, row.beta, row.gamma, row.dd)
         known = self._known.get(key)
         if known is None:
@@ -201,30 +204,33 @@ class Claim:
         return unconstrained
 
     def compiled(self) -> Iterator[tuple[Key, Terms]]:
-        """Yield the different claims of the rows seen so far, by the cells they come from.
+        """Yield the cells (alpha, beta, gamma, dd) and the terms of each distinct claim among the rows seen so far.
 
-        After `check` these are the claims of all rows.
+        After `check` all rows have been seen.
         """
         yield from self._known.items()
 
     @property
     def texts(self) -> dict[str, str | None]:
-        """alpha, beta and gamma as the claim states them; None for one that a column of the table has for each row."""
+        """The texts of alpha, beta and gamma by name; None for each that is a column of the table."""
         return {name: None if name in self.table.columns else self.text_of(name) for name in ("alpha", "beta", "gamma")}
 
     def text_of(self, name: str) -> str:
-        """Return the text of alpha, beta or gamma, from the options, the claim block, or else the default."""
+        """Return the text of alpha, beta or gamma, as `name` says, from an option, the claim block or the default."""
         given = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}[name]
         if given is not None:
             return print_expression(given.tree if given.written is None else given.written)
         return "dd" if name == "alpha" and "dd" in self.table.columns else "0"
 
     def column_beta(self, text: str) -> ClaimExpression:
-        """Return the beta of a cell that was read before."""
+        """Return the parsed expression of a cell with this `text` in the column `beta`.
+
+        `terms` must have read the cell before.
+        """
         return self._column_betas[text]
 
     def check(self) -> None:
-        """Raise DiagnosticError for the mistakes of all rows together, before any row is decided."""
+        """Raise one DiagnosticError for the mistakes that the claim has at any row, at most MISTAKE_LIMIT of them."""
         mistakes: list[Diagnostic] = []
         for row in first_of_each_claim(self.table.rows):
             try:
@@ -254,12 +260,12 @@ class Claim:
         return Terms(alpha, cell, self._betas.setdefault(beta, beta), alpha_text, vacuous)
 
     def is_near(self, row: Row, dd: Fraction, alpha: Fraction) -> bool:
-        """Return True if the claim does not apply to an input with this dd, because of its alpha.
+        """Return True if `dd`, the distance of the row's input, is too small for a claim with this `alpha` to apply.
 
-        A claim with numbers for alpha and beta is about inputs with dd > alpha (Definition 3 of the paper); with the
-        number 0 for alpha it is about every input, the usual definition. If alpha is dd or computed from it, or beta is
-        a function of alpha, the claim represents the claims with every lesser alpha. As beta is continuous, it is then
-        about inputs with dd >= alpha (Theorem 10, and section 7).
+        A claim with numbers for alpha and beta is about inputs with dd > alpha (Definition 3 of the paper). A claim
+        with the number 0 for alpha is about every input, the usual definition. If alpha is dd or computed from dd, or
+        beta is a function of alpha, the claim stands for the claims with every lesser alpha. As beta is continuous, the
+        claim is then about inputs with dd >= alpha (Theorem 10, and section 7).
         """
         if dd != alpha:
             return dd < alpha
@@ -276,8 +282,8 @@ class Claim:
     def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, cell: Cell, text: str) -> Terms:
         """Return the claim at `row` with the radius `cell`, and with the limit of beta as alpha and gamma grow.
 
-        They grow towards `alpha` and `gamma`, None for infinity; `text` is alpha's text. Raises DiagnosticError if
-        there is no such limit.
+        Alpha grows towards `alpha` and gamma towards `gamma`, where None is infinity; `text` is alpha's text. Raises
+        DiagnosticError if beta has no limit.
         """
         names = dict(self.constants)
         if row.dd is not None:
@@ -324,7 +330,10 @@ class Claim:
         )
 
     def _number(self, given: ClaimExpression, names: dict[str, Parametric], wanted: str, *advice: str) -> Fraction:
-        """Return the value of alpha or gamma; raise DiagnosticError unless it is a number >= 0."""
+        """Return the value of `given`, which is alpha or gamma.
+
+        Raises DiagnosticError unless the value is a number >= 0.
+        """
         value, what = given.number(names, self.intervals), given.what
         if value is None:
             finite = "it must be finite, and can depend on eps only if the claim is about a single eps (`--eps 1/2`)"
@@ -377,10 +386,10 @@ class Claim:
         return result
 
     def _with_names(self, expression: ClaimExpression, names: dict[str, Parametric]) -> Selected:
-        """Return the value of the expression with the names of a row.
+        """Return the value of `expression` with the `names` of a row; raise DiagnosticError if it has no value.
 
-        It is evaluated once, with the distances left open, and again with their values only if it has no such value.
-        Raises DiagnosticError if it has no value at all.
+        The value with all distances left open is computed once and kept. The values of the row are substituted into it
+        where possible; otherwise the expression is evaluated again with them.
         """
         if id(expression) not in self._opened:
             left_open = {**self.constants, **{name: Parametric.unknown(name) for name in DISTANCES}}
@@ -398,7 +407,7 @@ class Claim:
         return expression.value(names, self.intervals, far=True)
 
     def _in_cell(self, cell: Cell, use: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
-        """Parse the beta of a cell and apply `use` to it, with diagnostics that point into the table."""
+        """Parse the beta of `cell` and return `use(beta)`; a DiagnosticError of either points into the table."""
         place = self.table.beta_places.get(cell.text)
         try:
             expression = self._column_betas.get(cell.text)
@@ -419,7 +428,7 @@ class Claim:
 
 
 def resolve_claim(program: CoreProgram, table: Table, options: ClaimOptions) -> Claim:
-    """Return the claim for `table`.
+    """Return the claim for `table`, from its columns, the `options` and the claim block of `program`.
 
     Raises DiagnosticError for a claim that cannot be read or makes no sense, TypeError for inexact numbers.
     """
@@ -444,9 +453,10 @@ def _field(program: CoreProgram, name: str) -> ClaimField | None:
 
 
 def claim_expression(program: CoreProgram, name: str, given: GivenValue) -> ClaimExpression | None:
-    """Return alpha, beta or gamma as given, or from the program's claim block; None if neither has it.
+    """Return the expression `name` (alpha, beta or gamma): `given`, or else the one in the program's claim block.
 
-    Raises DiagnosticError and TypeError.
+    The result is None if neither has it. Raises DiagnosticError for text that cannot be parsed, TypeError for inexact
+    numbers.
     """
     if isinstance(given, ClaimExpression):
         return given
@@ -461,7 +471,11 @@ def claim_expression(program: CoreProgram, name: str, given: GivenValue) -> Clai
 def claimed_intervals(
     program: CoreProgram, given: GivenEps, constants: Mapping[str, Parametric]
 ) -> tuple[Interval, ...]:
-    """Return the intervals of eps: the given ones, those of the claim block, or all. Raises DiagnosticError."""
+    """Return the intervals of eps that a claim is about: `given`, those of the claim block, or all that are allowed.
+
+    Raises DiagnosticError for intervals that cannot be read or that `program` does not allow, TypeError as
+    `given_text`.
+    """
     intervals: tuple[Interval, ...]
     match given:
         case None if program.only_at is not None:
@@ -481,12 +495,15 @@ def claimed_intervals(
 
 
 def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:
-    """Return the single eps of the intervals, or None if they have several."""
+    """Return the only eps of `intervals`, or None if they contain several."""
     return intervals[0].lower if len(intervals) == 1 and intervals[0].is_point else None
 
 
 def given_text(eps: str | int | Fraction | Interval) -> str:
-    """Return the given intervals as text. Raises TypeError."""
+    """Return `eps`, as a Python caller gives it, as text.
+
+    Raises TypeError for a truth value, a float and other types.
+    """
     if isinstance(eps, bool):
         raise TypeError("eps must be a number, or a text of intervals, not a truth value")
     if isinstance(eps, str | int | Fraction | Interval):
@@ -495,7 +512,11 @@ def given_text(eps: str | int | Fraction | Interval) -> str:
 
 
 def expression_text(given: GivenValue, name: str) -> str:
-    """Return a given expression as text; raise TypeError for anything but text and exact numbers."""
+    """Return the expression `given` as text; raise TypeError for anything but text and exact numbers.
+
+    `name` is alpha, beta or gamma, for messages. SymPy's names of min, max and abs, and its sign of powers, become
+    dipc's.
+    """
     if isinstance(given, str):
         return given
     if isinstance(given, ClaimExpression):
@@ -510,9 +531,9 @@ def _distance(cell: Cell) -> Parametric:
 
 
 def missing_beta(program: CoreProgram, row: Row | None = None, *, table: bool = True) -> Diagnostic:
-    """Return the diagnostic for a claim without a beta, or for a `row` whose cell is empty.
+    """Return the diagnostic for a claim without a beta, or for a `row` with an empty cell in the column `beta`.
 
-    Its help names the places where the beta of `program` can be written; a column only if there is a `table`.
+    The help of the diagnostic names the places where `program` can have a beta; a column only if there is a `table`.
     """
     if row is not None:
         return Diagnostic(
@@ -527,7 +548,7 @@ def missing_beta(program: CoreProgram, row: Row | None = None, *, table: bool = 
 
 
 def _relocate(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
-    """Return a diagnostic about the text of a cell as one about the table."""
+    """Return `diagnostic`, which points into the text of a `cell`, with the cell's `place` in the table instead."""
     if diagnostic.excerpt is None:
         return diagnostic
     if place is None:
@@ -542,9 +563,9 @@ def _relocate(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagn
 
 @frozen
 class ClaimOptions:
-    """The parts of a claim that options give; None leaves one to the columns of a table and the claim block.
+    """The parts of a claim that options give; None leaves a part to the columns of a table and the claim block.
 
-    Sources keep their options: the same question with another part is made with `dataclasses.replace`.
+    To ask a question again with another part, use `dataclasses.replace`.
     """
 
     beta: GivenValue = None
@@ -565,11 +586,11 @@ SAME_DISTANCE = "W0604"
 
 
 def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
-    """Return warnings for a gamma that no output uses, and for one that is 0 by default though beta depends on it.
+    """Return warnings about distances without effect.
 
-    A dd that is the same at every input is warned of, too.
-
-    With `plain`, answers have no distance of their own, so that finite outputs must be equal whatever gamma is.
+    They are about a gamma that no output uses, a gamma that beta mentions but that is 0 by default, and a dd that is
+    equal at all rows. With `plain`, the program has no metric of its own, so that outputs with finitely many values
+    must be equal to the right ones for every gamma.
     """
     diagnostics: list[Diagnostic] = []
     gammas = [terms.gamma.value for _, terms in claim.compiled()]
@@ -584,7 +605,7 @@ def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
 
 
 def _has_one_distance(claim: Claim) -> bool:
-    """Return True if the inputs are several bits, and dd of all rows is one number, on which the claim depends."""
+    """Return True if the claim depends on dd, but dd is one number at all rows of a table about several bits."""
     program = claim.program
     norm = "linf" if program.metric is None else program.metric.input
     bits = [slot.type for slot in program.input_slots]
@@ -602,7 +623,6 @@ def _has_one_distance(claim: Claim) -> bool:
 
 
 def _same_distance(claim: Claim) -> Diagnostic:
-    """Return the warning that dd is the same at every input."""
     place = claim.alpha or claim.beta
     assert place is not None
     distance = claim.table.rows[0].dd
@@ -621,17 +641,16 @@ def _same_distance(claim: Claim) -> Diagnostic:
 
 
 def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:
-    """Return a warning if no output can use gamma."""
+    """Return a warning if no output of `program` can use gamma: `plain`, without a metric, and all outputs finite."""
     return (_unused(program),) if plain and _finite_outputs(program) else ()
 
 
 def _finite_outputs(program: CoreProgram) -> bool:
-    """Return True if all outputs are bool or DOM."""
     return all(isinstance(slot.type, BoolType | DomType) for slot in program.output_slots)
 
 
 def forgotten(claim: Claim) -> Diagnostic:
-    """Return the warning that beta depends on gamma, which has no value and is therefore 0."""
+    """Return the warning that beta mentions gamma, which was not given and is therefore 0."""
     assert claim.beta is not None
     place = claim.beta.source.excerpt(claim.beta.tree.span)
     notes = ("give `--gamma VALUE`, or `gamma:` in the claim block; `--gamma free` asks about every gamma",)

@@ -1,4 +1,4 @@
-"""The theorems of section 6 of the paper and their conditions: how a claim changes with its distances."""
+"""The conditions of the theorems of section 6 of the paper: how beta changes as alpha and gamma grow."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _SAMPLES = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(5))
 
 @frozen
 class GrowthWitness:
-    """A place where a function grows with the unknown `name`.
+    """A place where a function of eps and the unknown `name` is proved to grow with this unknown.
 
-    It is given by its value and eps or, if only that is known, by value·eps = `product`.
+    The place is given by `value` of the unknown and `eps` or, if those are None, by their `product`.
     """
 
     name: str
@@ -67,9 +67,9 @@ class GrowthWitness:
 class Trend:
     """The proved properties of an expression, for all eps of the intervals and all values >= 0 of the unknowns.
 
-    `falls` and `rises` are about one unknown, and weak: both are True if the expression does not depend on it. False
-    means not proved. `growth` is a place where a closed form was proved to grow. `continuous` means that no divisor is
-    ever 0.
+    `falls` means never growing with one selected unknown, and `rises` never falling: both are True if the expression
+    does not depend on it. False means not proved. `growth` is a place where the expression was proved to grow.
+    `continuous` means that no divisor is ever 0.
     """
 
     falls: bool = False
@@ -86,7 +86,10 @@ class Trend:
 
 
 def trend(of: ClaimExpression, unknown: str, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Trend:
-    """Return how the value of an expression changes with `unknown`; `names` maps all names to numbers or unknowns."""
+    """Return how the value of the expression `of` changes as `unknown` grows.
+
+    `names` maps all names in the expression to numbers or unknowns.
+    """
     return _Analysis(of, unknown, names, intervals).trend(of.tree)
 
 
@@ -116,7 +119,7 @@ class _Analysis:
         return Trend(continuous=False)
 
     def _value(self, node: Expr) -> Parametric | None:
-        """Return the expression as one function with a short numerator, or None."""
+        """Return the value of `node` as one function, or None if it is not one or has more than MOST_TERMS summands."""
         try:
             value = replace(self.whole, tree=node).value(self.names, self.intervals)
         except DiagnosticError:
@@ -167,7 +170,7 @@ class _Analysis:
 
 
 def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
-    """Return True only if the numerator is >= 0 for all eps of the intervals and all unknowns >= 0."""
+    """Return True only if the numerator of `value` is >= 0 for all eps of the intervals and all unknowns >= 0."""
     if all(c > 0 for *_, c in value.terms()):
         return True
     if value.is_flat():
@@ -178,9 +181,10 @@ def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
 
 
 def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
-    """Return True only if the numerator never grows with the unknown `name`, for every eps > 0 and all other unknowns.
+    """Return True only if the numerator of `value` never grows with the unknown `name`, for every eps > 0.
 
-    A GrowthWitness is a place where it is proved to grow. False means that neither is proved.
+    The other unknowns can have any values >= 0. A GrowthWitness is a place where the numerator is proved to grow; False
+    means that neither is proved.
     """
     coefficients = _along(value, name)
     failed: list[Fraction] = []
@@ -201,9 +205,9 @@ def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
 
 
 def _along(value: Parametric, name: str) -> dict[object, ExpPoly]:
-    """Return the numerator as Σ factor · polynomial, with t = U·eps for the unknown `name`.
+    """Write the numerator as a sum of factor · polynomial in t = U·eps, where U is the unknown `name`.
 
-    Each factor is >= 0 and free of t, and maps to an exponential polynomial in t.
+    Return {factor: polynomial}. Each factor is >= 0 and does not depend on U.
     """
     coefficients: dict[object, list[tuple[int, Fraction, Fraction]]] = {}
     for k, q, factors, c in value.terms():
@@ -214,7 +218,10 @@ def _along(value: Parametric, name: str) -> dict[object, ExpPoly]:
 
 
 def _growth(value: Parametric, name: str) -> bool | GrowthWitness:
-    """Return a Growth at one of a few values of the unknowns, or False if there is none."""
+    """Search a few values of the unknowns for a place where the numerator of `value` grows with `name`.
+
+    The result is False if none is found.
+    """
     others = sorted(value.unknowns() - {name})
     for values in product(_SAMPLES, repeat=1 + min(len(others), 2)):
         point = {other: Fraction(1) for other in others} | dict(zip([name, *others], values, strict=False))
@@ -228,7 +235,7 @@ def _growth(value: Parametric, name: str) -> bool | GrowthWitness:
 
 
 def _slope(value: Parametric, name: str, point: Mapping[str, Fraction]) -> ExpPoly:
-    """Return the derivative of the numerator by `name` at these values of all unknowns, as a function of eps."""
+    """Return the derivative of the numerator by the unknown `name`, at the values of `point`, as a function of eps."""
     slope = value.derivative(name).substituted({other: Parametric.number(number) for other, number in point.items()})
     assert slope is not None, "a number may always stand for an unknown"
     return slope.numerator_flat()
@@ -260,7 +267,7 @@ def _sum(left: Trend, right: Trend) -> Trend:
 
 
 def _product(left: Trend, right: Trend) -> Trend:
-    """Return the trend of a product: |left|·|right| falls if both do, and has the sign that both together have."""
+    """Return the trend of a product; its absolute value falls if those of both factors do."""
     if left.nonpositive and not left.nonnegative:
         return _negated(_product(_negated(left), right))
     if right.nonpositive and not right.nonnegative:
@@ -325,7 +332,7 @@ def _selected(function: str, trends: Sequence[Trend]) -> Trend:
 
 @frozen
 class Condition(Record):
-    """A condition of a theorem, with whether it was proved to hold, and the reason."""
+    """A condition of a theorem; `holds` is True only if it was proved, and `why` is the reason for either."""
 
     FIELDS = "condition=name holds why"
 
@@ -340,8 +347,9 @@ _PAPER = "Barthe et al., POPL 2021"
 
 @frozen
 class Theorem(Record):
-    """The statement that all obligations together decide, and the theorem that proves it; `name` is None if none does.
+    """The statement `decides` that all obligations of a claim together decide, and the `name` of the theorem behind it.
 
+    `name` is None if a condition was not proved: then the obligations decide only the claim with alpha = dd(u).
     `decides` completes the sentence "the verdict is for …".
     """
 
@@ -353,7 +361,7 @@ class Theorem(Record):
 
     @property
     def failed(self) -> Condition | None:
-        """The first condition that was not proved."""
+        """The first condition that was not proved, or None."""
         return next((condition for condition in self.conditions if not condition.holds), None)
 
     def __str__(self) -> str:
@@ -386,9 +394,9 @@ MOST_BETAS = 300
 
 
 def theorem_of(claim: Claim) -> Theorem | None:
-    """Return the theorem by which the rows of the claim's table decide more than their own alpha.
+    """Return Theorem 10 with its conditions: whether the rows with alpha = dd decide the claim for every alpha < dd.
 
-    The result is None if no row has alpha = dd. The verdict on a row is that of its own obligation in any case.
+    The result is None if no row has alpha = dd. The verdict on a row is always that of its own obligation.
     """
     rows = [(key, terms) for key, terms in claim.compiled() if at_dd(claim, key)]
     if not rows:
@@ -407,9 +415,9 @@ def theorem_of(claim: Claim) -> Theorem | None:
 
 
 def theorem_of_every_gamma(claim: Claim, curve: tuple[Fraction, Fraction] | None) -> Theorem:
-    """Return Theorem 12 with its conditions, for a claim with open gamma and its `gamma_curve`.
+    """Return Theorem 12 with its conditions, for a claim with open gamma; `curve` is its `gamma_curve`.
 
-    Raises DiagnosticError for a claim outside the theorem.
+    Raises DiagnosticError if a condition is not proved.
     """
     keys = [key for key, _ in claim.compiled() if key[2] is None]
     betas = betas_of(claim, keys)
@@ -436,9 +444,9 @@ def theorem_of_every_gamma(claim: Claim, curve: tuple[Fraction, Fraction] | None
 
 
 def gamma_curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
-    """Return k and b if alpha is k·gamma + b.
+    """Return (k, b) if the claim's alpha is k·gamma + b, or None if alpha does not mention gamma.
 
-    The result is None if it does not mention gamma. Raises DiagnosticError for others.
+    Raises DiagnosticError if alpha depends on gamma in another way.
     """
     if claim.alpha is None or not mentions(claim.alpha.tree, "gamma"):
         return None
@@ -467,9 +475,9 @@ def _outside(claim: Claim, failed: Condition) -> Diagnostic:
 def region_conditions(
     claim: Claim, betas: Iterable[ClaimExpression], values: Mapping[str, Parametric], growing: tuple[str, ...]
 ) -> tuple[Condition, ...]:
-    """Return whether the region is simple and limit-definable, for unknowns `growing` over all numbers >= 0.
+    """Return the conditions "simple" and "limit-definable" of the claim's region, for `betas` and unknowns `growing`.
 
-    `values` has the values of alpha and gamma if they are not left open.
+    The unknowns range over all numbers >= 0. `values` has the values of alpha and gamma that are not left open.
     """
     left_open = {name: Parametric.unknown(name) for name in DISTANCES}
     names = claim.constants | left_open | dict(values)
@@ -492,7 +500,7 @@ def region_conditions(
 
 
 def at_dd(claim: Claim, key: Key) -> bool:
-    """Return True if alpha is dd(u) for rows with these cells."""
+    """Return True if alpha is dd(u) for rows with the cells `key`."""
     alpha, _, _, dd = key
     if alpha is not None:
         return alpha.value == "dd"
@@ -508,7 +516,7 @@ def _objection(unknown: str, trend: Trend) -> str:
 
 
 def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:
-    """Return the different betas of rows with these cells."""
+    """Return the distinct betas of rows with these `keys`, that is, cells (alpha, beta, gamma, dd)."""
     texts = {beta.text if beta is not None else None for _, beta, _, _ in keys}
     columns = [claim.column_beta(text) for text in sorted(text for text in texts if text is not None)]
     return [claim.beta, *columns] if claim.beta is not None and None in texts else columns
@@ -524,10 +532,10 @@ def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:
 def lesser(
     beta: ClaimExpression, names: Mapping[str, Parametric], distances: Collection[str], *, far: bool
 ) -> str | None:
-    """Return the text of an expression that is at most beta for every eps > 0 and distance > 0, or None.
+    """Return the text of an expression that is at most `beta` for every eps > 0 and distance > 0.
 
-    It lacks the summands that are proved nonnegative and mention some of the `distances` or, with `far`, mention none
-    of them. The result is None if there are no such summands.
+    The expression is beta without summands that are proved nonnegative: those that mention one of the `distances` or,
+    with `far`, those that mention none of them. The result is None if there are no summands to leave out.
     """
     kept: list[Expr] = []
     for term in summands(beta.tree):
@@ -543,9 +551,9 @@ def lesser(
 
 
 def below_one(beta: ClaimExpression) -> ClaimExpression:
-    """Return an equivalent beta without the numbers of at least 1 in a minimum.
+    """Return `beta` without the numbers of at least 1 in an outermost minimum of two, such as 1 in min(1, 2*exp(-eps)).
 
-    An error probability is at most 1, so that they do not change the claim.
+    An error probability is at most 1, so that the claim does not change.
     """
     match beta.tree:
         case Call("min", arguments):
@@ -561,7 +569,7 @@ _MOST_SUMMANDS = 100
 def summands(tree: Expr) -> Sequence[Expr]:
     """Return expressions whose sum is `tree`, for every value of its names.
 
-    Short products of sums are multiplied out.
+    Products of sums are multiplied out into at most _MOST_SUMMANDS terms.
     """
     match tree:
         case Binary(BinaryOp.ADD, left, right):
@@ -584,7 +592,10 @@ def summands(tree: Expr) -> Sequence[Expr]:
 
 
 def is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Parametric]) -> bool:
-    """Return True if a part of beta is proved nonnegative by its coefficients."""
+    """Return True if `term`, a summand of `beta`, is an exponential polynomial with positive coefficients.
+
+    False does not mean that the summand can be negative.
+    """
     try:
         value = ClaimExpression(beta.what, beta.source, term).value(names)
     except DiagnosticError:
@@ -605,25 +616,28 @@ _GAMMA = ("gamma",)
 
 @frozen
 class Halves:
-    """The texts of an expression of alpha and of an expression of gamma whose sum is at most beta."""
+    """The texts of a function of alpha and of a function of gamma whose sum is at most beta."""
 
     alpha: str
     gamma: str
 
 
 def depends(beta: ClaimExpression, *, alpha: bool = False, gamma: bool = False) -> bool:
-    """Return True if beta mentions alpha or gamma, as selected."""
+    """Return True if `beta` mentions one of the selected distances: `alpha` (or dd), `gamma`."""
     names = (*(_ALPHA if alpha else ()), *(_GAMMA if gamma else ()))
     return any(mentions(beta.tree, name) for name in names)
 
 
 def at_alpha(beta: ClaimExpression, value: Fraction) -> str:
-    """Return the text of beta with a number for alpha."""
+    """Return the text of `beta` with the number `value` for alpha."""
     return print_expression(_replaced(beta.tree, _ALPHA, Number(value, str(value))))
 
 
 def of_lesser(beta: ClaimExpression, name: str) -> str | None:
-    """Return the text of f of the distance `name` if beta is written as f(min(alpha, gamma)), else None."""
+    """Return the text of f(`name`) if `beta` is written as f(min(alpha, gamma)), else None.
+
+    `name` is alpha or gamma.
+    """
     replaced = 0
 
     def lesser(node: Expr) -> Expr | None:
@@ -643,14 +657,14 @@ def of_lesser(beta: ClaimExpression, name: str) -> str | None:
 
 
 def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma: bool = False) -> tuple[Halves, ...]:
-    """Return ways to write a function that is at most beta as a sum of a function of alpha and one of gamma.
+    """Return ways to bound `beta` from below by a sum of a function of alpha and a function of gamma.
 
-    This holds for every eps > 0, alpha >= 0 and gamma >= 0; the result is empty if no way is found. `names` has alpha,
-    dd and gamma as unknowns. With `one_gamma`, gamma is a number, and a summand of eps alone counts as one of gamma.
+    The bound is valid for every eps > 0, alpha >= 0 and gamma >= 0; the result is empty if no way is found. `names` has
+    alpha, dd and gamma as unknowns. With `one_gamma`, gamma is a number, and a summand of eps alone belongs to gamma.
 
     Otherwise summands of eps alone, and summands of both distances, are left out if they are proved nonnegative. If
-    they can be negative, those of both distances exclude the way, and those of eps alone join either part, as numbers
-    do. Further ways also leave out summands of one distance that do not scale with eps.
+    not, a summand of both distances excludes the way, and a summand of eps alone, like a number, joins either function.
+    Further ways also leave out summands of one distance that do not depend on distance·eps alone.
     """
     result = (_split(beta, names, _BetaParts(scaling, one_gamma)) for scaling in (False, True))
     return tuple(dict.fromkeys(halves for splits in result for halves in splits))
@@ -677,10 +691,10 @@ def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _BetaP
 
 @dataclass(slots=True)
 class _BetaParts:
-    """The summands of beta by the distances that they depend on.
+    """The summands of beta, sorted by the distances that they depend on.
 
-    With `scaling`, only functions of distance·eps are kept if the others are nonnegative. `has_mixed_summand` is true
-    if some summand depends on both distances and can be negative.
+    With `scaling`, summands of a distance that do not depend on distance·eps alone are left out if they are
+    nonnegative. `has_mixed_summand` is True if a summand depends on both distances and is not proved nonnegative.
     """
 
     scaling: bool
@@ -691,7 +705,7 @@ class _BetaParts:
     has_mixed_summand: bool = False
 
     def add_term(self, k: int, q: Fraction, factors: tuple[tuple[str, int, Fraction], ...], c: Fraction) -> None:
-        """Add the summand c·eps^k·e^{q·eps}·Π U^j·e^{r·U·eps}."""
+        """Add the summand c·eps^k·e^(q·eps)·Π U^j·e^(r·U·eps), where `factors` has (U, j, r) for each distance U."""
         written = [f"({c})", f"eps^{k}", f"exp(({q})*eps)"]
         for name, j, r in factors:
             written += [f"{name}^{j}", f"exp(({r})*{name}*eps)"]
@@ -700,7 +714,7 @@ class _BetaParts:
         self._add("*".join(written), {name for name, _, _ in factors}, positive=c > 0, number=not k and not q)
 
     def add_tree(self, beta: ClaimExpression, tree: Expr, names: Mapping[str, Parametric]) -> None:
-        """Add a summand as it is written."""
+        """Add the summand `tree` of `beta` without analysing it."""
         distances = {name for name in (*_ALPHA, *_GAMMA) if mentions(tree, name)}
         number = not any(isinstance(node, Eps) for node in walk(tree))
         positive = is_nonnegative(beta, tree, names)

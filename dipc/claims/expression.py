@@ -1,4 +1,4 @@
-"""Claim expressions (alpha, beta, gamma) evaluated exactly, with a diagnostic for every expression that cannot be."""
+"""Evaluate the expressions of alpha, beta and gamma exactly, or raise a diagnostic."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ DISTANCES = ("alpha", "gamma", "dd")
 
 
 def is_transcendental(tree: object) -> bool:
-    """Return True if a tree contains `log`, `sqrt`, a root, or `exp` of a sum with a constant other than 0.
+    """Return True if `tree` contains `log`, `sqrt`, a root, or `exp` of a sum with a constant other than 0.
 
-    Arguments of functions of the normal distribution do not count.
+    Calls of functions of the normal distribution are ignored, with their arguments.
     """
     nothing = Number(Fraction(0), "0")
     outside = rewritten(tree, lambda node: nothing if isinstance(node, Call) and is_normal(node) else None)
@@ -81,12 +81,12 @@ def is_transcendental(tree: object) -> bool:
 
 
 def is_normal(call: Call) -> bool:
-    """Return True for a function of the normal distribution: `erfc`, or `exp` of an expression with eps^2."""
+    """Return True if `call` is a function of the normal distribution: `erfc`, or `exp` of an expression with eps^2."""
     return call.function == "erfc" or (call.function == "exp" and _degree(call.arguments[0]) > 1)
 
 
 def _degree(tree: Expr) -> int:
-    """Return the power of eps in a product, the greatest one in a sum."""
+    """Return the power of eps in `tree`, a product; in a sum, the greatest power of a summand."""
     match tree:
         case Eps():
             return 1
@@ -104,7 +104,7 @@ def _degree(tree: Expr) -> int:
 
 
 def _is_number(node: object) -> bool:
-    """Return True for a part of a tree that alone makes it transcendental."""
+    """Return True if `node` is itself a logarithm, a root, or `exp` of a sum with a constant other than 0."""
     match node:
         case Call(function="log" | "sqrt"):
             return True
@@ -122,7 +122,7 @@ def _is_zero(tree: Expr) -> bool:
 
 
 def _summands_of(tree: Expr) -> Iterator[Expr]:
-    """Yield the summands of a sum and of its multiples."""
+    """Yield the summands of `tree`, a sum or a multiple of a sum, without signs and constant factors."""
     match tree:
         case Unary(op=UnaryOp.NEGATE, operand=operand):
             yield from _summands_of(operand)
@@ -138,7 +138,7 @@ def _summands_of(tree: Expr) -> Iterator[Expr]:
 
 
 def is_constant(tree: Expr) -> bool:
-    """Return True if neither eps nor a distance occurs in a tree."""
+    """Return True if neither eps, nor alpha, gamma or dd, nor `inf` occurs in `tree`."""
     return not any(
         isinstance(node, Eps) or (isinstance(node, Name) and GREEK.get(node.name, node.name) in (*DISTANCES, "inf"))
         for node in walk(tree)
@@ -146,10 +146,10 @@ def is_constant(tree: Expr) -> bool:
 
 
 def split_exponent(tree: Expr, constant: Callable[[Expr], Fraction]) -> tuple[Real, Expr | None]:
-    """Return (c, rest) such that the tree is c + rest, where c is the sum of its constant summands.
+    """Return (c, rest) with `tree` = c + rest, where the real number c is the sum of the constant summands.
 
-    The rest is None if it is 0. `constant` evaluates an expression without eps, distances and functions; it raises
-    NoMonomial for an expression without a rational value, which then stays in the rest.
+    The rest is None if it is 0. `constant` evaluates an expression without eps, distances and functions; if it raises
+    NoMonomial for a summand, the summand stays in the rest.
     """
     if is_constant(tree):
         try:
@@ -204,9 +204,9 @@ _EPS = Parametric.from_exppoly(ExpPoly.term(1, 1, 0))
 
 @frozen
 class ClaimExpression:
-    """An expression with the text it was read from; `what` names it in messages ("beta").
+    """An expression of a claim, with the text it was read from; `what` names the expression in messages ("beta").
 
-    `written` is shown in place of the tree, where the tree has rationals for irrational numbers.
+    If `tree` has rationals in place of irrational numbers, `written` is the tree shown to the user.
     """
 
     what: str
@@ -216,7 +216,7 @@ class ClaimExpression:
 
     @staticmethod
     def parse(what: str, text: str, origin: str) -> ClaimExpression:
-        """Parse an expression; raise DiagnosticError for other text. `origin` is shown as the file's name."""
+        """Parse `text`; raise DiagnosticError if it is not an expression. Messages show `origin` as the file's name."""
         source = SourceText(origin, text)
         return ClaimExpression(what, source, parse_expression(source))
 
@@ -245,9 +245,9 @@ class ClaimExpression:
         return constant_of(self.value(names, intervals))
 
     def rational_at(self, eps: Fraction, names: Mapping[str, Parametric]) -> Fraction | None:
-        """Return the value at one eps if it is rational; None if it is infinite or computed with powers of e.
+        """Return the value at one `eps` if it is rational; None if the value is infinite or needs powers of e.
 
-        Raises DiagnosticError if the expression has no value there.
+        Raises DiagnosticError if the expression has no value at this eps.
         """
         evaluation = _Evaluation(self, names, (), far=False, open_divisors=False, eps=Parametric.number(eps))
         return constant_of(self._resolved(evaluation))
@@ -260,10 +260,10 @@ class ClaimExpression:
         far: bool = False,
         open_divisors: bool = False,
     ) -> Selected:
-        """Return the value with `names` substituted, for eps in the `intervals`.
+        """Return the value with `names` substituted, for every eps in the `intervals`.
 
-        Raises DiagnosticError if it has no value; no divisor may be 0. With `far` the value is only that for a large
-        enough unknown. With `open_divisors` divisors can depend on unknowns, and the caller has to check them.
+        Raises DiagnosticError if there is no value or a divisor can be 0. With `far` the value is valid only where the
+        unknown is large enough. With `open_divisors` divisors can depend on unknowns, and the caller has to check them.
         """
         value = self._resolved(_Evaluation(self, names, intervals, far, open_divisors))
         if bits(value) > RESULT_BIT_LIMIT:
@@ -279,7 +279,10 @@ class ClaimExpression:
             ) from None
 
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
-        """Return the error to raise about `node`, a part of this expression."""
+        """Return the error to raise about `node`, a part of this expression.
+
+        `label` is written below the marked text.
+        """
         return DiagnosticError(Diagnostic(code, message, self.source.excerpt(node.span), label, notes))
 
 
@@ -396,7 +399,7 @@ class _Evaluation:
         return quotient
 
     def _check_divisor(self, divisor: Selected, node: Expr) -> None:
-        """Raise DiagnosticError unless the divisor is proved never to be 0 on the intervals."""
+        """Raise DiagnosticError unless `divisor`, written as `node`, is proved never to be 0 on the intervals."""
         if isinstance(divisor, Parametric) and not divisor.numerator:
             raise ZeroDivisionError
         if constant_of(divisor) is not None:
@@ -440,7 +443,7 @@ class _Evaluation:
         return self._quotient(Parametric.number(1), replace(node, right=positive))
 
     def _rational(self, node: Expr) -> Fraction:
-        """Return the rational value of a constant. Raises NoMonomial for anything else."""
+        """Return the rational value of `node`; raise NoMonomial if it is not a rational constant."""
         value = constant_of(self.value(node)) if is_constant(node) else None
         if value is None:
             raise NoMonomial(node.span, None)
@@ -519,7 +522,10 @@ class _Evaluation:
             raise self._error("E0613", f"{self.expression.what} has too many terms when multiplied out", node) from None
 
     def _positive(self, node: Expr) -> Fraction:
-        """Return the argument of a logarithm, which must be positive."""
+        """Return the value of `node`, the argument of a logarithm.
+
+        Raises DiagnosticError unless it is a positive rational.
+        """
         value = constant_of(self.value(node))
         if value is None or value <= 0:
             message = "a logarithm needs a positive rational number"
@@ -528,7 +534,7 @@ class _Evaluation:
 
 
 def _rounded_both_ways(value: Fraction) -> str:
-    """Return the advice to replace log(value) by one of the rational numbers beside it."""
+    """Return the advice to replace log(`value`) by a rational just below or just above it."""
     low, high = outward(*Real.from_rational(value).log().enclosure(), _ROUNDED_DIGITS)
     return (
         f"or write {exact_text(low)} or {exact_text(high)}, between which log({value}) is: the one that makes the "
@@ -545,7 +551,7 @@ _ROUNDED_DIGITS = 20
 
 @frozen
 class NormalTerm:
-    """A product of `coefficient` and a call of `erfc` or `exp`."""
+    """A summand of beta: `coefficient` times a `call` of `erfc`, or of `exp` with eps^2 in its argument."""
 
     coefficient: ClaimExpression
     call: Call
@@ -553,14 +559,18 @@ class NormalTerm:
 
 @frozen
 class NormalParts:
-    """An expression as the sum of a `plain` part and terms of the normal distribution."""
+    """A beta as the sum of a `plain` part and of terms with functions of the normal distribution."""
 
     expression: ClaimExpression
     plain: ClaimExpression
     terms: tuple[NormalTerm, ...]
 
     def beta(self, names: Mapping[str, Parametric], value: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
-        """Return the beta; `value` evaluates a part. Raises DiagnosticError."""
+        """Return beta as a function of eps, with `names` substituted.
+
+        `value` evaluates the plain part and the coefficients. Raises DiagnosticError if the plain part or a coefficient
+        is not an exponential polynomial, or an argument of a normal function is not allowed.
+        """
         plain = self._closed(self.plain, value)
         terms: list[tuple[normals.NormalFunction, ExpPoly]] = []
         for term in self.terms:
@@ -613,9 +623,9 @@ class NormalParts:
 
 
 def normal_parts(expression: ClaimExpression) -> NormalParts | None:
-    """Return the parts of an expression with functions of the normal distribution; None without any.
+    """Split `expression` into its plain part and the terms with functions of the normal distribution; None without any.
 
-    Raises DiagnosticError if one occurs where it cannot be separated.
+    Raises DiagnosticError if a function of the normal distribution occurs anywhere but in summands, once in each.
     """
     if not has_normal(expression.tree):
         return None
@@ -631,12 +641,12 @@ def normal_parts(expression: ClaimExpression) -> NormalParts | None:
 
 
 def has_normal(tree: object) -> bool:
-    """Return True if a syntax tree contains a function of the normal distribution."""
+    """Return True if `tree` contains a function of the normal distribution."""
     return any(isinstance(node, Call) and is_normal(node) for node in walk(tree))
 
 
 def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, Call | None]]:
-    """Yield (coefficient, call) of each summand, with None for a summand without such a call."""
+    """Yield (coefficient, call) for each summand of `tree`, with None for the call of a plain summand."""
     if not has_normal(tree):
         yield tree, None
         return
@@ -673,9 +683,10 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
 
 
 def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
-    """Return True if each call is a function of distance·eps, where some `names` are multiples of the only unknown.
+    """Return True if the argument of each normal function in `parts` depends on distance·eps alone.
 
-    A product c·distance^a·eps^b has the power b of eps where the distance is 1, and a + b where it is eps.
+    A distance is one of the `names` that is a multiple of the only unknown. Test for an argument c·distance^a·eps^b:
+    replacing the distance by eps must give twice the power of eps that replacing it by 1 gives, so that a = b.
     """
     factors = {name: value for name, value in names.items() if constant_of(value) is None}
     rates: dict[str, Fraction] = {}

@@ -1,4 +1,4 @@
-"""Values of inputs and outputs as users give them: cells, `q = (0, 1/2)`, `q[2] = -1..1`, and whole arrays."""
+"""Values of inputs and outputs as users give them: cells of tables, whole arrays, and texts such as `q[2] = -1..1`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 
 
 def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the names of arrays, each with the names of its elements."""
+    """Return the arrays whose elements are among `names`: each array's name with its elements' names in order."""
     result: dict[str, list[str]] = {}
     for name in names:
         if element := _ELEMENT.fullmatch(name):
@@ -32,10 +32,11 @@ def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def by_element(values: Mapping[str, object], arrays: Mapping[str, Sequence[str]], where: str) -> dict[str, object]:
-    """Return the values with arrays replaced by their elements, and names without blanks.
+    """Return `values` with each whole array replaced by its elements, and with blanks removed from names.
 
-    A sequence is anything with a length that can be iterated, except for texts and dicts. Raises DiagnosticError, with
-    a message that begins with `where`, for a sequence of the wrong length.
+    `arrays` has the names of each array's elements. Anything with a length that can be iterated, except a text or a
+    dict, gives a whole array. Raises DiagnosticError, with a message that begins with `where`, for a wrong number of
+    elements.
     """
     result: dict[str, object] = {}
     for name, value in values.items():
@@ -60,10 +61,10 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
 
 @frozen(eq=False)
 class Cell:
-    """A value of a table.
+    """A value of a table, with the text shown for it.
 
-    `value` None is infinity. A reader makes one Cell for each distinct value, so that identity is equality and hashing
-    is cheap.
+    `value` is None for infinity. A reader makes one Cell for each distinct value, so that cells can be compared by
+    identity and hashed quickly.
     """
 
     value: Value | None
@@ -71,14 +72,14 @@ class Cell:
 
 
 def value_of(cell: Cell | None) -> Value:
-    """Return the value of a cell that is known to have one."""
+    """Return the value of a finite, non-empty `cell`."""
     assert cell is not None
     assert cell.value is not None
     return cell.value
 
 
 def number_of(cell: Cell | None) -> Fraction:
-    """Return the number in a cell that is known to have one."""
+    """Return the number of a `cell` that is not empty, infinite, or text."""
     assert cell is not None
     assert isinstance(cell.value, Fraction)
     return cell.value
@@ -86,7 +87,7 @@ def number_of(cell: Cell | None) -> Fraction:
 
 @frozen
 class BadCell:
-    """A cell that cannot be read: a diagnostic without its place."""
+    """The mistake in a cell that cannot be read: code, message and notes of a diagnostic, without the place."""
 
     code: str
     message: str
@@ -98,7 +99,7 @@ Read = Cell | BadCell | None
 
 
 class CellPool:
-    """A pool that interns cells by value: `0.25` and `1/4` are the same Cell."""
+    """A pool with one Cell for each value: `0.25` and `1/4` give the same Cell."""
 
     def __init__(self) -> None:
         self._cells: dict[tuple[type, Value], Cell] = {}
@@ -113,7 +114,7 @@ class CellPool:
 
 
 class Column(dict[str, Read]):
-    """The cells of one column by their text; each distinct text is read once."""
+    """A cache of one column: each distinct text with the cell read from it."""
 
     def __init__(self, read: Callable[[str], Read]) -> None:
         super().__init__()
@@ -129,7 +130,10 @@ INFINITY = Cell(None, "inf")
 
 
 def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callable[[str], Read]:  # noqa: A002 - the word of the language
-    """Return a reader of cells in the column of a variable; an empty cell is a mistake if `required`."""
+    """Return a function that reads a cell of the column `name`: a Cell from `pool`, a BadCell, or None if empty.
+
+    The value must be of this `type`. An empty cell is a BadCell if a value is `required`.
+    """
     members = frozenset(type.values) if isinstance(type, DomType) else frozenset()
 
     def read(raw: str) -> Read:
@@ -151,7 +155,10 @@ def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callab
 
 
 def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
-    """Return a reader of the columns alpha, gamma and dd: rationals >= 0; `inf` in dd, `dd` in alpha."""
+    """Return a function that reads a cell of the column `name`: alpha, gamma or dd.
+
+    The cell holds a rational >= 0, or also `inf` in dd and `dd` in alpha.
+    """
 
     def read(raw: str) -> Read:
         text = raw.strip()
@@ -170,7 +177,7 @@ def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
 
 
 def beta_reader(pool: CellPool) -> Callable[[str], Read]:
-    """Return a reader that keeps the text, as a beta is an expression that is parsed later."""
+    """Return a function that reads a cell of the column beta as text; the expression is parsed later."""
 
     def read(raw: str) -> Read:
         text = raw.strip()
@@ -180,7 +187,7 @@ def beta_reader(pool: CellPool) -> Callable[[str], Read]:
 
 
 def describe_domain(values: tuple[Value, ...]) -> str:
-    """Return a domain as its declaration would have it, shortened if it is long: `{none, bot, top}`, `{-5..5}`."""
+    """Return the domain `values` as a declaration writes it, shortened if it is long: `{none, bot, top}`, `{-5..5}`."""
     numbers = [value for value in values if isinstance(value, Fraction)]
     if (
         len(numbers) == len(values) > 2
@@ -265,15 +272,16 @@ def _quote(text: str) -> str:
 
 
 def array_of(name: str) -> str | None:
-    """Return the array that an element belongs to."""
+    """Return the array of which the variable `name` is an element, or None if it is not an element of an array."""
     match = _ELEMENT.fullmatch(name)
     return match[1] if match else None
 
 
 class Specification:
-    """The values that the texts of one option give to the `slots`, and the `mistakes` in the texts.
+    """The values that the texts of one option give to variables of `program`, the `slots`.
 
-    `kind` names a slot in messages ("input"). With `single` only one value for each slot is accepted.
+    `known` has the values of each variable given so far, and `mistakes` the diagnostics about the texts. `kind` names a
+    variable in messages ("input"), and `code` is the code of diagnostics. With `single`, each variable has one value.
     """
 
     def __init__(
@@ -301,7 +309,7 @@ class Specification:
         self._named: set[str] = set()
 
     def take(self, text: str) -> None:
-        """Add one text with any number of items."""
+        """Read one `text` with any number of items, such as `q = (0, 1/2)` and `x in {none, top}`."""
         source = SourceText(f"<{self._option}>", text)
         try:
             items = parse_items(source)
@@ -352,7 +360,10 @@ class Specification:
             yield read[key]
 
     def _set(self, given: NumberReader, tree: ast.Values, slot: Slot) -> tuple[Value, ...]:
-        """Return the values of an item, all in the domain of the slot, each once, in the order of the text."""
+        """Return the distinct values that `tree` gives to `slot`, in the order of the text.
+
+        Raises BadValue if a value is not allowed.
+        """
         result: dict[tuple[type, Value], Value] = {}
         for value in self._values_of(given, tree, slot):
             result.setdefault((type(value), value), value)
@@ -377,7 +388,7 @@ class Specification:
                 yield from _all_in(slot, (self._value_text(given, tree, slot),), tree.span)
 
     def _value_text(self, given: NumberReader, tree: ast.Values, slot: Slot) -> str:
-        """Return the canonical text of one value."""
+        """Return the value of `tree` for `slot` as a table's cell has it: `true`, a member's name or a number."""
         text = given.text(tree)
         if isinstance(tree, ast.Name | ast.Truth) and text not in self._program.constants:
             if isinstance(slot.type, DomType | BoolType):
@@ -401,7 +412,7 @@ def _is_member(text: str, slot: Slot) -> bool:
 
 
 def _range_in(slot: Slot, numbers: Iterable[Fraction], span: Span) -> Iterator[Value]:
-    """Yield the numbers if all of them are in the domain of the slot. Raises BadValue."""
+    """Yield `numbers` if all of them are in the domain of `slot`; otherwise raise BadValue."""
     wanted = list(numbers)
     match slot.type:
         case RealType():
@@ -415,7 +426,7 @@ def _range_in(slot: Slot, numbers: Iterable[Fraction], span: Span) -> Iterator[V
 
 
 def _all_in(slot: Slot, texts: Sequence[str], span: Span, which: str = "") -> Iterator[Value]:
-    """Yield the values with these texts if all of them are in the domain of the slot. Raises BadValue."""
+    """Yield the values written as `texts` if all of them are in the domain of `slot`; otherwise raise BadValue."""
     read = slot_reader(slot.name, slot.type, True, CellPool())
     for text in texts:
         cell = read(text)

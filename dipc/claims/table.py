@@ -1,4 +1,4 @@
-"""The table of det, from a CSV file or from Python: rows take a few bytes each, and every mistake is named."""
+"""Read the table of det, from a CSV file or from Python, into rows of a few bytes each; report every mistake."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _CLAIM_CELLS = 4
 
 @frozen
 class Row:
-    """A row: cells in the order of the program's inputs and outputs, and the claim columns that are not empty.
+    """A row: cells in the order of the program's inputs and outputs, and the cells of claim columns, None where empty.
 
-    An unconstrained output is None. Equal values are the same Cell throughout a table.
+    An output is None if every value of it is right. Equal values are the same Cell throughout a table.
     """
 
     number: int
@@ -54,7 +54,7 @@ class Row:
 
 
 class NumberList:
-    """A list of natural numbers that uses as few bytes for each as the largest one needs."""
+    """A list of natural numbers, each stored in as few bytes as the largest of them needs."""
 
     __slots__ = ("_bound", "_numbers")
 
@@ -63,7 +63,7 @@ class NumberList:
         self._bound = 1 << 8
 
     def extend(self, numbers: list[int]) -> None:
-        """Add these numbers: at least one, each at most 2^64 - 1."""
+        """Append `numbers`: at least one, each at most 2^64 - 1."""
         largest = max(numbers)
         while largest >= self._bound:
             wider = next(code for code in "HIQ" if array(code).itemsize > self._numbers.itemsize)
@@ -82,7 +82,7 @@ class NumberList:
 
 
 class _Numbering(dict[Cell | None, int]):
-    """The cells of a column in the order in which they came, numbered from 0."""
+    """The distinct cells of a column, numbered from 0 in the order in which they were first seen."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ _TOGETHER = 1024
 
 
 class PackedRows(Sequence[Row]):
-    """Rows numbered from 1 on, each built when it is read.
+    """Rows numbered from 1 on, stored by columns; a Row is built when it is read.
 
     A million rows of 20 columns take some 25 MB as long as no column has more than 256 distinct values.
     """
@@ -107,7 +107,7 @@ class PackedRows(Sequence[Row]):
     __slots__ = ("_columns", "_fresh", "_inputs", "_outputs", "_seen")
 
     def __init__(self, inputs: int, outputs: int) -> None:
-        """Start without rows, for this many inputs and outputs."""
+        """Start without rows; `inputs` and `outputs` are the numbers of columns."""
         self._inputs = inputs
         self._outputs = inputs + outputs
         self._seen = [_Numbering() for _ in range(inputs + outputs + _CLAIM_CELLS)]
@@ -115,14 +115,14 @@ class PackedRows(Sequence[Row]):
         self._fresh: list[Sequence[Cell | None]] = []
 
     def append(self, cells: Sequence[Cell | None]) -> None:
-        """Add a row: its inputs, its outputs, then alpha, beta, gamma and dd."""
+        """Add a row with these `cells`: its inputs, its outputs, then alpha, beta, gamma and dd."""
         assert len(cells) == len(self._columns)
         self._fresh.append(cells)
         if len(self._fresh) == _TOGETHER:
             self._settle()
 
     def _settle(self) -> None:
-        """Move the rows added last into the columns."""
+        """Move the rows of `_fresh` into the columns."""
         fresh, self._fresh = self._fresh, []
         if fresh:
             for column, seen, cells in zip(self._columns, self._seen, zip(*fresh, strict=True), strict=True):
@@ -130,9 +130,9 @@ class PackedRows(Sequence[Row]):
 
     @property
     def columns(self) -> list[tuple[Sequence[Cell | None], NumberList]]:
-        """The distinct cells of each column, and for each row the number of its cell among them.
+        """The distinct cells of each column, and for each row the position of its cell among them.
 
-        The order is the inputs, the outputs, then alpha, beta, gamma and dd.
+        The columns are the inputs, the outputs, then alpha, beta, gamma and dd.
         """
         self._settle()
         return [(seen.cells, numbers) for seen, numbers in zip(self._seen, self._columns, strict=True)]
@@ -166,7 +166,7 @@ class PackedRows(Sequence[Row]):
 
 
 def first_of_each_claim(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the first row with each combination of alpha, beta, gamma and dd, in order, without building other rows."""
+    """Yield the first row with each combination of alpha, beta, gamma and dd, in order, without building the rest."""
     keys: Iterable[object]
     if isinstance(rows, PackedRows):
         keys = zip(*(numbers for _, numbers in rows.columns[-_CLAIM_CELLS:]), strict=True)
@@ -180,7 +180,7 @@ def first_of_each_claim(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def packed(rows: Sequence[Row], inputs: int, outputs: int) -> PackedRows:
-    """Return the same rows in columns."""
+    """Return `rows` stored by columns, for a program with this number of `inputs` and `outputs`."""
     if isinstance(rows, PackedRows):
         return rows
     result = PackedRows(inputs, outputs)
@@ -199,7 +199,7 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 
 
 class CsvSource:
-    """The records of a CSV file, read as a stream; `place` locates a cell of the last record.
+    """The records of a CSV file, read as a stream; `place` locates a cell of the record read last.
 
     Raises DiagnosticError (E0501-E0503) for a file that cannot be read, is not UTF-8 or is not CSV.
     """
@@ -211,7 +211,7 @@ class CsvSource:
         self._next_line = 1
 
     def records(self) -> Iterator[list[str]]:
-        """Yield the records in order, without blank lines; only one pass is possible."""
+        """Yield the records in order, without blank lines. The file can be read only once."""
         try:
             with Path(self.name).open("rb") as file:
                 reader = csv.reader(self._decoded(file), strict=True, skipinitialspace=True)
@@ -230,7 +230,7 @@ class CsvSource:
             raise DiagnosticError(unreadable(self.name, error, "E0501", "give the path of a CSV file")) from None
 
     def _decoded(self, file: IO[bytes]) -> Iterator[str]:
-        """Yield the file's lines as text, and remember the lines of the current record."""
+        """Yield the file's lines as text, and keep the lines of the current record in `_lines`."""
         offset = 0
         while raw := file.readline(MAX_LINE + 1):
             if len(raw) > MAX_LINE:
@@ -251,7 +251,7 @@ class CsvSource:
             yield text
 
     def place(self, column: int | None) -> Excerpt:
-        """Return the place of the cell with index `column` of the last record, or of its first line for None."""
+        """Return the place of cell number `column`, from 0 on, of the record read last; for None, its first line."""
         if column is None:
             text = self._lines[0].rstrip("\r\n") if self._lines else ""
             return Excerpt(self.name, self._first_line, 1, text, max(1, len(text)))
@@ -299,9 +299,9 @@ class CsvSource:
 
 
 def cell_spans(record: str) -> list[tuple[int, int]]:
-    """Return the spans of the cells of one raw CSV record, without surrounding blanks, quotes included.
+    """Return the start and end of each cell in one raw CSV `record`, without surrounding blanks, but with quotes.
 
-    A quote counts only if it opens a cell, and then until it is closed, as for the `csv` module.
+    As in the `csv` module, a quote counts only if it opens a cell, and then until it is closed.
     """
     spans = []
     start = 0
@@ -329,7 +329,7 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _explain(error: str) -> tuple[str, str]:
-    """Return a message for an error of the `csv` module, and how to correct it."""
+    """Return a message for this text of a `csv.Error`, and advice on how to correct the file."""
     if "unexpected end of data" in error:
         return "a quoted cell is not closed", 'close the cell with `"`'
     if "expected after" in error:
@@ -355,15 +355,15 @@ class DataFrame(Protocol):
 class PythonSource:
     """The records of a table given as Python values.
 
-    Cells are texts as in a CSV file, ints, Fractions, Decimals, bools, or None for an empty one. A sequence under the
-    name of an array gives its elements. In a list of dicts a missing key is an empty cell. DataFrames are those of
-    pandas and polars, and tables of Arrow. In these NaN and NA are empty cells, and floats with integer values are
-    integers, as the libraries turn integers into floats beside an infinity. `place` returns None, as there is no text.
-    Raises TypeError for inexact values (other floats) and for objects that are not tables.
+    A cell is a text as in a CSV file, an int, Fraction, Decimal or bool, or None for an empty cell. A sequence in the
+    column of a whole array gives the array's elements. A key that a dict lacks is an empty cell. DataFrames are those
+    of pandas and polars, and tables of Arrow. In a DataFrame, NaN and NA are empty cells, and floats with integer
+    values are integers, as the libraries turn integers into floats beside an infinity. `place` returns None. Raises
+    TypeError for inexact values (other floats) and for objects that are not tables.
     """
 
     def __init__(self, table: object, columns: Sequence[str], name: str = "<table>") -> None:
-        """Take the table; `columns` are the names every table has, some of which dicts may leave out."""
+        """Read `table`; the header of a list of dicts has all `columns`, then the further keys of the dicts."""
         self.name = name
         frame = _from_frame(table)
         if frame is not None:
@@ -383,7 +383,7 @@ class PythonSource:
         self._header, self._rows = header, rows
 
     def records(self) -> Iterator[list[str]]:
-        """Yield the header, then the rows."""
+        """Yield the header, then the rows, with cells as text."""
         yield self._header
         for number, row in enumerate(self._rows, start=1):
             yield [cell_text(cell, f"row {number}, column {name}") for cell, name in _paired(row, self._header)]
@@ -412,9 +412,9 @@ def _with_header(header: Sequence[str], rows: object) -> tuple[list[str], list[S
 
 
 def _from_dicts(rows: Sequence[object], columns: Sequence[str]) -> tuple[list[str], list[Sequence[object]]]:
-    """Return the header and the rows of dicts.
+    """Return a header, which is `columns` and the further keys of the dicts in order, and the values of each dict.
 
-    If a row has a whole array under its name, the elements of the array are not columns for that reason.
+    A value is None for a key that the dict lacks.
     """
     header = dict.fromkeys(columns)
     for number, row in enumerate(rows, start=1):
@@ -430,7 +430,10 @@ def _from_dicts(rows: Sequence[object], columns: Sequence[str]) -> tuple[list[st
 def _spelled_out(
     header: Sequence[str], rows: Sequence[Sequence[object]], arrays: Mapping[str, Sequence[str]]
 ) -> list[dict[str, object]]:
-    """Return the rows as dicts without whole arrays; an array that a row leaves out gives no values to its elements."""
+    """Return each row as a dict in which the elements of `arrays` replace whole arrays.
+
+    Elements of an array that a row does not give have no keys in its dict.
+    """
     result: list[dict[str, object]] = []
     for number, row in enumerate(rows, start=1):
         if len(row) != len(header):
@@ -443,7 +446,7 @@ def _spelled_out(
 
 
 def _from_frame(table: object) -> tuple[list[str], list[Sequence[object]]] | None:
-    """Return the column names and rows of a DataFrame, or None for another object.
+    """Return the column names and rows of a DataFrame, or None if `table` is something else.
 
     A DataFrame is recognised by attributes that only its library has, without importing any library.
     """
@@ -471,13 +474,16 @@ def _frame_cell(cell: object) -> object:
 
 
 def _paired(row: Sequence[object], header: list[str]) -> Iterator[tuple[object, str]]:
-    """Yield the cells with their columns' names; surplus cells have no name, so that the reader sees them."""
+    """Yield each cell of `row` with the name of its column, or with "" for cells beyond the header."""
     for index, cell in enumerate(row):
         yield cell, header[index] if index < len(header) else ""
 
 
 def cell_text(cell: object, what: str) -> str:
-    """Return the text that a CSV file would have for this value; raise TypeError, naming `what`, for inexact ones."""
+    """Return the text that a CSV file has for the value `cell`.
+
+    Raises TypeError, naming `what`, for an inexact value.
+    """
     match cell:
         case None:
             return ""
@@ -498,7 +504,7 @@ def cell_text(cell: object, what: str) -> str:
 
 
 def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell, ...]:
-    """Return a cell for every input.
+    """Return a cell for every input of `program`, from `values` by name; cells come from `pool`.
 
     Raises DiagnosticError for missing and unknown names, for values outside their domain, and for inputs that violate
     `requires`.
@@ -516,7 +522,10 @@ def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPo
 
 
 def output_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
-    """Return a cell for every output, None for the unconstrained ones; raise DiagnosticError as for inputs."""
+    """Return a cell for every output of `program`, from `values` by name; None for an output that has no value.
+
+    Raises DiagnosticError for unknown names and for values outside their domain.
+    """
     return _cells(program.output_slots, "output", values, pool)
 
 
@@ -564,7 +573,7 @@ MISTAKE_LIMIT = 20
 
 
 class Records(Protocol):
-    """A source of records, the first of which is the header; `place` locates a cell of the last record."""
+    """The records of a table, the first of which is the header; `place` locates a cell of the record read last."""
 
     name: str
 
@@ -575,9 +584,9 @@ class Records(Protocol):
 
 @frozen
 class Table:
-    """A table without mistakes, of at least one row.
+    """A table without mistakes, with at least one row.
 
-    `columns` are its claim columns, and `beta_places` has the first place of each distinct text of the column `beta`.
+    `columns` are its claim columns, and `beta_places` has the first place of each distinct text in the column `beta`.
     """
 
     name: str
@@ -603,12 +612,12 @@ TableGiven = (
 def read_table(
     table: TableGiven, program: CoreProgram, name: str = "<table>", *, claims: Sequence[str] = CLAIM_COLUMNS
 ) -> Table:
-    """Return the whole table, checked against the program.
+    """Read the whole `table` and check it against `program`.
 
     `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is
-    returned unchanged. `name` is that of a table without a path, and `claims` are the further columns that it can have.
-    Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT of them, and TypeError for an object that is not a
-    table.
+    returned unchanged. A table without a path has this `name` in messages. `claims` are the columns that it can have
+    beside inputs and outputs. Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT of them, and TypeError
+    for an object that is not a table.
     """
     if isinstance(table, Table):
         _require_inputs(table, program)
@@ -620,7 +629,10 @@ def read_table(
 
 
 def _require_inputs(table: Table, program: CoreProgram) -> None:
-    """Raise DiagnosticError for the first row whose input violates `requires`; the table may be another program's."""
+    """Raise DiagnosticError for the first row whose input violates `requires` of `program`.
+
+    A Table that was read for another program can have such rows.
+    """
     if program.requires is not None:
         for row in table.rows:
             values = dict(zip(program.inputs, map(value_of, row.inputs), strict=True))
@@ -685,7 +697,7 @@ class _Reader:
         return rows
 
     def _is_outside(self, number: int, requires: Precondition, cells: Sequence[Cell | None]) -> bool:
-        """Whether the row with these cells, inputs first, violates `requires`, which is reported at the row."""
+        """Return True and report a mistake if row `number` violates `requires`; `cells` begin with the inputs."""
         values = dict(zip(self._program.inputs, map(value_of, cells), strict=False))
         violation = requires.violation(values, self._program.source)
         if violation is not None:

@@ -1,4 +1,4 @@
-"""Transcendental numbers in a claim, `log(3)` and `exp(-2)`: exact in exponents, enclosed elsewhere."""
+"""Claims with transcendental numbers such as `log(3)` and `exp(-2)`: exact in exponents, enclosed elsewhere."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ Ends = tuple[Fraction, Fraction]
 
 @frozen
 class EnclosedClaim:
-    """A claim with transcendental numbers, between a stronger and a weaker claim without them.
+    """A stronger and a weaker claim without transcendental numbers, which enclose a claim that has them.
 
-    The two are equal if the claim is exact. `texts` has the claim in the user's words.
+    The two are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words.
     """
 
     stronger: ClaimOptions
@@ -71,13 +71,13 @@ def enclosed_claim(
     left_open: Sequence[str] = (),
     digits: int = DIGITS,
 ) -> EnclosedClaim | None:
-    """Return the two claims around the claim of the options and the claim block, or None if it has no such number.
+    """Return a stronger and a weaker claim around the claim of `options` and the claim block.
 
-    Parts that `columns` of a table have are left out. Constants that are `left_open` have no value here; the first of
-    them is at least 0. Numbers are enclosed to this many `digits`. `stronger` has an alpha, a gamma and a beta that are
-    at most those of the claim, `weaker` at least, for every eps of the claim. Raises DiagnosticError for a logarithm of
-    anything but a positive rational, and
-    for a number whose direction of rounding cannot be determined.
+    The result is None if the claim has no transcendental numbers. Alpha, gamma and beta of `stronger` are at most those
+    of the claim for every eps, and those of `weaker` at least. Rationals of this many `digits` enclose the numbers.
+    Parts that are `columns` of a table are left out. The constants `left_open` have no value; the first of them is
+    known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and for a number
+    whose direction of rounding cannot be determined.
     """
     if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
         return None  # known without parsing anything
@@ -106,7 +106,7 @@ def enclosed_claim(
 
 
 def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOptions) -> ClaimOptions:
-    """Return the claim `enclosing`, whose texts are those of the `original` claim around which it is."""
+    """Return the claim `enclosing` with the texts of the `original` claim, which it was made from."""
     parts: dict[str, Any] = {}
     for name in _PARTS:
         given = getattr(enclosing, name)
@@ -117,7 +117,10 @@ def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOpt
 
 
 def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction) -> Expr:
-    """Return the tree with exp(q/eps * eps) for every exp(q), q a rational: equal, and exact, at the single eps."""
+    """Return `tree` with exp((q/eps)*eps) in place of each exp(q) with a rational q.
+
+    Both are equal at this single `eps`, and only the new form is exact.
+    """
 
     def with_eps(node: Expr) -> Expr | None:
         match node:
@@ -134,7 +137,7 @@ def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Param
 
 
 def _put_in(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
-    """Return the tree with these distances in place of their names, if they have transcendental numbers."""
+    """Return `tree` with the expressions `distances`, if they have transcendental numbers, in place of their names."""
     result = {name: node for name, node in distances.items() if is_transcendental(node)}
 
     def put(node: Expr) -> Expr | None:
@@ -149,9 +152,9 @@ def _put_in(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
 def enclosed_expression(
     expression: ClaimExpression, constants: Mapping[str, Fraction], one_eps: Fraction | None
 ) -> tuple[ClaimExpression, ClaimExpression]:
-    """Return the expression with its transcendental numbers rounded so that its value falls, and so that it rises.
+    """Return two expressions without transcendental numbers, the first at most `expression`, the second at least.
 
-    This holds for every eps, or at `one_eps`. Raises DiagnosticError as `enclosed_claim` does.
+    Both are valid for every eps, or for `one_eps` if it is given. Raises DiagnosticError as `enclosed_claim` does.
     """
     low, high = _Enclosure(expression, constants, one_eps).ends(expression.tree)
     return replace(expression, tree=low), replace(expression, tree=high)
@@ -159,9 +162,10 @@ def enclosed_expression(
 
 @frozen
 class _Enclosure:
-    """Trees without transcendental numbers that enclose trees with them.
+    """The method that encloses an expression between two without transcendental numbers.
 
-    They do for every eps > 0, or for the single `eps`; and for every value >= 0 of a constant, if one is `open`.
+    The bounds hold for every eps > 0, or for the single `eps`; and for every value >= 0 of the constant `open`, if
+    given.
     """
 
     expression: ClaimExpression
@@ -171,7 +175,7 @@ class _Enclosure:
     digits: int = DIGITS
 
     def ends(self, node: Expr) -> tuple[Expr, Expr]:
-        """Return a tree that is at most this one everywhere, and a tree that is at least this one."""
+        """Return two trees without transcendental numbers, the first at most `node`, the second at least `node`."""
         if not is_transcendental(node):
             return node, node
         number = self._of_powers(node) or self._number(node)
@@ -220,9 +224,9 @@ class _Enclosure:
         raise self._unseen(node)
 
     def _of_powers(self, node: Expr) -> Ends | None:
-        """Return rationals around a number made of powers of e alone, in which equal powers cancel; None for others.
+        """Return rationals around `node`, a number made of powers of e alone in which equal powers cancel.
 
-        exp(q) is evaluated as exp(q*eps) at eps = 1.
+        The result is None for other expressions. exp(q) is evaluated as exp(q*eps) at eps = 1.
         """
         if not is_constant(node) or any(isinstance(each, Call) and each.function == "log" for each in walk(node)):
             return None
@@ -243,7 +247,10 @@ class _Enclosure:
         return None
 
     def _exponential(self, shift: Real, inner: Expr) -> Ends:
-        """Return rationals around e^shift, equal ones if it is rational."""
+        """Return rationals around e^`shift`, equal ones if the power is rational.
+
+        A DiagnosticError points to `inner`.
+        """
         try:
             result = shift.exp()
             ends = result.enclosure(4 * self.digits)
@@ -254,7 +261,7 @@ class _Enclosure:
         return ends if result.rational is not None else outward(*ends, self.digits)
 
     def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
-        """Return factor·exp(argument), in place of a call."""
+        """Return the tree of `factor`·exp(`argument`), which replaces the call `node`."""
         power = replace(node, arguments=(argument,))
         above, below = factor.as_integer_ratio()
         if above == 1 and below > 1:
@@ -287,7 +294,7 @@ class _Enclosure:
         raise self._unseen(node)
 
     def _sign(self, node: Expr) -> int | None:
-        """Return 1 if the expression is at least 0 for every eps, -1 if at most 0, None if neither is proved."""
+        """Return 1 if `node` is at least 0 for every eps, -1 if at most 0, None if neither is proved."""
         number = self._number(node)
         if number is not None:
             return 1 if number[0] >= 0 else -1 if number[1] <= 0 else None
@@ -317,10 +324,10 @@ class _Enclosure:
         return None
 
     def _number(self, node: Expr) -> Ends | None:
-        """Return rationals that enclose a number, equal ones if it is rational.
+        """Return rationals that enclose the number `node`, equal ones if it is rational.
 
-        The result is None for a function of eps, for a number that differs from row to row, and for one that cannot be
-        enclosed here.
+        The result is None for a function of eps, for a number that differs from row to row, and for a number that
+        cannot be enclosed.
         """
         real = self._real(node)
         if real is not None:
@@ -338,7 +345,10 @@ class _Enclosure:
         return None
 
     def _real(self, node: Expr) -> Real | None:
-        """Return the exact value of a number; None for a function of eps, and for a number that is not evaluated."""
+        """Return the exact value of the number `node`.
+
+        The result is None for a function of eps, and for a number that cannot be evaluated.
+        """
         if not is_constant(node) and self.eps is None:
             return None
         try:
@@ -351,7 +361,7 @@ class _Enclosure:
             return None
 
     def rational(self, node: Expr) -> Fraction:
-        """Return the rational value of a number. Raises NoMonomial for anything else."""
+        """Return the rational value of the number `node`; raise NoMonomial if there is none."""
         match node:
             case Number(value=value):
                 return value
@@ -371,7 +381,7 @@ class _Enclosure:
         raise NoMonomial(node.span, None)
 
     def _explain(self, node: Expr) -> None:
-        """Raise the error of a logarithm or a root in this number that does not exist, if there is one."""
+        """Raise DiagnosticError if the number `node` contains a logarithm or a root that does not exist."""
         for call in walk(node):
             if isinstance(call, Call) and call.function in ("log", "sqrt"):
                 (inner,) = call.arguments
@@ -394,7 +404,7 @@ class _Enclosure:
 
 
 def _literal(value: Fraction, of: Expr) -> Expr:
-    """Return a number in place of another tree."""
+    """Return the number `value` as a tree at the place of the tree `of`."""
     try:
         size = Number(abs(value), decimal(abs(value)), of.span)
     except ValueError:  # not a finite decimal
