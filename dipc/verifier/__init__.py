@@ -1,1 +1,1 @@
-"""Checks certificates on its own: the standard library only, and nothing of the engine that wrote them."""
+"""Check certificates independently, with the standard library alone and none of the code that wrote them."""

@@ -1,4 +1,4 @@
-"""Noise on an interval [low, high] of offsets, whose density is Σ c·e^{slope·X} on pieces of it, over a normalizer."""
+"""Laws of bounded noise, whose density is a sum of terms c·e^{slope·eps·x} on intervals, divided by a normalizer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Window = tuple[Fraction, Fraction, Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Bounded(ABC):
-    """A law of noise X on [low, high], where low < high."""
+    """A law of noise X with values in [low, high], where low < high."""
 
     low: Fraction
     high: Fraction
 
     @abstractmethod
     def windows(self, rate: Fraction) -> list[Window]:
-        """The density of eps·X times `normalizer`, in pieces that meet in points at most."""
+        """Return the density of eps·X, times `normalizer`, as terms on intervals that share at most end points."""
 
     @abstractmethod
     def normalizer(self, rate: Fraction) -> Ring:
-        """The integral of `windows` over eps·X, which is positive for every eps > 0."""
+        """Return the integral of `windows` over eps·X, as a function of eps that is positive for every eps > 0."""

@@ -1,8 +1,8 @@
 """Lower bounds of the probability of an answer, for all inputs of a class (FORMAT.md, lemmas 6 to 6e).
 
-The program is executed with its real and int inputs left open. This gives ways to an answer: constraints on centered
-noises, with slacks that depend on inputs. The probability of a way never decreases when a slack grows. The bounds of
-slacks that a certificate proves (`classes.py`) are applied to the exits that the program itself has.
+The program is executed with its real and int inputs left open. This gives the ways to an answer: each is an exit of the
+program, with comparisons of centered noises whose slacks depend on the inputs. The probability of a way never decreases
+when a slack grows. The certificate proves bounds of slacks (`classes.py`), and these are put in place of the slacks.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ Terms = tuple[tuple[int, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison Σ noises + inputs + constant + radius·gamma >= 0; `whole` if it compares integers."""
+    """The comparison Σ noises + inputs + constant + radius·gamma >= 0; `whole` if it compares integers.
+
+    `noises` and `inputs` are coefficients by the number of a noise and by the slot of an input.
+    """
 
     noises: Terms
     inputs: Terms
@@ -62,13 +65,14 @@ class Comparison:
     def from_coefficients(
         noises: Mapping[int, Fraction], inputs: Mapping[int, Fraction], constant: Fraction, radius: int, whole: bool
     ) -> Comparison:
-        """Return the comparison with these coefficients, none of which is 0."""
+        """Return the comparison with coefficients by noise and by input slot, none of which is 0."""
         return Comparison(tuple(sorted(noises.items())), tuple(sorted(inputs.items())), constant, radius, whole)
 
     def opposite(self) -> Comparison | None:
-        """Return the opposite comparison, which holds where this one fails, except for an event of probability 0.
+        """Return the comparison that holds where this one fails, except for an event of probability 0.
 
-        None for one side of a ball, and for integers with coefficients that are not integers.
+        Return None if the comparison involves gamma, or compares integers with coefficients that are not
+        integers.
         """
         if self.radius:
             return None
@@ -82,11 +86,15 @@ class Comparison:
         return Comparison(_negated(self.noises), _negated(self.inputs), constant, 0, self.whole)
 
     def follows_from(self, other: Comparison) -> bool:
-        """Whether this comparison holds, for all inputs, wherever `other` does."""
+        """True if this comparison holds, for all inputs, wherever `other` does."""
         return self.constant >= other.constant and self == replace(other, constant=self.constant)
 
     def bound(self, side: int, shown: Shown, wanted: Required) -> SlackBound | None:
-        """A lower bound of side·slack at the inputs of a class; None if the certificate proves none."""
+        """Return the lower bound of `side`·slack that the certificate proves for a class, or None.
+
+        The slack is the comparison without its noises, and `side` is 1 or -1. `shown` has the facts about the
+        class.
+        """
         if not self.inputs:
             base = side * self.constant + self.radius * wanted.gamma[0]
             return SlackBound(base, self.radius * wanted.gamma[1])
@@ -103,7 +111,7 @@ def _negated(terms: Terms) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Comparisons that share noises, directly or through each other. Noises are numbered by their places in `laws`."""
+    """Comparisons that share noises, directly or indirectly. The noises are numbered by their position in `laws`."""
 
     laws: tuple[Law, ...]
     comparisons: tuple[Comparison, ...]
@@ -114,17 +122,17 @@ class Part:
 
     @property
     def scales(self) -> bool:
-        """Whether the probability depends on distance·eps alone if all slacks are multiples of the distance."""
+        """True if the probability depends on distance·eps alone whenever all slacks are multiples of the distance."""
         fixed = any(isinstance(family, Normal) and family.fixed for family, _ in self.laws)
         return self.continuous and not fixed and not any(isinstance(family, Bounded) for family, _ in self.laws)
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """An exit with its weight.
+    """An exit with its weight and the comparisons under which a run takes it.
 
-    `numbers` are the conditions on inputs under which outputs without noise are near enough; `parts` are independent
-    comparisons of noises.
+    `numbers` are the comparisons of inputs alone, under which outputs without noise are within gamma; `parts` are
+    independent groups of comparisons of noises.
     """
 
     weight: Closed
@@ -133,7 +141,7 @@ class Way:
 
     @staticmethod
     def from_comparisons(weight: Closed, comparisons: Sequence[Comparison], laws: Mapping[int, Law]) -> Way:
-        """Return the way with all these comparisons, of noises with these laws."""
+        """Return the way with this weight and these comparisons; `laws` has the law of each noise by number."""
         numbers = tuple(each for each in comparisons if not each.noises)
         return Way(weight, numbers, parted([each for each in comparisons if each.noises], laws))
 
@@ -144,7 +152,7 @@ class Way:
 
 
 def is_steady(weight: Closed) -> bool:
-    """Whether a weight is the same for every eps."""
+    """True if `weight` does not depend on eps."""
     return all(ring.keys() <= {(0, _ZERO)} for ring in weight)
 
 
@@ -159,10 +167,10 @@ def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence
 
 
 def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) -> list[Way]:
-    """Return ways with the same sum of weight·probability for all inputs, after two ways at a time are merged.
+    """Return ways with the same total probability at every input, after merging the `pairs` of positions in turn.
 
-    The two ways of a pair differ in one comparison alone. They are replaced by their union, which comes last. Raises
-    NotDerived if a pair cannot be merged.
+    The two ways of a pair must differ in one comparison alone. They are removed, and their union is appended.
+    Raises NotDerived if a pair cannot be merged.
     """
     left = list(ways)
     for i, j in pairs:
@@ -177,9 +185,9 @@ def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) 
 
 
 def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
-    """Return the merger of two ways that differ in a comparison C, or None if they cannot be merged.
+    """Return ways that replace `one` and `other`, which differ in a comparison C; None if there are none.
 
-    w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C], for w = v or w > v, so that no weight is negative.
+    w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C], so that w >= v is required: no weight may be negative.
     """
     budget.spend(10 + len(one.parts) + len(other.parts))
     common = _without_opposites(one, other)
@@ -195,9 +203,9 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
 
 
 def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
-    """The parts of both ways without one comparison of `one` whose opposite is in `other`.
+    """Return the parts common to both ways, without one comparison of `one` whose opposite is in `other`.
 
-    None if the ways differ in more than the comparisons of `other` imply.
+    Return None if the two ways differ in another comparison that does not follow from the other way.
     """
     if one.numbers != other.numbers:
         return None
@@ -233,9 +241,10 @@ _End = Fraction | bool
 def vertex_values(
     ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Iterator[Closed]:
-    """Functions of which one is at most the sum of the ways, at each input of the class and each value of the variable.
+    """Yield lower bounds of the probability of the answer; at every input of the class, one of them at least holds.
 
-    Raises NotDerived if the ways are not combinations of a few independent comparisons.
+    The same is true for each value of the variable. Raises NotDerived unless each of the `ways` combines a few
+    independent comparisons.
     """
     compared: list[Part] = []
     literals: list[list[tuple[int, bool]]] = []
@@ -268,11 +277,11 @@ def vertex_values(
 
 
 def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
-    """Weights between which the given ones lie: the given ones themselves if they do not depend on eps.
+    """Return two lists of constant weights between which `weights` always lie, or `weights` alone if constant.
 
-    Otherwise all must be a + b·g for one function g of eps that lies between two numbers, as the weights of one coin
-    are. The result has the weights at these two numbers; a sum that is linear in the weights lies between its values
-    there. Raises NotDerived for other weights.
+    Otherwise every weight must be a + b·g, where g is the first weight that depends on eps, as the weights of one
+    coin are. The lists have all weights at the two limits of g; a sum that is linear in the weights lies between
+    its values there. Raises NotDerived for other weights.
     """
     first = next((weight for weight in weights if not is_steady(weight)), None)
     if first is None:
@@ -296,7 +305,7 @@ def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
 
 
 def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
-    """The limits of `weight` at 0 and at infinity. Raises NotDerived if it has none."""
+    """Return the limits of `weight` as eps goes to 0 and to infinity. Raises NotDerived if there are none."""
     above, below = weight
     near = [sum((c for (k, _), c in ring.items() if not k), _ZERO) for ring in weight]
     leading = max((q, k) for k, q in below)
@@ -308,7 +317,10 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 
 
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
-    """The place of a comparison in `compared`, and whether it has to hold; a new comparison is appended."""
+    """Return the position of the comparison in `compared`, and False if the position has its opposite.
+
+    A new comparison is appended to `compared`. Raises NotDerived if `component` has several comparisons.
+    """
     if len(component.comparisons) != 1:
         raise NotDerived("a joint bound needs independent comparisons")
     if component in compared:
@@ -324,7 +336,7 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
 
 
 def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
-    """The least and the greatest probability of a comparison, each as its slack, or as False for 0 and True for 1."""
+    """Return a lower and an upper bound of a comparison's probability: each as a slack, False for 0, or True for 1."""
     (comparison,) = component.comparisons
     if wanted.is_open and not component.continuous:
         return False, True  # it depends on eps alone
@@ -333,7 +345,10 @@ def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
 
 
 def _least(comparison: Comparison, side: int, shown: Shown, wanted: Required) -> Fraction | None:
-    """A lower bound of side·slack, None if none is known. If a distance is open, it is a multiple of the distance."""
+    """Return a lower bound of `side`·slack, as a multiple of the distance if that is open.
+
+    Return None if none is proved.
+    """
     bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):
         return None
@@ -350,7 +365,7 @@ def _weighted(
     probabilities: Probabilities,
     budget: Budget,
 ) -> Closed:
-    """The weight times the probabilities of independent comparisons."""
+    """Return `weight` times the probability of each of these independent comparisons."""
     for row, laws in rows:
         weight = probabilities.weighted(weight, Constraints({row.form: row}), dict(enumerate(laws)), budget)
     return weight
@@ -359,9 +374,9 @@ def _weighted(
 def at_bounds(
     ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Probability:
-    """A lower bound of the probability of an answer at all inputs of the class. Raises NotDerived.
+    """Return a lower bound of the probability of an answer, valid at all inputs of the class. Raises NotDerived.
 
-    It is the sum over the ways to the answer, each slack at its least, or 1 less the sum over the ways to other
+    It is the sum over the ways to the answer, each slack at its least, or 1 minus the sum over the ways to other
     answers, each slack at its greatest.
     """
     others = shown.kind.of_others
@@ -393,7 +408,7 @@ def at_bounds(
 
 
 def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
-    """An upper bound of the product of the tails of `way`, times its weight; and the other parts of `way`."""
+    """Return the weight of `way` times an upper bound of the product of its tails, and the parts that are not tails."""
     # Leaving a comparison out makes the others only more probable.
     joint = tuple(each for each in way.parts if each.continuous or not wanted.is_open)
     tails = [each for each in joint if _is_tail(each) and _is_far(each.comparisons[0], shown, wanted)]
@@ -407,9 +422,10 @@ def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> 
 
 
 def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
-    """An upper bound of the probability of `way` at the inputs of the class at the distance 1 from other answers.
+    """Return an upper bound of the probability of `way` at all inputs of the class whose distance is 1.
 
-    At the integer distance A the probability is at most e^(-decay·(A - 1)·eps) times the bound. Raises NotDerived.
+    At any integer distance A >= 1 the probability is at most e^(-decay·(A - 1)·eps) times the bound, where decay is
+    that of the class. Raises NotDerived if this is not proved.
     """
     weight = way.weight
     slope = _ZERO
@@ -427,9 +443,9 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
 
 
 def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
-    """A lower bound base + A·slope of how far the comparison is in its tail at the distance A.
+    """Return a lower bound base + A·slope of the negative slack of a comparison, or None if none is known.
 
-    The bound is not negative for A >= 1, and the slope is not negative. None if no bound is known.
+    A is the distance of the input. The bound and its slope are not negative for A >= 1.
     """
     (comparison,) = component.comparisons
     form = {slot: -c for slot, c in comparison.inputs}
@@ -447,10 +463,10 @@ def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
 
 
 def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budget: Budget) -> Constraints | None:
-    """The half-spaces of the noises of a part, with bounds in place of its slacks.
+    """Return the half-spaces of the noises of a part, with bounds of slacks in place of the slacks.
 
-    For side = 1 these are lower bounds, and None is returned if one is unknown or contradicts the others. For side = -1
-    they are upper bounds, and a slack without a bound is left out.
+    For `side` 1 the bounds are lower ones; None is returned if a bound is unknown or the half-spaces exclude each
+    other. For `side` -1 they are upper bounds, and a comparison without a known bound is left out.
     """
     known = Constraints({})
     for comparison in component.comparisons:
@@ -469,7 +485,7 @@ def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budge
 
 
 def _is_tail(component: Part) -> bool:
-    """Whether the part is one comparison of one noise, which is in its tail if the slack is not positive."""
+    """True if the part is one comparison of one noise whose probability is an exponential where its slack is <= 0."""
     exponential = len(component.laws) == 1 and component.laws[0][0] in (Family.LAPLACE, Family.DISCRETE_LAPLACE)
     if not exponential or len(component.comparisons) != 1:
         return False
@@ -481,13 +497,13 @@ def _is_tail(component: Part) -> bool:
 
 
 def _is_far(comparison: Comparison, shown: Shown, wanted: Required) -> bool:
-    """True only if the slack is <= 0 at every input of the class."""
+    """True only if the slack of the comparison is proved to be <= 0 at every input of the class."""
     bound = comparison.bound(-1, shown, wanted)
     return bound is not None and bound.base >= 0 and bound.slope >= 0
 
 
 def _total(tails: Sequence[Part]) -> Comparison:
-    """The comparison with the slack Σ rate·σ, how far all tails are exceeded together."""
+    """Return the comparison whose slack is the sum of the negative slacks of `tails`, each times its rate."""
     inputs: dict[int, Fraction] = {}
     constant = _ZERO
     for component in tails:
@@ -500,7 +516,7 @@ def _total(tails: Sequence[Part]) -> Comparison:
 
 
 def _front(law: Law) -> Closed:
-    """The tail of the law at σ = 0, the factor before the exponential."""
+    """Return the probability of a tail of this law at slack 0, the factor in front of the exponential."""
     family, rate = law
     if family is Family.LAPLACE:
         return {(0, _ZERO): Fraction(1, 2)}, ONE
@@ -520,19 +536,22 @@ Decide = Callable[[Guard], bool]
 
 
 def open_input(slot: int) -> int:
-    """The number of an open input among noises: noises have numbers from 0 on, and -1 is used for 0."""
+    """Return the negative number by which the input `slot` is known among noises: -2 - `slot`.
+
+    Noises have numbers from 0 on, and -1 is the constant 0.
+    """
     return -2 - slot
 
 
 class OpenRun(Execution):
     """A run in which real and int inputs are unknown numbers.
 
-    A noise includes the inputs in the mean around which it is first drawn, `shifts`: a difference of two draws is then
-    a difference of two noises. Every half-space contains a noise, so implied and excluded half-spaces are so for each
-    input.
+    A noise includes the inputs in the mean around which it is first drawn, `shifts`: a difference of two draws is
+    then a difference of two noises. Every half-space contains a noise, so implied and excluded half-spaces are so
+    for each input.
 
-    `decide` decides a comparison of inputs alone, and `asked` keeps its answer. The run is valid for all inputs at
-    which each comparison comes out as in `asked`.
+    `decide` decides a comparison of inputs alone, and `asked` records its answer. The run is valid for all inputs
+    at which each comparison comes out as recorded.
     """
 
     decide: Callable[[Guard], bool]
@@ -560,11 +579,11 @@ class OpenRun(Execution):
         return super()._drawn(label, law, plus(center, scaled(shift, -_ONE)), known)[0], known
 
     def has_ties(self, form: Affine) -> bool:
-        """Whether the form may be 0; a form of inputs alone may be."""
+        """True if the value of `form` may be 0 with positive probability; always true for a form of inputs alone."""
         return all(i < 0 for i, _ in form.terms) or super().has_ties(form)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """Whether form >= 0. Raises Split if the constraints leave the question open."""
+        """True if `form` >= 0 on the half-spaces `known`. Raises Split if they leave the question open."""
         if any(i >= 0 for i, _ in form.terms):
             return super().is_nonnegative(form, known)
         guard = Guard(tuple(sorted((open_input(i), c) for i, c in form.terms)), form.constant, strict=False)
@@ -576,18 +595,18 @@ class OpenRun(Execution):
         return super()._united(numbers) if self.unites else numbers
 
     def is_integer(self, number: int) -> bool:
-        """Whether the noise, or the input, with this number takes integer values."""
+        """True if the noise, or the input, with this `number` takes integer values."""
         return super().is_integer(number) if number >= 0 else self.machine.slots[open_input(number)].type == "int"
 
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
-        """Whether finite outputs are at a distance of at most gamma from the exact ones, both in `values`."""
+        """True if the outputs in `values` are within `gamma` of the exact answer; `values` has both, by slot."""
         if any(values[slot] is None for slot in outputs):
             raise NotDerived("an output may have no value at the end")
         gap = self.gap(values, outputs)
         return gap is not None and self.compared("<=", plus(gap, -gamma), Constraints({}))
 
     def centered(self, form: Iterable[tuple[int, Fraction | int]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """Split a form into the coefficients of centered noises and those of inputs, by slot."""
+        """Split a form into coefficients by noise, with their means taken out, and coefficients of inputs, by slot."""
         noises: dict[int, Fraction] = {}
         inputs: dict[int, Fraction] = {}
         for i, c in form:
@@ -599,12 +618,15 @@ class OpenRun(Execution):
         return noises, {slot: c for slot, c in inputs.items() if c}
 
     def comparisons(self, end: End) -> Iterator[Comparison]:
-        """The comparisons of noises, with the run's numbers, under which the exit is reached."""
+        """Yield the comparisons of noises under which the run reaches the exit `end`."""
         for row in end.known.rows.values():
             yield Comparison.from_coefficients(*self.centered(row.form), Fraction(row.constant), 0, row.whole)
 
     def way(self, end: End, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
-        """The way to an exit, with the comparisons `besides` in addition."""
+        """Return the way to the exit `end`, with the comparisons `besides` in addition.
+
+        `weights` has the weight of each state by number.
+        """
         return Way.from_comparisons(weights[end.state], [*besides, *self.comparisons(end)], self.laws)
 
 
@@ -617,7 +639,10 @@ def _refused(_guard: Guard) -> bool:
 
 @dataclass
 class Bounds:
-    """Bounds of the probabilities of one program. Inputs with the same outcomes of comparisons share one run."""
+    """Bounds of the probabilities of answers of one program.
+
+    Inputs at which all comparisons of inputs have the same results share one run.
+    """
 
     machine: Machine
     ideal: Ideal
@@ -630,7 +655,7 @@ class Bounds:
         self._is_plain = self._probabilities.is_plain()
 
     def require_known_distances(self) -> None:
-        """Raise NotDerived unless the distance of answers is the product distance, or one of finite outputs."""
+        """Raise NotDerived if the `metric` block redefines equality of answers or the distance of numbers."""
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("output")]
         if self.machine.distance.same is not None:
             raise NotDerived("its `metric` block treats different answers as the same")
@@ -648,10 +673,10 @@ class Bounds:
         unites: bool,
         merges: Merges,
     ) -> Iterator[Probability]:
-        """Functions of which one is at most the probability of the path's answer, at each input of the class.
+        """Yield lower bounds of the probability of the answer of `path`; at each input of a class, one at least holds.
 
-        The inputs compare as `decide` says, the bounds of slacks are those of the class, and ways are merged as
-        `merges` says. Raises NotDerived, and what `decide` raises.
+        `shown` describes the class, `finite` are the values of the finite inputs, `decide` decides comparisons
+        of inputs, and `merges` names the ways to merge. Raises NotDerived, and what `decide` raises.
         """
         others = shown.kind.of_others
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
@@ -670,7 +695,11 @@ class Bounds:
     def _run(
         self, finite: tuple[Value, ...], path: Path, decide: Decide, *, others: bool, unites: bool
     ) -> tuple[OpenRun, Mapping[int, Closed]]:
-        """The run with all exits, or with those that have the answer's finite outputs, and its states' weights."""
+        """Return a run for these `finite` inputs, and the weights of its states.
+
+        The run has all exits, or without `others` only exits whose finite outputs are those of the path's
+        answer.
+        """
         slots = self.machine.slots
         answer = {
             slot: value
@@ -692,10 +721,10 @@ class Bounds:
     def exits_with(
         self, finite: tuple[Value, ...], path: Path
     ) -> tuple[list[tuple[frozenset[Comparison], Closed]], Mapping[int, Law]]:
-        """All exits with the answer of the path, as comparisons of noises with a weight; and the laws of the noises.
+        """Return all exits with the answer of `path`, as comparisons with a weight, and the laws of the noises.
 
-        At every input with these finite values the probability of the answer is the sum of weight·probability. Raises
-        NotDerived, also if the program compares inputs without noise.
+        At every input with these finite values the probability of the answer is the sum of weight·probability.
+        Raises NotDerived, also if the program compares inputs without noise.
         """
         if not self._is_plain:
             raise NotDerived("its `metric` block defines its own distance of outputs")
@@ -704,7 +733,10 @@ class Bounds:
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
 
     def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[End, list[Comparison]]]:
-        """The exits with the answer of the path, with comparisons that make numbers near; or those with `others`."""
+        """Yield the exits with the path's answer, each with the comparisons that keep its numbers within gamma.
+
+        With `others`, yield the exits with another answer instead, and no comparisons.
+        """
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
         for end in run.ends:
             compared: list[Comparison] = []
@@ -732,9 +764,9 @@ class Bounds:
     def _nearness_test(
         self, finite: tuple[Value, ...], path: Path, wanted: Required, decide: Decide
     ) -> Callable[[Sequence[Held]], bool]:
-        """Return a predicate: whether finite outputs are within gamma of the path's answer.
+        """Return a predicate that is true if finite outputs are within gamma of the path's answer.
 
-        Inputs compare as `decide` says. Raises NotDerived if gamma is open.
+        `decide` decides comparisons of inputs. Raises NotDerived if gamma is open.
         """
         gamma, rate = wanted.gamma
         if rate:
@@ -759,13 +791,13 @@ class Bounds:
     def _ways_by_distance(
         self, run: OpenRun, weights: Mapping[int, Closed], near: Callable[[Sequence[Held]], bool], *, others: bool
     ) -> Iterator[Way]:
-        """The ways to exits whose outputs are `near`, or to all `others`."""
+        """Yield the ways to all exits whose outputs `near` accepts, or with `others` to all exits that it refuses."""
         for end in run.ends:
             if near(run.outputs(end.state)) is not others:
                 yield run.way(end, weights)
 
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
-        """The comparisons by which an output is off by at most gamma, on the sides that count."""
+        """Yield the comparisons that hold where an output with the error `gap` is within gamma of the right one."""
         for side in self.machine.distance.sides:
             off = scaled(gap, Fraction(side))
             terms, constant = (off.terms, off.constant) if isinstance(off, Affine) else ((), off)

@@ -1,11 +1,11 @@
-"""Claims: the expressions of alpha, beta and gamma, and their values at a row.
+"""Claims: the expressions of alpha, beta and gamma, and their values at a row of a table.
 
-A value is the least of the greatest of some forms, [[a, b], [c]] for min(max(a, b), c). A form is a quotient of
-exponential polynomials in eps. Its numerator may also depend on unknown numbers X >= 0, such as an unbounded distance
-or a number of queries: Σ f(eps)·Π X^j·e^{r·X·eps}.
+A value is a minimum of maxima of forms: [[a, b], [c]] is min(max(a, b), c). A form is a quotient of exponential
+polynomials in eps. Its numerator may also depend on unknown numbers X >= 0, such as an unbounded distance or a number
+of queries: Σ f(eps)·Π X^j·e^{r·X·eps}.
 
 Sums, exp and products with nonnegative factors are monotone, so they apply to each form. max is distributed over min,
-and the negative of a least is a greatest. A claim whose value has no such form is not certified (NotOneForm).
+and the negative of a minimum is a maximum. A claim whose value has no such form is not certified (NotOneForm).
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ _ZERO = Fraction(0)
 
 
 class NotOneForm(Exception):
-    """The expression is not one quotient of exponential polynomials for every eps, like min(1, eps) or 1/(1 + X)."""
+    """The expression is not one quotient of exponential polynomials for every eps, such as min(1, eps) or 1/(1 + X)."""
 
 
 @dataclass(frozen=True)
 class Form:
     """The quotient numerator/denominator, where the denominator is not 0.
 
-    The numerator is a sum of exponential polynomials in eps, each times the growth in unknown numbers X that is its
-    key.
+    The numerator is a sum of exponential polynomials in eps, each times its key, which is a product of powers and
+    exponentials of unknown numbers X.
     """
 
     numerator: Mapping[Growth, Ring]
@@ -83,12 +83,12 @@ class Form:
 
     @staticmethod
     def unknown(name: str, base: Fraction = _ZERO, rate: Fraction | int = 1) -> Form:
-        """Return the form base + rate·X of the unknown number X called `name`."""
+        """Return the form `base` + `rate`·X, where X is the unknown number called `name`."""
         numerator = {FLAT: constant(base), ((name, 1, _ZERO),): constant(rate)}
         return Form({growth: f for growth, f in numerator.items() if f}, ONE)
 
     def constant(self) -> Fraction | None:
-        """The value if it is a rational number, otherwise None."""
+        """Return the value if it is a rational number, otherwise None."""
         if self.denominator != ONE or self.numerator.keys() - {FLAT}:
             return None
         terms = self.numerator.get(FLAT, {})
@@ -97,15 +97,18 @@ class Form:
         return sum(terms.values(), _ZERO)
 
     def limit(self) -> Closed | None:
-        """The limit as each X grows without bound, for every eps > 0; None if there is no such limit."""
+        """Return the limit as each unknown number X grows without bound, a function of eps.
+
+        Return None if there is none.
+        """
         if any(r > 0 or (r == 0 and j > 0) for growth in self.numerator for _, j, r in growth):
             return None
         return dict(self.numerator.get(FLAT, {})), self.denominator
 
     def falls(self, names: Iterable[str], budget: Budget) -> bool:
-        """True only if the form never grows with any of these X, for every eps > 0 and all other X.
+        """True only if the form never grows with the unknown numbers called `names`.
 
-        False proves nothing.
+        This holds for every eps > 0 and all values of the other unknown numbers. False proves nothing.
         """
         below = self.denominator
         side = 1 if positive_everywhere(below, budget) else -1
@@ -125,7 +128,7 @@ class Form:
 
 
 def is_nonnegative(function: Ring, budget: Budget) -> bool:
-    """True only if the function is nowhere negative. False proves nothing."""
+    """True only if `function` is proved to be nonnegative for every eps > 0. False proves nothing."""
     return all(c > 0 for c in function.values()) or positive_everywhere(function, budget)
 
 
@@ -134,7 +137,7 @@ Value = tuple[tuple[Form, ...], ...]
 
 
 def parsed(expression: str | Expr, budget: Budget) -> Expr:
-    """The syntax tree of an expression. Raises Rejected for other text."""
+    """Return the syntax tree of an expression. Raises Rejected if the text is not an expression."""
     if not isinstance(expression, str):
         return expression
     with must_be_derived():
@@ -142,7 +145,7 @@ def parsed(expression: str | Expr, budget: Budget) -> Expr:
 
 
 def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Form:
-    """The value of an expression that is one form.
+    """Return the value of an expression as one form; `names` has the values of its names.
 
     Raises Rejected if the expression has no value, NotOneForm if its value is not one form.
     """
@@ -150,7 +153,10 @@ def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget) 
 
 
 def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Value:
-    """The value of an expression as the least of the greatest of some forms. Raises Rejected, and NotOneForm."""
+    """Return the value of an expression as a minimum of maxima of forms; `names` has the values of its names.
+
+    Raises Rejected if the expression has no value, NotOneForm if its value is not of this kind.
+    """
     return _Evaluation(names, budget.part(EXPRESSION)).value(parsed(expression, budget))
 
 
@@ -165,9 +171,9 @@ def _single(value: Value) -> Form:
 
 
 def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
-    """The least of the greatest of some forms, without duplicates; numbers are compared with each other.
+    """Return the minimum, over `groups`, of the maximum of each group, without repeated forms.
 
-    Raises NotOneForm if there are too many forms.
+    Of several numbers in a minimum or maximum, one is kept. Raises NotOneForm if there are too many forms.
     """
     arms: list[tuple[Form, ...]] = []
     size = 0
@@ -184,7 +190,7 @@ def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
 
 
 def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], Fraction]) -> tuple[Form, ...]:
-    """The distinct forms, with one number, picked by `choose`, in place of all numbers."""
+    """Return the distinct forms, where the one number that `choose` picks replaces all numbers."""
     distinct: list[Form] = []
     given = list(forms)
     numbers = [number for form in given if (number := form.constant()) is not None]
@@ -199,9 +205,9 @@ def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], F
 
 
 def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
-    """The groups of forms of which the negative of `value` is the least of the greatest negatives.
+    """Yield groups of forms: the negative of `value` is the minimum, over the groups, of the maximum of the negatives.
 
-    For min(max(a, b), c) they are (a, c) and (b, c).
+    For min(max(a, b), c) the groups are (a, c) and (b, c).
     """
     if prod(map(len, value)) * len(value) > MOST_FORMS:
         raise NotOneForm
@@ -209,7 +215,7 @@ def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
 
 
 def mentions(expression: str | Expr | None, name: str) -> bool:
-    """Whether an expression contains this name, or applies this function."""
+    """True if `expression` contains the name, or applies the function, called `name`."""
     if not expression:
         return False
     return any(
@@ -220,7 +226,7 @@ def mentions(expression: str | Expr | None, name: str) -> bool:
 
 
 def without_ones(tree: Expr) -> Expr:
-    """The expression; for a `min` of one argument and numbers that are at least 1, that argument alone."""
+    """Return the only argument of a `min` that is not a number >= 1, or `tree` itself if it is not such a `min`."""
     match tree:
         case Apply("min", arguments):
             left = [each for each in arguments if not (isinstance(each, Literal) and _is_one(each.value))]
@@ -233,9 +239,9 @@ def _is_one(value: object) -> bool:
 
 
 def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
-    """The first operand of a chain of sums and products, and the other operands with their operators.
+    """Return the first operand of a chain of sums and products, and the other operands with their operators.
 
-    Long chains are thus evaluated without deep recursion.
+    A long chain is then evaluated in a loop, without deep recursion.
     """
     operands: list[tuple[str, Expr]] = []
     while isinstance(tree, Apply) and tree.op in ("+", "-", "*", "/"):
@@ -246,13 +252,13 @@ def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
-    """The evaluation of expressions in which names have these values."""
+    """The evaluation of expressions; `_names` has the values of names."""
 
     _names: Mapping[str, Form]
     _budget: Budget
 
     def value(self, tree: Expr) -> Value:
-        """The value of an expression. Raises Rejected and NotOneForm."""
+        """Return the value of the expression `tree`. Raises Rejected and NotOneForm."""
         first, others = spine(tree)
         total = self._operand(first)
         for op, other in others:
@@ -309,7 +315,10 @@ class _Evaluation:
                 raise Rejected("an expression contains something that is not a number")
 
     def _integer(self, tree: Expr) -> int:
-        """The value of the exponent of a power. Raises Rejected where it is not a constant integer."""
+        """Return the integer value of an exponent or an end of a range.
+
+        Raises Rejected if it is not a constant integer.
+        """
         try:
             value = _single(self.value(tree)).constant()
         except NotOneForm:
@@ -326,14 +335,13 @@ class _Evaluation:
         return _lattice([form for forms in chosen for form in forms] for chosen in product(*values))
 
     def _turned(self, value: Value) -> Value:
-        """The negative of a value."""
         return _lattice([self._negated(form) for form in forms] for forms in _opposite(value))
 
     def _added(self, left: Value, right: Value) -> Value:
         return self._each(self._add, left, right)
 
     def _each(self, operation: Callable[[Form, Form], Form], left: Value, right: Value) -> Value:
-        """Apply an operation that never falls as an operand grows."""
+        """Apply a monotone operation, one that never falls as an operand grows, to each pair of forms."""
         if sum(map(len, left)) * sum(map(len, right)) > MOST_FORMS:
             raise NotOneForm
         return _lattice(
@@ -371,7 +379,7 @@ class _Evaluation:
         return result if size is known else self._turned(result)
 
     def _inverse(self, value: Value) -> Value:
-        """Return 1/value if all forms are positive, or all are negative: the inverse falls as the value grows."""
+        """Return 1/value if all forms are positive, or all are negative. Raises NotOneForm otherwise."""
         sign = self._sign(value)
         if not sign or not all(form.numerator for forms in value for form in forms):
             raise NotOneForm
@@ -396,14 +404,13 @@ class _Evaluation:
         return _lattice([self._times(form, factor) for form in forms] for forms in value)
 
     def _sign(self, value: Value) -> int:
-        """1 if no form is ever negative, -1 if none is ever positive, for every eps > 0 and X > 0; otherwise 0."""
+        """Return 1 if no form is ever negative, -1 if none is ever positive, for all eps > 0 and X > 0; otherwise 0."""
         forms = [form for group in value for form in group]
         if all(self._is_nonnegative(form) for form in forms):
             return 1
         return -1 if all(self._is_nonnegative(self._negated(form)) for form in forms) else 0
 
     def _is_nonnegative(self, form: Form) -> bool:
-        """True only if the form is nowhere negative."""
         every = all(is_nonnegative(f, self._budget) for f in form.numerator.values())
         return every and positive_everywhere(form.denominator, self._budget)
 
@@ -454,7 +461,7 @@ class _Evaluation:
         return Form(above, self._multiply(left.denominator, divisor))
 
     def _exponential(self, value: Form) -> Form:
-        """exp(eps·(q + Σ r·X)). Raises NotOneForm for other exponents."""
+        """Return exp(value) for a value eps·(q + Σ r·X). Raises NotOneForm for other values."""
         rates: dict[str, Fraction] = {}
         flat = _ZERO
         for growth, f in value.numerator.items():
@@ -469,7 +476,6 @@ class _Evaluation:
 
 
 def _growth_product(one: Growth, other: Growth) -> Growth:
-    """The product of two growths."""
     if not one or not other:
         return one or other
     exponents = {name: (j, r) for name, j, r in one}
@@ -486,9 +492,9 @@ _DISTANCES = ("alpha", "gamma", "dd")
 def never_grows(
     expression: str | Expr, distances: Iterable[str], constants: Mapping[str, Fraction], budget: Budget
 ) -> bool:
-    """True only if the expression is continuous in the `distances` and grows with none of them, for every eps > 0.
+    """True only if `expression` is continuous in the `distances` and grows with none of them, for every eps > 0.
 
-    The distances are at least 0, and the expression must be well-formed. False proves nothing.
+    The distances are names of numbers >= 0, and the expression must be well-formed. False proves nothing.
     """
     names = {name: Form.number(value) for name, value in constants.items()}
     names |= {name: Form.unknown(name) for name in _DISTANCES if name not in names}
@@ -508,7 +514,7 @@ MOST_INTERVALS = 10_000
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval of eps within (0, inf); `upper` is None for infinity."""
+    """An interval of eps within (0, inf). An `upper` that is None stands for infinity."""
 
     lower: Fraction
     upper: Fraction | None
@@ -517,7 +523,7 @@ class Interval:
 
     @staticmethod
     def read(value: object) -> Interval:
-        """Read an interval such as `(0, 1/2]`. Raises Rejected."""
+        """Read an interval such as `(0, 1/2]`. Raises Rejected for other text, and if the interval is empty."""
         match = _INTERVAL.fullmatch(read.text(value))
         if match is None:
             raise Rejected("an interval is written like (0, inf) or [1/2, 3)")
@@ -538,7 +544,7 @@ class Interval:
 
     @property
     def is_point(self) -> bool:
-        """Whether the interval is a single eps."""
+        """True if the interval is a single eps."""
         return self.lower == self.upper
 
     def __contains__(self, eps: Fraction) -> bool:
@@ -547,7 +553,7 @@ class Interval:
 
 
 def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval, ...]:
-    """Read between one and `most` intervals of eps, each above all before it. Raise Rejected for others."""
+    """Read between one and `most` intervals of eps, in increasing order and disjoint. Raises Rejected for others."""
     intervals = tuple(Interval.read(item) for item in read.items(value, most))
     if not intervals:
         raise Rejected("it has no interval of eps")
@@ -569,7 +575,7 @@ Beta = Least | Enclosed
 
 
 def same_beta(left: Beta, right: Beta, budget: Budget) -> bool:
-    """Whether two betas are equal, argument by argument."""
+    """True if two betas are equal, argument by argument of `min` and `max`."""
     ours, theirs = arguments_of(left), arguments_of(right)
     return list(map(len, ours)) == list(map(len, theirs)) and all(
         same(one, other, budget)
@@ -579,7 +585,7 @@ def same_beta(left: Beta, right: Beta, budget: Budget) -> bool:
 
 
 def arguments_of(beta: Beta) -> Sequence[Sequence[Probability]]:
-    """The arguments of the `min` that a beta is, each with its arguments of `max`."""
+    """Return the arguments of the `min` in `beta`, each as the arguments of its `max`."""
     return ((beta,),) if isinstance(beta, Enclosed) else beta
 
 
@@ -589,9 +595,10 @@ Terms = tuple[Fraction | None, Fraction, Beta | None]
 
 @dataclass
 class Claim:
-    """The claim of a certificate. Its values at rows are computed once for equal cells.
+    """The claim of a certificate. Rows with equal cells share the computed values.
 
-    `alpha`, `beta` and `gamma` are expressions, None if they are not stated, and "dd" or "free" if they are left open.
+    `alpha`, `beta` and `gamma` are expressions, None if they are not stated, and "dd" or "free" if they are left
+    open.
     """
 
     alpha: str | None
@@ -604,7 +611,7 @@ class Claim:
 
     @staticmethod
     def read(value: object, constants: Mapping[str, Fraction]) -> Claim:
-        """Read the `claim` of a document. Raises Rejected."""
+        """Read the `claim` of a document; `constants` are the constants of its program. Raises Rejected."""
         with in_step("claim"):
             expression = read.nullable(read.text)
             table: read.Table = {"alpha": expression, "beta": expression, "gamma": expression, "eps": read_intervals}
@@ -613,11 +620,11 @@ class Claim:
 
     @property
     def one_eps(self) -> Fraction | None:
-        """The only eps of the claim, or None if it covers others."""
+        """The only eps of the claim, or None if the claim covers several."""
         return the_one_eps(self.intervals)
 
     def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
-        """alpha, gamma and beta at a row with this dd, whose own cells are `own`."""
+        """Return alpha, gamma and beta at a row whose distance is `dd`; `own` has the row's own cells by column."""
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
         if key not in self._known:
             alpha, gamma, names = self.distances(own, dd, budget)
@@ -627,7 +634,11 @@ class Claim:
     def distances(
         self, own: Mapping[str, str], dd: str | None, budget: Budget
     ) -> tuple[Fraction | None, Fraction, Mapping[str, Form]]:
-        """alpha and gamma at a row, and the values of all names there."""
+        """Return alpha and gamma at a row, and the values of all names that beta may use there.
+
+        `own` has the row's own cells by column, `dd` is the row's distance if it states one. An infinite alpha
+        is None.
+        """
         names = self._names(dd)
         if self.alpha is not None and mentions(self.alpha, "gamma"):
             names["gamma"] = Form.number(self._gamma(own.get("gamma"), names, budget))
@@ -639,10 +650,10 @@ class Claim:
     def range(
         self, own: Mapping[str, str], dd: str | None, ends: Sequence[Fraction | None], budget: Budget
     ) -> tuple[Fraction | None, Beta | None, bool]:
-        """The claim for every gamma from the first of `ends` up to, but not including, the second (None: infinity).
+        """Return the claim for every gamma from `ends[0]` up to, but not including, `ends[1]`, where None is infinity.
 
-        Returns the greatest alpha that belongs to such a gamma (None: infinity), the limit of beta as both grow, and
-        whether nothing is claimed.
+        The result has the greatest alpha that belongs to one of these gammas (None: infinity), the limit of
+        beta as alpha and gamma grow, and whether nothing is claimed.
         """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
@@ -674,7 +685,7 @@ class Claim:
         return alpha, self.beta_at(own, names, budget), vacuous
 
     def never_grows(self, own: Mapping[str, str], budget: Budget) -> bool:
-        """True only if beta never grows with gamma, nor with alpha unless alpha is a number."""
+        """True only if beta never grows with gamma, and, unless alpha is a fixed number, never grows with alpha."""
         alpha = own.get("alpha", self.alpha)
         fixed = alpha is not None and alpha != "dd" and not mentions(alpha, "gamma")
         beta = own.get("beta", self.beta)
@@ -691,7 +702,7 @@ class Claim:
         return names
 
     def beta_at(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget) -> Beta | None:
-        """beta for these values of names."""
+        """Return beta for these values of names, or None if its value is not of a kind that can be certified."""
         beta = own.get("beta", self.beta)
         if beta is None:
             raise Rejected("there is no beta")
@@ -704,10 +715,11 @@ class Claim:
             return _ZERO if self.gamma is None else _number(self.gamma, names, self.one_eps, budget)
 
     def is_near(self, own: Mapping[str, str], dd: Fraction, alpha: Fraction) -> bool:
-        """Whether the claim excludes inputs with this dd, since they are too near to another answer.
+        """True if the claim excludes inputs with this dd, since they are too near to another answer.
 
-        A claim with a number alpha is about dd > alpha, and about all inputs if alpha is 0. If alpha is computed from
-        dd, or beta from alpha, dd = alpha is included: the claim then holds for every lesser alpha, too.
+        A claim with a number alpha is about dd > alpha, and about all inputs if alpha is 0. If alpha is
+        computed from dd, or beta from alpha, dd = alpha is included: the claim then also holds for every
+        smaller alpha.
         """
         stated, beta = own.get("alpha", self.alpha), own.get("beta", self.beta) or "0"
         if dd != alpha:
@@ -740,10 +752,10 @@ def beta_of(
     *,
     powers: int = 0,
 ) -> Beta | None:
-    """beta for these values of names, with each form turned into a function by `finished`.
+    """Return beta for these values of names, where `finished` turns each form into a function.
 
-    The function's variable is eps·A^powers, where A is the distance left open. None if beta is not of a kind that can
-    be certified.
+    The variable of the functions is eps·A^powers, where A is the distance left open. Return None if the value of
+    beta is not of a kind that can be certified.
     """
     with in_step("beta"):
         if mentions(beta, "erfc"):
@@ -760,7 +772,10 @@ def beta_of(
 def _normal_beta(
     tree: Expr, names: Mapping[str, Form], finished: Callable[[Form], Closed | None], powers: int, budget: Budget
 ) -> Enclosed | None:
-    """A sum of products with at most one factor erfc(√r·t) or erfc(√r) each, or None; t is eps·A^powers."""
+    """Return a beta that contains erfc, or None if it is not a sum of products of the certified kind.
+
+    Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number and t is eps·A^powers.
+    """
     total = Sum()
     summands: list[tuple[str, Expr]] = []
     while isinstance(tree, Apply) and tree.op in ("+", "-"):
@@ -785,7 +800,7 @@ def _normal_beta(
 
 
 def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
-    """A product with 1 in place of erfc, and the arguments of erfc."""
+    """Return the product `tree` with 1 in place of each erfc, and the arguments of erfc."""
     match tree:
         case Apply("erfc", (argument,)):
             return Literal(Fraction(1)), [argument]
@@ -801,7 +816,10 @@ def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
 
 
 def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget) -> tuple[Number, bool] | None:
-    """The r of √r·t or √r, and whether the factor t is there. None for other expressions, and for negative numbers."""
+    """Return r for the expression √r·t or √r, and True for √r·t; None for other expressions and for negative numbers.
+
+    t is eps·A^distances, where A is the distance left open.
+    """
 
     def plain(inner: Expr) -> tuple[Fraction, tuple[int, int]]:
         form = evaluate(inner, names, budget)
@@ -827,7 +845,7 @@ def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budge
 
 
 def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:
-    """The only eps in the intervals, or None if there are several."""
+    """Return the only eps in `intervals`, or None if there are several."""
     return intervals[0].lower if len(intervals) == 1 and intervals[0].is_point else None
 
 
@@ -838,10 +856,10 @@ _LINEAR: tuple[Growth, Growth] = (FLAT, ((DISTANCE, 1, _ZERO),))
 def linear(
     expression: str, names: Mapping[str, Form], eps: Fraction | None, budget: Budget
 ) -> tuple[Fraction, Fraction]:
-    """The base and the rate of an expression that is base + rate·distance.
+    """Return (base, rate) for an expression whose value is base + rate·distance.
 
-    It must be so for every eps, or at the one `eps` that is given. The distance is the unbounded one among `names`.
-    Raises Rejected for other expressions.
+    The equation must hold for every eps, or at the given `eps`. The distance is the unbounded number among the
+    values of `names`. Raises Rejected for other expressions.
     """
     for known in _readings(names, eps):
         with suppress(NotOneForm):
@@ -855,7 +873,7 @@ def linear(
 
 
 def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[str, Form]]:
-    """The values of names for every eps, followed by those at the one `eps` that is given."""
+    """Return `names` as they are for every eps, followed by `names` at the given `eps` if there is one."""
     return [names] if eps is None else [names, {**names, "eps": Form.number(eps)}]
 
 

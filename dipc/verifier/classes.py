@@ -4,7 +4,7 @@ Every input u of a class about which something is claimed lies in the half-space
 slack of the program is constant + Σ weight·(form of a half-space), and so at least base + distance·slope.
 
 If a distance is left open, an event of centered noises whose slacks are all multiples of the distance depends on
-distance·eps alone, and so does beta. Then one obligation about t = distance·eps decides all distances and all eps.
+distance·eps alone, and so does beta. One obligation about t = distance·eps then covers all distances and all eps.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST_HALFSPACES = 10_000
 class Required:
     """The claim about a class: alpha and gamma as pairs (base, rate) of base + rate·distance, and beta as a function.
 
-    `beta` is a function of the variable, or None if a certificate cannot prove a bound of its kind.
+    `beta` is a function of the obligation's variable, or None if it is not of a kind that can be certified.
     """
 
     alpha: tuple[Fraction, Fraction]
@@ -63,9 +63,10 @@ Meaning = tuple[Mapping[str, Form], Callable[[Form], Closed | None]]
 
 
 def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Required:
-    """The claim about all inputs of a class, whose dd is `dd` if that is stated.
+    """Return the claim about all inputs of a class, in terms of `variable`.
 
-    Raises Rejected if the claim is not of the form that `variable` requires.
+    `dd` is the distance of the inputs if the certificate states one. Raises Rejected if the claim is not of the
+    form that `variable` requires.
     """
     alpha, gamma, (names, finished) = meaning(claim, variable, dd, budget)
     if claim.beta is None:
@@ -76,7 +77,11 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Req
 def meaning(
     claim: Claim, variable: str, dd: str | None, budget: Budget
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction], Meaning]:
-    """alpha and gamma as base + rate·distance, and the names and the conversion with which beta is evaluated."""
+    """Return alpha and gamma as pairs (base, rate), and the names and the conversion with which beta is evaluated.
+
+    The pair (base, rate) is base + rate·distance. Raises Rejected if the claim is not of the form that `variable`
+    requires.
+    """
     if variable == "eps":
         # A statement at the distance 0 holds at all distances, if nothing depends on the distance: half-spaces only
         # move inwards.
@@ -106,7 +111,7 @@ def meaning(
 
 
 def least_alpha(claim: Claim, budget: Budget) -> Fraction:
-    """The constant number alpha, whatever gamma and beta are. Raises Rejected if alpha is not a number."""
+    """Return the constant alpha of the claim, whose gamma is not used. Raises Rejected if alpha is not a number."""
     # Whatever gamma and beta are.
     alpha, _, _ = replace(claim, gamma="0").distances({}, None, budget)
     if alpha is None:
@@ -115,7 +120,10 @@ def least_alpha(claim: Claim, budget: Budget) -> Fraction:
 
 
 def at_least_distance(claim: Claim, budget: Budget) -> Required:
-    """The claim at the least integer distance, 1, where alpha is each input's own dd."""
+    """Return the claim at the distance 1, the least integer one, for a claim where alpha is each input's own dd.
+
+    Raises Rejected if alpha is not left open.
+    """
     if claim.alpha != "dd" or claim.gamma == "free":
         raise Rejected("its obligation leaves alpha open, and the claim does not")
     alpha, gamma, beta = claim.terms({}, "1", budget)
@@ -123,9 +131,9 @@ def at_least_distance(claim: Claim, budget: Budget) -> Required:
 
 
 def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
-    """The least r for which e^(r·A·eps)·beta is shown never to fall as the distance A grows, for each eps.
+    """Return the least r for which e^(r·A·eps)·beta is proved never to fall as the distance A grows, for each eps.
 
-    None if that is not shown, or if gamma depends on the distance.
+    Return None if no r is proved, or if gamma depends on the distance.
     """
     if claim.alpha != "dd" or claim.gamma == "free" or claim.beta is None:
         return None
@@ -147,7 +155,7 @@ def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
 
 
 def in_product(form: Form) -> Closed | None:
-    """The function g with form = g(A·eps) for the distance A, None if there is none.
+    """Return the function g with `form` = g(A·eps) for the open distance A; None if there is none.
 
     g = Σ c·t^j·e^{r·t} for a form Σ c·(A·eps)^j·e^{r·A·eps}.
     """
@@ -163,9 +171,9 @@ def in_product(form: Form) -> Closed | None:
 
 
 def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> tuple[Interval, ...]:
-    """The values of the variable: eps of the claim, or products of eps with distances.
+    """Return the values of the obligation's variable: the eps of the claim, or products of eps with distances.
 
-    Distances are those in (0, greatest], or all if `greatest` is None.
+    Distances are those in (0, greatest], or all positive ones if `greatest` is None.
     """
     if not wanted.is_open:
         return claim.intervals
@@ -199,7 +207,10 @@ read_halfspaces: read.Reader[list[Guard]] = read.listed(_halfspace, MOST_HALFSPA
 
 
 def greatest_alpha(value: object, halfspaces: Sequence[Guard], budget: Budget) -> Fraction | None:
-    """The upper bound of alpha that the stated weights prove, None if no weights are stated."""
+    """Return the upper bound of alpha that the stated weights of half-spaces prove; None if no weights are stated.
+
+    Raises Rejected if the weighted sum of half-spaces does not bound alpha.
+    """
     if value is None:
         return None
     total = weighted(halfspaces, value, budget)
@@ -210,7 +221,7 @@ def greatest_alpha(value: object, halfspaces: Sequence[Guard], budget: Budget) -
 
 @dataclass(frozen=True, slots=True)
 class SlackBound:
-    """A lower bound of a slack on a class: form(u) + radius·gamma >= base + distance·slope."""
+    """The lower bound of a slack on a class: form(u) + radius·gamma >= base + distance·slope."""
 
     base: Fraction
     slope: Fraction
@@ -225,7 +236,7 @@ Slack = tuple[tuple[tuple[int, Fraction], ...], Fraction, Fraction]
 
 
 def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> tuple[Slack, Fraction] | None:
-    """The slack form + constant + radius·gamma as a normal form and a positive factor; None for a constant."""
+    """Return the slack form + constant + radius·gamma as a normal form and a positive factor; None for a constant."""
     size = sum((abs(c) for c in form.values()), Fraction(radius))
     if not size:
         return None
@@ -233,7 +244,7 @@ def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> 
 
 
 def raised(form: Mapping[int, Fraction], constant: Fraction, bound: Fraction) -> Fraction:
-    """The least value >= `bound` that form + constant takes at integers, for a form that is not 0."""
+    """Return the least value >= `bound` that form + constant takes at integer inputs, for a form that is not 0."""
     unit = lcm(*(c.denominator for c in form.values()))
     spacing = Fraction(gcd(*(c.numerator * (unit // c.denominator) for c in form.values())), unit)
     return constant + spacing * ceil((bound - constant) / spacing)
@@ -245,9 +256,10 @@ _SLACK: read.Table = {"constant": read.rational, "radius": read.up_to(1), "weigh
 def add_slack(
     value: object, halfspaces: Sequence[Guard], whole: Set[int], wanted: Required, known: Slacks, budget: Budget
 ) -> None:
-    """Add to `known` the bound that weights prove of a slack, form + constant + radius·gamma.
+    """Add to `known` the lower bound of a slack, form + constant + radius·gamma, that the weights in `value` prove.
 
-    The form is the weighted sum of half-spaces in which all inputs of a class lie; variables of `whole` are integers.
+    The form is the weighted sum of `halfspaces`, in which all inputs of a class lie; the inputs in `whole` are
+    integers. Raises Rejected for malformed weights.
     """
     own, radius, weights = read.fields(value, _SLACK)
     total = weighted(halfspaces, weights, budget)
@@ -267,11 +279,11 @@ def add_slack(
 
 
 class Kind(StrEnum):
-    """The kind of a bound of a class.
+    """The kind of a bound of a class; lemmas in `bounds.py`.
 
-    `WAYS` is a sum over the ways to the answer, `OTHERS` is 1 less a sum over the ways to other answers, both at the
-    bounds of the slacks. `VERTICES` is for slacks that cannot all be at their bounds at once, `TAILS` and `DISTANCES`
-    are bounds of ways to other answers; `bounds.py` describes them.
+    `WAYS` is a sum over the ways to the answer, `OTHERS` is 1 minus a sum over the ways to other answers, both with
+    every slack at its bound. `VERTICES` is for slacks that cannot all be at their bounds at once. `TAILS` and
+    `DISTANCES` bound the ways to other answers.
     """
 
     WAYS = "ways"
@@ -282,17 +294,17 @@ class Kind(StrEnum):
 
     @property
     def of_others(self) -> bool:
-        """Whether a bound of this kind is about ways to other answers."""
+        """True if a bound of this kind is computed from the ways to other answers."""
         return self in (Kind.OTHERS, Kind.TAILS, Kind.DISTANCES)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The facts that a certificate has proved about one class, whose outputs as text are `answer`.
+    """The facts that a certificate has proved about one class of inputs, whose right answer is `answer`.
 
-    The class has the inputs in those half-spaces that do not move with alpha, or whose places are in `beside`, next to
-    other answers. Each of `values` was compared with beta; `values` is None if nothing is claimed about the inputs of
-    the class. `slacks` are bounds of forms of inputs.
+    The class has the inputs in those half-spaces that do not move with alpha, or whose positions are in `beside`,
+    next to other answers. Each of `values` was compared with beta; `values` is None if nothing is claimed about the
+    inputs of the class. `slacks` are bounds of forms of inputs.
     """
 
     number: int

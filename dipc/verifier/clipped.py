@@ -1,7 +1,8 @@
 """Inputs that a program reads through clamps alone, in a box (FORMAT.md, lemma clipped), and moves within the box.
 
 A clamp is `min` and `max` of c*x + b and numbers, where x is an input. If nothing else reads x, the loss is that of
-inputs in the hull of the preimages of all its clamps. A clamp that is c*x + b on the whole hull is replaced by it.
+inputs in the hull of the preimages of all clamps of x. A clamp equal to c*x + b on the whole hull is replaced by c*x +
+b.
 """
 
 from __future__ import annotations
@@ -45,13 +46,16 @@ MOST_MOVES = 5_000
 
 @dataclass(frozen=True)
 class Box:
-    """A program with the loss of another one, and the ranges of its inputs by name; others are not bounded."""
+    """A program with the same privacy loss as another one, and the ranges of its inputs by name.
+
+    Inputs that are not in `ranges` are not bounded.
+    """
 
     tree: Program
     ranges: Mapping[str, Ends]
 
     def width(self, name: str) -> Fraction | None:
-        """The width of the range of an input such as `q[1]`; None if it has no end."""
+        """Return the width of the range of the input `name`, such as `q[1]`; None if the range is not bounded."""
         array, bracket, _ = name.partition("[")
         ends = self.ranges.get(name) or (self.ranges.get(array) if bracket else None)
         if ends is None or ends[0] is None or ends[1] is None:
@@ -71,13 +75,16 @@ class _Clamp:
 
     @property
     def preimage(self) -> Ends:
-        """The x that are not clamped."""
+        """The interval of x that the clamp leaves unchanged."""
         low, high = (None if end is None else (end - self.offset) / self.factor for end in self.ends)
         return (low, high) if self.factor > 0 else (high, low)
 
 
 def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
-    """The program without its ideal, with its clipped inputs in a box; None if no real input is clipped."""
+    """Return the program without its `ideal`, with its clipped inputs in a box; None if no real input is clipped.
+
+    `constants` are the values of the program's constants.
+    """
     if tree.requires:
         return None  # What it requires is about inputs, not about their clamps.
     numbers = {
@@ -108,9 +115,9 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
 
 
 def _join(block: Block, numbers: set[str]) -> Block:
-    """The statements with `v <- E; v <- F(v)` as `v <- F(E)`, for a number v that F reads once, and E does not.
+    """Return the statements with `v <- E; v <- F(v)` replaced by `v <- F(E)`, for a variable v in `numbers`.
 
-    E is a variable, an element of an array, or a clamp.
+    F reads v once, E does not read v, and E is a variable, an element of an array, or a clamp.
     """
     result: list[Statement] = []
     for statement in block:
@@ -132,7 +139,7 @@ def _join(block: Block, numbers: set[str]) -> Block:
 
 
 def _put(expression: Expr, name: str, other: Expr) -> Expr:
-    """The expression with another one in place of a name."""
+    """Return `expression` with `other` in place of the variable `name`."""
     match expression:
         case Name(own) if own == name:
             return other
@@ -144,7 +151,7 @@ def _put(expression: Expr, name: str, other: Expr) -> Expr:
 
 
 class _Reader:
-    """The clamps of a program, and the inputs that it reads in another way."""
+    """The clamps of a program by input, and the inputs that it also reads in another way (`bare`)."""
 
     def __init__(self, tree: Program, constants: Mapping[str, Fraction]) -> None:
         self.inputs = {
@@ -165,7 +172,7 @@ class _Reader:
         self.bare: set[Key] = set()
 
     def collect(self, node: Any) -> None:
-        """Collect what a part of the program reads."""
+        """Collect the clamps and the bare inputs of a part of the program."""
         clamp = self.clamp(node)
         if clamp is not None:
             self.clamps.setdefault(clamp.key, []).append(clamp)
@@ -181,7 +188,7 @@ class _Reader:
                 self.collect(getattr(node, each.name))
 
     def replaced(self, node: Any, ranges: Mapping[Key, Ends]) -> Any:
-        """The same part, with the form in place of a clamp that changes nothing in the box."""
+        """Return a part of the program without the clamps that change nothing while the inputs are in `ranges`."""
         clamp = self.clamp(node)
         if clamp is not None and clamp.key in ranges:
             (low, high), (least, most) = clamp.preimage, ranges[clamp.key]
@@ -197,7 +204,7 @@ class _Reader:
         return node
 
     def clamp(self, node: object) -> _Clamp | None:
-        """The clamp that an expression is; None if it is not one, or if it is constant."""
+        """Return the expression as a clamp of one input, or None. A constant clamp is not one."""
         match node:
             case Apply("min" | "max" as side, (one, other)):
                 for number, inner in ((self.number(one), other), (self.number(other), one)):
@@ -216,7 +223,7 @@ class _Reader:
         return None
 
     def form(self, node: Any) -> _Clamp | None:
-        """The expression as factor·x + offset for one input x, or None."""
+        """Return the expression as factor·x + offset for one input x, without ends; None for other expressions."""
         key = self.key(node)
         if key is not None:
             return _Clamp(key, _ONE, _ZERO, (None, None), node)
@@ -249,7 +256,7 @@ class _Reader:
         return replace(inner, factor=factor, offset=offset, form=node)
 
     def key(self, node: object) -> Key | None:
-        """The input that an expression is, or None."""
+        """Return the input that an expression names, or None."""
         match node:
             case Name(name) if name in self.inputs:
                 return name, None
@@ -260,7 +267,7 @@ class _Reader:
         return None
 
     def number(self, node: object) -> Fraction | None:
-        """The value of an expression of numbers and constants, or None."""
+        """Return the value of an expression of literals and constants, or None for other expressions."""
         match node:
             case Literal(Fraction() as value):
                 return value
@@ -287,10 +294,11 @@ def moves(
     distance: str,
     radius: Fraction,
 ) -> Iterator[dict[int, Fraction]]:
-    """Moves of the inputs, such that the values of `forms` at any move in the box are those of a mixture of these.
+    """Yield moves of inputs such that every move in the box has the values of `forms` of a mixture of these.
 
-    The values of the first `one_sided` forms may be greater than those of the mixture. `widths` are those of the inputs
-    by slot. Raises NotDerived.
+    The values of the first `one_sided` forms may be greater than those of the mixture. `widths` has the width of
+    each input's range by slot; `distance` and `radius` are the adjacency. Raises NotDerived if there is no such
+    list, or if the list is too long.
     """
     groups: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for slot in sorted(widths):
@@ -330,7 +338,10 @@ def moves(
 
 @dataclass(frozen=True)
 class _Sum:
-    """Inputs whose `column`s in all forms are multiples of one: only Σ scale·move counts."""
+    """Inputs whose columns in all forms are multiples of `column`, so that only Σ scale·move matters.
+
+    `members` are their slots with their scales.
+    """
 
     column: tuple[Fraction, ...]
     members: Sequence[tuple[int, Fraction]]
@@ -339,14 +350,20 @@ class _Sum:
     radius: Fraction
 
     def signs(self, one_sided: int) -> tuple[Fraction, ...]:
-        """The directions of the sum that have to be looked at: that in which all forms fall, if there is one."""
+        """Return the signs of the sum to consider: one alone if all forms fall in its direction, otherwise two.
+
+        The first `one_sided` forms may be greater.
+        """
         if any(self.column[one_sided:]):
             return _ONE, -_ONE
         falling = {c > 0 for c in self.column if c}
         return (-_ONE if True in falling else _ONE,) if len(falling) == 1 else (_ONE, -_ONE)
 
     def farthest(self, radius: Fraction) -> dict[int, Fraction]:
-        """The move with the greatest sum: where the radius is shared, the best inputs come first."""
+        """Return the move with the greatest Σ scale·move within `radius`.
+
+        Where the inputs share the radius, those with the greatest gain move first.
+        """
         if self.distance == "linf":
             steps = {
                 slot: min(radius, width) if (width := self.widths[slot]) is not None else radius

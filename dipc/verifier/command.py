@@ -49,13 +49,13 @@ def verify(
     budget: Budget | None = None,
     expected: Expected | None = None,
 ) -> Accepted:
-    """Check a certificate, given by its path or as text, and compare it with the files given.
+    """Check a certificate, given by its path or as text, and compare it with `program` and `table` if they are given.
 
-    `constants` override those of the program's text. The field answer of the result says whether the `expected` claim
-    is met. Parts that it leaves out are those of the claim block of `program`, or else those that were proved.
+    `constants` override those of the program's text. The result says whether the `expected` claim is met. Parts
+    that `expected` leaves out are those of the claim block of `program`, or else those that were proved.
 
-    Raises Rejected, naming the wrong step; Unreadable for other text; and Exhausted if checking takes more than the
-    budget.
+    Raises Rejected, naming the wrong step; Unreadable if the text is not a certificate; and Exhausted if checking
+    takes more than the budget.
     """
     text = isinstance(certificate, str) and certificate.lstrip()[:1] == "{"
     budget = budget or Budget()
@@ -78,7 +78,7 @@ _TABLE = "give --table the table that the certificate is about"
 
 
 def claim_block(path: Path, budget: Budget) -> dict[str, str]:
-    """The fields of the claim block of a program. Raises UnusableArgument if the file is not a program."""
+    """Return the fields of the claim block of the program at `path`. Raises UnusableArgument if it is not a program."""
     try:
         text = _read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8")
         return block_of(read_program(text, budget).claim)
@@ -90,7 +90,7 @@ def claim_block(path: Path, budget: Budget) -> dict[str, str]:
 
 
 def read_certificate(path: Path) -> str:
-    """The text of the file. Raises Unreadable."""
+    """Return the text of the file at `path`. Raises Unreadable."""
     data = _read(path)
     try:
         return data.decode("utf-8")
@@ -99,7 +99,10 @@ def read_certificate(path: Path) -> str:
 
 
 def compare_program(document: Document, path: Path) -> str:
-    """Check that the certificate is about this program, and say so. Raise Rejected if it is about another."""
+    """Check that the certificate is about the program at `path`, and return a line of the report that says so.
+
+    Raises Rejected if the certificate is about another program.
+    """
     # A byte order mark is no part of a program.
     sha256 = hashlib.sha256(_read_other(path, _PROGRAM).removeprefix(_MARK)).hexdigest()
     if any(sha256 != document_part.program.sha256 for document_part in document.constituents):
@@ -108,10 +111,11 @@ def compare_program(document: Document, path: Path) -> str:
 
 
 def compare_constants(document: Document, path: Path, given: Mapping[str, Fraction], budget: Budget) -> str:
-    """Check that the program has the certificate's constants, and say so.
+    """Check that the program at `path` has the certificate's constants, and return a line of the report that says so.
 
-    The constants `given` replace the program's own. For every number of queries, the program must compute the same
-    constants from it. Raises Rejected, and UnusableArgument if the file is not a program, or has no such constant.
+    The constants `given` replace the program's own. If the certificate is about every number of queries, the
+    program must compute the same constants from that number. Raises Rejected if a constant differs, and
+    UnusableArgument if the file is not a program, or does not have a constant that is given.
     """
     try:
         text = _read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8")
@@ -148,9 +152,10 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
 
 
 def compare_table(document: Document, path: Path) -> dict[str, str]:
-    """Check that the certificate has the rows of this CSV file, cell by cell, and say so.
+    """Compare the certificate's rows with the CSV file at `path`, cell by cell, and return lines of the report.
 
-    dd is compared if the file gives it everywhere. Raises Rejected if a cell differs.
+    dd is compared if the file gives it everywhere. The lines are by topic, `rows` and `dd`. Raises Rejected if a
+    cell differs.
     """
     if len(document.constituents) > 1 or document.constituents[0] is not document:
         words = [compare_table(each, path) for each in document.constituents]
@@ -193,7 +198,7 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
 
 
 def _cells(document: Document, row: dict[str, object]) -> dict[str, object]:
-    """The cells of a row of the certificate, by column."""
+    """Return the cells of a row of the certificate by column."""
     result: dict[str, object] = {}
     assert document.table is not None, "it is compared"
     for names, values in ((document.table.inputs, row.get("input")), (document.table.outputs, row.get("output"))):
@@ -229,7 +234,7 @@ def _read(path: Path) -> bytes:
 
 
 def _read_other(path: Path, note: str) -> bytes:
-    """The bytes of a file that is compared with the certificate. Raises UnusableArgument with `note`."""
+    """Return the bytes of a file to compare with the certificate. Raises UnusableArgument with `note`."""
     try:
         return _read(path)
     except Unreadable as error:
@@ -259,8 +264,8 @@ EXPECTED_OPTIONS = (
 def main(arguments: Sequence[str]) -> int:
     """Check one certificate, and return the exit code.
 
-    0: accepted, and the expected claim is met; 1: rejected or not met; 2: unreadable or bad usage; 3: accepted in part,
-    undecided, or not checked to the end.
+    0: accepted, and the expected claim is met; 1: rejected or not met; 2: unreadable or bad usage; 3: accepted in
+    part, undecided, or not checked to the end.
     """
     parser = argparse.ArgumentParser(
         prog="python -m dipc.verifier",
@@ -327,7 +332,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:
-    """The numbers of NAME=VALUE, None if one is malformed."""
+    """Return the constants of NAME=VALUE definitions, or None if a definition is malformed."""
     constants: dict[str, Fraction] = {}
     for definition in definitions:
         name, _, value = definition.partition("=")
@@ -339,7 +344,10 @@ def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:
 
 
 def _export(file: Path) -> int:
-    """Write the checker into one file. Python, given this file's name, sees no other directory."""
+    """Write the checker into one file that Python can run, and return the exit code.
+
+    Python imports nothing from the directory of a file that is run this way.
+    """
     home = Path(__file__).resolve().parent
     main_ = "import sys\nfrom dipc.verifier.command import main\nsys.exit(main(sys.argv[1:]))\n"
     try:
@@ -363,7 +371,7 @@ def _complain(line: str) -> None:
 
 
 def _say(lines: Iterable[str], code: int) -> int:
-    """Print the lines and return the exit code, or UNREADABLE if nothing can be printed."""
+    """Print the lines and return `code`, or UNREADABLE if nothing can be printed."""
     if sys.stdout is None:
         return UNREADABLE
     try:

@@ -1,6 +1,6 @@
 """The whole certificate: its parts, its question, and pairs of certificates that enclose a least number.
 
-Every step is derived again, or the first wrong step is named.
+The checker derives every step again, and names the first wrong one.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ from dipc.verifier.syntax import Apply, Constants, Program, Variables, read_expr
 
 @dataclass(frozen=True)
 class Accepted:
-    """A certificate whose every step was re-derived.
+    """A certificate whose every step was derived again.
 
-    `charted` counts refuted obligations of which all eps where they fail were shown, too. `open_rows` are rows, by
-    number, whose verdict it states without a proof, with the reason; `trusted` says what was taken on trust; `facts`
-    what was compared besides, and `compared` what was not.
+    `charted` counts refuted obligations for which the exact set of failing eps was also proved. `open_rows` are
+    rows, by number, whose verdict has no proof, with the reason; `trusted` are the parts taken on trust; `facts`
+    are the files that were compared, and `compared` what was not compared.
     """
 
     verdict: str
@@ -102,13 +102,16 @@ class Accepted:
     differs: str | None = None
 
     def resting_on(self, decided: Sequence[Decided]) -> Accepted:
-        """The same with the numbers of these obligations."""
+        """Return this result with the counts of the obligations in `decided`."""
         derived = sum(entry.open is None for entry in decided)
         charted = sum(entry.charted for entry in decided)
         return replace(self, obligations=len(decided), derived_obligations=derived, charted=charted)
 
     def compared_with(self, expected: Expected, budget: Budget) -> Accepted:
-        """Compare the theorem with the `expected` claim. Raises UnusableArgument if a part of it is unreadable."""
+        """Return this result with the answer to whether the theorem implies the `expected` claim.
+
+        Raises UnusableArgument if a part of the claim is unreadable.
+        """
         assert self.statement is not None, "it was checked"
         expected.require_expressions(budget)
         try:
@@ -118,7 +121,7 @@ class Accepted:
         return replace(self, expected=expected, answer=answer)
 
     def compared_with_block(self, block: Mapping[str, str], budget: Budget) -> Accepted:
-        """The same with why the claim of the program's claim `block` does not follow, if it does not."""
+        """Return this result with the reason, if any, why the claim of the program's claim `block` does not follow."""
         if not block or not isinstance(self.statement, OfRows | OfInputs) or self.verdict == "undecided":
             return self
         answer, why = self.compared_with(Expected(block=block, own=True), budget).answer or (Follows.YES, "")
@@ -130,24 +133,24 @@ class Accepted:
 
     @property
     def exit_code(self) -> int:
-        """0 accepted, with nothing on trust, and met if something is expected; 1 not met; 3 in part or undecided."""
+        """The exit code: 0 for accepted and complete, 1 if the expected claim is not met, 3 if in part or undecided."""
         if self.answer is not None and self.answer[0] is Follows.NO:
             return 1
         is_open = self.answer is not None and self.answer[0] is Follows.OPEN
         return 0 if self.complete and self.verdict != "undecided" and not is_open else 3
 
     def headline(self) -> list[str]:
-        """The theorem, and the expected claim if it is not met; `--quiet` prints nothing else."""
+        """Return the lines that `--quiet` prints: the theorem, and the expected claim if it is not met."""
         lines = list(self.lines())
         return lines[: 2 if self.answer is not None and self.answer[0] is not Follows.YES else 1]
 
     @property
     def complete(self) -> bool:
-        """Whether every verdict but `undecided` has a proof, and nothing was taken on trust."""
+        """True if every verdict except `undecided` has a proof, and nothing was taken on trust."""
         return not self.open_rows and not self.trusted
 
     def lines(self) -> Iterator[str]:
-        """The report as lines of text."""
+        """Return the report as lines of text."""
         return map(plain, self._lines())
 
     def _lines(self) -> Iterator[str]:
@@ -211,10 +214,10 @@ _object = read.by_name(read.anything)
 
 
 def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> str:
-    """The consequence, in words, of documents that prove and refute. Raises Rejected if they do not fit together.
+    """Return, in words, what the document `proved` and the document `refuted` imply about the number sought.
 
-    They must be about the same program, inputs and claim, except for the number sought, which must be greater in the
-    proof.
+    They must be about the same program, inputs and claim, except for the number sought, which must be greater in
+    the proof. One of them may be missing. Raises Rejected if the documents do not fit together.
     """
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
@@ -241,20 +244,20 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
 
 
 def _left_open(proved: _Data | None) -> tuple[str, int] | None:
-    """The parameter and its least value if the proof is about privacy for every number; otherwise None."""
+    """Return the parameter and its least value if the proof is about privacy for every number; otherwise None."""
     if proved is None or "adjacent" not in proved or "numbers" not in proved:
         return None
     return _of_numbers(proved["numbers"])
 
 
 def _of_numbers(value: object) -> tuple[str, int]:
-    """Read the constant that is left open, and its least value."""
+    """Read the name of the constant that is left open, and its least value."""
     parameter, least = read.fields(value, {"parameter": read.text, "least": read.integer})
     return parameter, least
 
 
 def _check_pair(proved: _Data, refuted: _Data) -> None:
-    """Check that the proof is about the refuted pair: one of all adjacent pairs, or of those it lists."""
+    """Raise Rejected unless the proof covers the refuted pair. A proof without `pairs` covers all adjacent pairs."""
     if "pairs" not in proved:
         return
     chosen = _pairs(refuted)
@@ -263,14 +266,14 @@ def _check_pair(proved: _Data, refuted: _Data) -> None:
 
 
 def _pairs(data: _Data) -> list[list[list[str]]]:
-    """The pairs of inputs of a document about privacy."""
+    """Return the pairs of inputs of a document about privacy, each input as text."""
     return [[data["inputs"][place] for place in each] for each in data["pairs"]]
 
 
 def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
-    """Everything a document is about, except for its claim and for a constant that is left open.
+    """Return everything that a document is about, except for its claim and for the constant that is left open.
 
-    Raises Rejected if a row has its own value for the part of the claim that is sought.
+    Raises Rejected if a row has its own value for `sought`, the part of the claim that is sought.
     """
     if left_open is not None:
         constants = dict(one["program"]["constants"])
@@ -298,9 +301,10 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
 
 
 def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Data:
-    """The claim with this value of the number sought.
+    """Return the claim `asked` with the number `number` for the part `sought`.
 
-    If eps is sought, a proof is about all eps of the question from this one on, and a refutation about this eps alone.
+    If eps is sought, a proof is about all eps of the question from `number` on, and a refutation about `number`
+    alone. Raises Rejected if the claim already fixes the part.
     """
     match sought:
         case "factor":
@@ -322,7 +326,7 @@ def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Dat
 
 
 def from_there_on(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
-    """The part of the intervals from `start` on, including `start` if an interval contains it."""
+    """Return the part of the intervals from `start` on, including `start` if an interval contains it."""
     return [
         interval if interval.lower >= start else replace(interval, lower=start, lower_closed=True)
         for interval in intervals
@@ -388,7 +392,7 @@ INPUTS_MEANT = "that its inputs are all that you care about"
 class Source:
     """The program that a certificate is about: its text and its constants.
 
-    It is read at the eps `at`, or at every eps if that is None.
+    The program is read at the eps `at`, or at every eps if `at` is None.
     """
 
     name: str
@@ -399,7 +403,7 @@ class Source:
 
     @staticmethod
     def read(value: object) -> Source:
-        """Read the `program` of a document. Raise Rejected."""
+        """Read the `program` of a document. Raises Rejected."""
         source = Source(
             *read.fields(
                 value,
@@ -415,7 +419,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a table, its number of rows, and the source of dd: the table, or the `ideal`."""
+    """The columns of a table, its number of rows, and the source of dd: the table ("given"), or the `ideal`."""
 
     name: str
     sha256: str | None
@@ -426,7 +430,7 @@ class Table:
 
     @staticmethod
     def read(value: object) -> Table:
-        """Read the `table` of a document. Raise Rejected."""
+        """Read the `table` of a document. Raises Rejected."""
         table = Table(
             *read.fields(
                 value,
@@ -454,7 +458,7 @@ def _sha256(value: object) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """A certificate as it was read, with its digest compared, and nothing else believed.
+    """A certificate as data. Only its digest and its fields have been checked; its contents are not trusted.
 
     A certificate about a least number consists of `proved` and `refuted`, and has their program and table.
     """
@@ -475,12 +479,15 @@ class Document:
 
 
 def read_document(source: str) -> Document:
-    """Read a certificate. Raise Unreadable for another text or version, Rejected for a corrupted one."""
+    """Read a certificate. Raises Unreadable for another text or version, Rejected for a corrupted certificate."""
     return _document(read.parse(source), len(source))
 
 
 def _document(data: object, size: int, *, whole: bool = True) -> Document:
-    """The document of parsed data, which is a `whole` or a part of another."""
+    """Return the document of parsed data. It is the `whole` certificate, or a part of one about a least number.
+
+    Raises Unreadable if the data has another format, Rejected if the digest is wrong.
+    """
     if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
         raise Unreadable("it is not a certificate of dipc: it has no `schema`")
     if data["schema"] in _OLDER:
@@ -506,7 +513,7 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
 
 
 def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
-    """The document of parsed data, without a check of its digest. Raises Rejected."""
+    """Return the document of parsed data, without checking its digest. Raises Rejected."""
     question = Question(data["question"])
     for name, reader in (("tool", read.text), ("claim", _object)):
         with in_step(name):
@@ -526,7 +533,7 @@ def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
 
 
 def _require_claim(question: Question, data: Mapping[str, Any]) -> None:
-    """Raise Unreadable unless the `claim` has exactly the fields of its `question`, none of which has a default."""
+    """Raise Unreadable unless the `claim` has exactly the fields that its `question` requires."""
     match question:
         case Question.ROWS | Question.ALL_INPUTS:
             wanted = _ACCURACY_CLAIM
@@ -543,7 +550,7 @@ def _require_claim(question: Question, data: Mapping[str, Any]) -> None:
 
 
 def digest(rest: Mapping[str, Any]) -> str:
-    """The SHA-256 of the JSON text without blanks, in ASCII, with the names of every object in order."""
+    """Return the SHA-256 of the data as JSON: in ASCII, without blanks, with the names of every object sorted."""
     canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
@@ -551,10 +558,10 @@ def digest(rest: Mapping[str, Any]) -> str:
 def check_document(
     document: Document, budget: Budget, facts: Mapping[str, str] | None = None, expected: Expected | None = None
 ) -> Accepted:
-    """Check every step again. Raise Rejected naming the first that is wrong.
+    """Check every step again, and return what the certificate proves. Raises Rejected naming the first wrong step.
 
-    `facts` says what was compared before: the `program`, its `constants`, the `rows`. If a claim is `expected`, the
-    answer says whether it is met.
+    `facts` are lines of the report about what was compared before: the `program`, its `constants`, the `rows`. If a
+    claim is `expected`, the result says whether it is met.
     """
     with in_step("answers"):
         budget.answers = Answers(_object(document.data.get("answers", {})))
@@ -566,7 +573,7 @@ def check_document(
 
 
 def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
-    """The program of a document, and the eps of its claim. Raises Rejected."""
+    """Return the syntax tree and the machine of a document's program, and the eps of its claim. Raises Rejected."""
     source = document.program
     with in_step("claim"):
         intervals = read_intervals(document.data["claim"].get("eps"))
@@ -578,7 +585,7 @@ def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tu
 
 
 def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """Check a document of any kind, and return what it proves."""
+    """Check a document about any question, and return what it proves. Raises Rejected."""
     if document.question is Question.LEAST:
         return _check_least(document, budget, facts)
     with in_step("certificate"):
@@ -611,10 +618,10 @@ _CONDITION: read.Table = {"condition": read.text, "point": read.by_name(read.tex
 
 
 def _require_condition(document: Document, tree: Program, machine: Machine, budget: Budget) -> None:
-    """Check that a document states the `requires` of its program, and an input that satisfies it. Raise Rejected.
+    """Raise Rejected unless a document states the `requires` of its program, and an input that satisfies it.
 
-    A document about a program without it states nothing. Claims about every number of queries, and inputs by classes
-    of exchange, are not about programs with it.
+    A document about a program without `requires` states nothing. Programs with `requires` cannot have claims about
+    every number of queries, nor inputs by classes of exchange.
     """
     with in_step("requires"):
         stated = document.data.get("requires")
@@ -649,7 +656,7 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
 
 
 def _subject(document: Document, tree: Program) -> Subject:
-    """The program as a sentence names it: its constants in the order of its text, as they are written."""
+    """Return the program as a sentence names it, with its constants in the order of its text."""
     given = document.data["program"]["constants"]
     declared = [name for item in tree.declarations if isinstance(item, Constants) for name, _ in item.bindings]
     order = [*(name for name in declared if name in given), *(name for name in given if name not in declared)]
@@ -661,7 +668,7 @@ def _subject(document: Document, tree: Program) -> Subject:
 def _check_rows(
     document: Document, tree: Program, machine: Machine, about: Subject, budget: Budget, *, compared: bool
 ) -> Accepted:
-    """Check a document about the rows of a table, which may have been `compared` with one that gives dd."""
+    """Check a document about the rows of a table; `compared` is true if a table that gives dd was compared before."""
     data = document.data
     table = document.table
     assert table is not None, "it was read"
@@ -707,7 +714,6 @@ def _check_rows(
 
 
 def _check_inputs(document: Document, tree: Program, about: Subject, budget: Budget) -> Accepted:
-    """Check a document about every real and int input."""
     data = document.data
     positive = Positive(data["positive"], budget)
     checked = check_inputs(data, tree, document.program.constants, positive, budget)
@@ -742,7 +748,6 @@ def _check_inputs(document: Document, tree: Program, about: Subject, budget: Bud
 def _check_privacy(
     document: Document, tree: Program, intervals: Sequence[Interval], about: Subject, budget: Budget
 ) -> Accepted:
-    """Check a document about the privacy of pairs of inputs."""
     data = document.data
     claim = PrivacyClaim.read(data["claim"])
     with in_step("program"), must_be_derived():
@@ -783,7 +788,7 @@ def _check_aligned(
     about: Subject,
     budget: Budget,
 ) -> Accepted:
-    """Check a document about privacy for all adjacent real inputs, for one number of queries or every number."""
+    """Check a document about privacy for all adjacent real inputs, for one number of queries or for every number."""
     data = document.data
     constants = document.program.constants
     claim = PrivacyClaim.read(data["claim"])
@@ -858,7 +863,7 @@ def _check_aligned(
 
 
 def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """Check the two documents about a least number, and their consequence."""
+    """Check the two documents about a least number, and the bracket that they imply."""
     accepted = [check_document(end, budget, facts) for end in document.constituents]
     data = {
         name: None if end is None else end.data
@@ -907,7 +912,7 @@ def within_bounds() -> Iterator[None]:
 
 
 def theorem_of(document: Document, tree: Program, machine: Machine, budget: Budget) -> Theorem:
-    """The theorem about a table's program, whose columns must be the program's. Raises Rejected."""
+    """Return the theorem about a table's program. Raises Rejected if the columns are not those of the program."""
     assert document.table is not None, "it was read"
     theorem = Theorem.of_machine(machine, tree, document.program.constants, budget)
     theorem.require_columns(document.table.inputs, document.table.outputs)
@@ -921,15 +926,15 @@ def _count_of(theorem: Theorem) -> str:
 
 
 def _kinds(tree: Program) -> str:
-    """The types of the inputs that are not finite."""
+    """Return the types of the program's real and int inputs, such as "real and int"."""
     types = [item.type for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
     return " and ".join(kind for kind in ("real", "int") if kind in types)
 
 
 def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[str, ...]:
-    """The parts that were taken on trust. dd is not one of them if the table `compared` gives it.
+    """Return the parts that were taken on trust, in words.
 
-    `what` names the things that have probabilities.
+    dd is left out if a table that gives it was `compared`. `what` names the things that have probabilities.
     """
     reasons: list[str] = []
     for reason, count in sorted(theorem.reasons.items()):
@@ -942,7 +947,7 @@ def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[s
 
 
 def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int], rows: int) -> str:
-    """The claim about the rows in words. An expression that no row uses was not examined."""
+    """Return the claim about the rows in words, without the expressions that every row replaces by its own."""
     used = [name for name in ("alpha", "beta", "gamma") if not rows or own.get(name) != rows]
     texts = [f"{name} = {shown(str(claim[name]))}" for name in used if claim[name] is not None]
     stated = ", ".join([*texts, f"eps in {' or '.join(claim['eps'])}"])

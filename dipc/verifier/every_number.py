@@ -4,8 +4,7 @@
 is A·N + s >= 0, with a slack s that is at least some number; its failure is a term of the bound.
 
 *Walks*: a run is a walk through the heads of the loop. Its error is at most the terms of a path and, for each of the
-  other
-iterations, the terms of the most probable iteration on a cycle.
+other iterations, the terms of the most probable iteration on a cycle.
 
 *Selection*: the loop that keeps the largest of m noisy values is examined as a whole.
 
@@ -99,10 +98,10 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """All runs in agreement.
+    """All runs in agreement with the ideal.
 
-    They begin at head 0 after the terms `before`. For each head, `iterations` has the iterations from there, and
-    `endings` the part behind the loop if it ends there.
+    They begin at head 0 after the terms `before`. For each head, `iterations` has the iterations from the head, and
+    `endings` the parts behind the loop for runs whose loop ends there.
     """
 
     before: tuple[Term, ...]
@@ -112,7 +111,7 @@ class Walks:
 
 @dataclass(frozen=True)
 class _Entry:
-    """The start of an iteration: values of the finite inputs, all inputs by slot, and the two sides with them."""
+    """The start of an iteration: values of the finite inputs, all inputs by slot, and the runs of program and ideal."""
 
     finite: tuple[Value, ...]
     inputs: Mapping[int, Affine | Value]
@@ -122,10 +121,10 @@ class _Entry:
 
 @dataclass
 class Agreement:
-    """The exploration of all runs in agreement, for given values of the finite inputs that are not elements.
+    """The exploration of all runs in agreement, for fixed values of the finite inputs that are not array elements.
 
-    `entries` are the possible values of all finite inputs, one of which each iteration has. A comparison needs one of
-    the stated `terms`. A slack may grow with the distance that is left open, as `wanted` says.
+    `entries` are the possible values of all finite inputs; each iteration has one of them. Each noisy comparison
+    needs one of the stated `terms`. A slack may grow with the distance that is left open, as `wanted` says.
     """
 
     shape: Iterations
@@ -163,10 +162,10 @@ class Agreement:
         return _Entry(finite, inputs, own, exact)
 
     def walks(self) -> Walks:
-        """All runs in agreement.
+        """Return all runs in agreement.
 
-        Raises NotDerived if the iterations are not of finitely many kinds, if no stated term fits a comparison, or if
-        the program does not do what its ideal does.
+        Raises NotDerived if the iterations are not of finitely many kinds, if no stated term fits a comparison,
+        or if the program does not do what its ideal does.
         """
         own, ideal = self.shape.own, self.shape.ideal
         starts = list(self._ways(self._ideal, self._ideal.start()))
@@ -218,9 +217,9 @@ class Agreement:
             yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
 
     def flag_totals(self) -> Iterator[Total]:
-        """Totals for an answer that says whether some iteration exits (lemma 7a): one bounds the error of each run.
+        """Yield bounds of the error for an answer that says whether some iteration exits (lemma 7a).
 
-        Raises NotDerived if the program is not of this form.
+        One of them holds for each run. Raises NotDerived if the program is not of this form.
         """
         own, ideal = self.shape.own, self.shape.ideal
         if self.shape.norm != "linf" or self._distances.has_apart or len(self._entries) != 1 or self._indexed:
@@ -260,20 +259,20 @@ class Agreement:
             yield Total(end.terms, (), low)
 
     def _both(self, state: State, guard: Guard) -> list[State]:
-        """The states after an open comparison: both outcomes."""
+        """Return the states after an open comparison: both outcomes, also for a comparison of noises."""
         if not any(i >= self._first_noise for i, _ in guard.form):
             return self._outcomes(state, guard, ())
         return [replace(state, outcomes=(*state.outcomes, side)) for side in (guard, guard.opposite())]
 
     def _answer_differs(self, one: State, other: State) -> bool:
-        """Whether two ends of the ideal have different finite outputs."""
+        """True if two ends of the ideal have different finite outputs."""
         slots = self.shape.ideal.machine.slots
         return any(
             slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._final
         )
 
     def _head(self, program: State, exact: State) -> int:
-        """The number of a head; a new head is appended."""
+        """Return the number of the head with these states of program and ideal; a new head is appended."""
         pair = self._own.stripped(program)[0], self._ideal.stripped(exact)[0]
         key = tuple(state.key for state in pair)
         if key not in self._numbers:
@@ -284,15 +283,15 @@ class Agreement:
     # --- one side -------------------------------------------------------------------------------------
 
     def _ways(self, runs: LoopRuns, state: State) -> Iterator[State]:
-        """All ways of the ideal to the head of its loop or to its end."""
+        """Yield all runs of the ideal from `state` to the head of its loop or to its end."""
         return runs.ways(state, (), lambda state, guard: self._outcomes(state, guard, ()))
 
     def _agreeing(self, runs: LoopRuns, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
-        """All runs of the program in agreement, for inputs with these guards."""
+        """Yield all runs of the program in agreement from `state`, for inputs that satisfy the guards `known`."""
         return runs.ways(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
-        """The states after an open comparison: both outcomes for one of inputs, the agreeing outcome for noise."""
+        """Return the states after an open comparison: both outcomes of inputs, but of noises the agreeing one alone."""
         if not any(i >= self._first_noise for i, _ in guard.form):
             states = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
             return [one for one in states if not contradictory((*known, *one.inputs), self.budget)]
@@ -311,7 +310,6 @@ class Agreement:
         return [replace(state, outcomes=(*state.outcomes, best[1]), terms=(*state.terms, best[0]))]
 
     def _parted(self, form: Iterable[tuple[int, Fraction]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """Split a form into the coefficients of noises and those of inputs."""
         halves: tuple[dict[int, Fraction], dict[int, Fraction]] = {}, {}
         for i, c in form:
             halves[i < self._first_noise][i] = c
@@ -320,13 +318,13 @@ class Agreement:
     def _known_term(
         self, noises: Mapping[int, Fraction], state: State, implied: Callable[[Fraction], bool]
     ) -> Term | None:
-        """The stated term with these noises and the greatest constant that is `implied` to bound the slack, or None."""
+        """Return the stated term with these noises and the greatest constant that `implied` accepts, or None."""
         return stated_term([(*state.laws[i - self._first_noise], c) for i, c in noises.items()], self.terms, implied)
 
     # --- distances and slacks -------------------------------------------------------------------------
 
     def _claimed_guards(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
-        """The guards of the inputs that go this way and about which something is claimed, with the open distance."""
+        """Return guards of the claimed inputs on the path `way` of the ideal, over inputs and the open distance."""
         base, rate = self.wanted.alpha
         guards = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         for guard in way.inputs:
@@ -339,9 +337,10 @@ class Agreement:
     def _stays_near(
         self, entry: _Entry, way: State, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
     ) -> bool:
-        """Whether the straight way out across `guard` leads to inputs at a finite distance.
+        """True if the straight way out across `guard` leads to inputs at a finite distance.
 
-        The other elements of the inputs do not change on this way, nor do the inputs that belong to no iteration.
+        The elements that are not in `guard` do not change on this way, nor do the inputs that belong to no
+        iteration.
         """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
@@ -364,7 +363,10 @@ class Agreement:
     def _is_least(
         self, known: Sequence[Guard], form: Mapping[int, Fraction], constant: Fraction, radius: int, least: Fraction
     ) -> bool:
-        """Whether form + constant + radius·gamma is at least `least`, times the distance if one is left open."""
+        """True if form + constant + radius·gamma >= `least` is proved.
+
+        If a distance is left open, the bound is `least` times the distance.
+        """
         base, rate = (radius * number for number in self.wanted.gamma)
         slope = rate
         if self.wanted.is_open:
@@ -377,7 +379,7 @@ class Agreement:
     # --- outputs --------------------------------------------------------------------------------------
 
     def _differ(self, one: State, other: State) -> bool:
-        """Whether two ways of the ideal end with different finite answers at their index."""
+        """True if two runs of the ideal end with different finite answers at their index."""
         slots = self.shape.ideal.machine.slots
         return any(
             slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._indexed
@@ -386,7 +388,10 @@ class Agreement:
     def _compared(
         self, program: State, exact: State, known: Sequence[Guard], pairs: Iterable[tuple[int, int]]
     ) -> list[Term]:
-        """The terms for these outputs. Raises NotDerived if the outputs differ in agreement."""
+        """Return the terms that bound the error of these pairs of outputs. Raises NotDerived if the outputs differ.
+
+        Each pair has the slots of an output in the program and in its ideal.
+        """
         terms: list[Term] = []
         for own, other in pairs:
             mine, theirs = program.values[own], exact.values[other]
@@ -405,7 +410,7 @@ class Agreement:
         return terms
 
     def _ball(self, program: State, gap: Fraction | Affine, known: Sequence[Guard]) -> Iterator[Term]:
-        """The terms for |gap| <= gamma, one for each side; none if no noise is involved."""
+        """Yield the terms for |gap| <= gamma, one for each side, or none if the gap contains no noise."""
         for sign in (_ONE, -_ONE):
             side = scaled(gap, sign)
             terms, constant = (side.terms, side.constant) if isinstance(side, Affine) else ((), side)
@@ -424,7 +429,7 @@ class Agreement:
 
 
 def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
-    """The dual norm of the guard's form, and a direction of length 1 in which the form grows by the dual norm."""
+    """Return the dual norm of the guard's form, and a direction of length 1 in which the form grows by that norm."""
     form = dict(guard.form)
     sizes = [abs(c) for c in form.values()]
     width = sum(sizes, _ZERO) if norm == "linf" else max(sizes)
@@ -435,9 +440,10 @@ def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
 def stated_term(
     noises: Sequence[tuple[NoiseFamily, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
 ) -> Term | None:
-    """The term with these noises, up to a positive factor, that has the greatest implied constant, or None.
+    """Return the term of `terms` with these noises, up to a positive factor, or None.
 
-    A constant is implied if `implied` accepts it divided by the factor from `noises` to the normal form.
+    Of several, it is the one with the greatest implied constant. A constant is implied if `implied` accepts the
+    constant divided by the factor from `noises` to their normal form.
     """
     unit = Term.normalized(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
@@ -456,14 +462,14 @@ MOST_PATHS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A bound of the error of a run: `fixed` + (m - `once`)·`repeated`, for every m >= once."""
+    """The bound `fixed` + (m - `once`)·`repeated` of the error of a run, for every m >= once."""
 
     fixed: tuple[Term, ...]
     repeated: tuple[Term, ...]
     once: int
 
     def bounds(self, other: Total) -> bool:
-        """Whether each term of `other` is a term of this total, at least as often."""
+        """True if each term of `other` is a term of this total, at least as often."""
         return (
             self.once <= other.once
             and not Counter(other.fixed) - Counter(self.fixed)
@@ -472,7 +478,7 @@ class Total:
 
 
 def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Budget) -> None:
-    """Raise NotDerived unless each of the totals is bounded by one of those stated."""
+    """Raise NotDerived unless each of the totals is bounded by a total of `stated`."""
     known = tuple(dict.fromkeys(stated))
     some = False
     for total in totals:
@@ -488,9 +494,10 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 
 
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
-    """Totals of which one bounds the error of each run of the loop from `low` to m, if m is at least `once`.
+    """Yield bounds of the error of the loop from `low` to m; for each run and each m >= once, one of them holds.
 
-    At any eps it is the total with the most probable iteration of a cycle. Raises NotDerived.
+    At any eps this is the one with the most probable iteration of a cycle. Raises NotDerived if there are too many
+    paths.
     """
     reached = _reached(walks, budget)
     # By head the first of its component, and by that the terms of iterations between its heads.
@@ -507,7 +514,7 @@ def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
 
 
 def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
-    """The heads that iterations reach from each head, including the head itself."""
+    """Return for each head the set of heads that iterations reach from it, including the head itself."""
     reached = []
     for head in range(len(walks.iterations)):
         waiting = [head]
@@ -520,7 +527,7 @@ def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
 
 
 def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
-    """Each path that visits no head twice: its terms, its number of iterations, and its heads."""
+    """Yield each path that visits no head twice: its terms, its number of iterations, and its heads."""
     waiting: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [(walks.before, 0, (0,))]
     count = 0
     while waiting:
@@ -546,7 +553,7 @@ def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int
 class Selection:
     """A loop that selects from an array, whose first index is `first`, and answers with an index.
 
-    `noisy` says whether noise is added to the values; `numbers` are the variables that hold them.
+    `noisy` is true if noise is added to the values; `numbers` are the variables that hold the values.
     """
 
     array: str
@@ -559,10 +566,10 @@ class Selection:
 def selection_totals(
     tree: Program, parameter: str, machine: Machine, wanted: Required, terms: Sequence[Term]
 ) -> Iterator[Total]:
-    """Bounds of the error of a program that is such a loop, for every m that is greater than the first index.
+    """Yield bounds of the error of a program that selects the largest of m noisy values, for every m > the first index.
 
-    Raises NotDerived if the program is not such a loop, or if a term is not stated. `machine` is the program for some
-    number of at least two iterations.
+    `machine` is the program for some number of at least two iterations. Raises NotDerived if the program is not
+    such a loop, or if a term is not stated.
     """
     if tree.ideal is None:
         raise NotDerived("the program has no `ideal`")
@@ -600,7 +607,7 @@ def selection_totals(
 
 
 def selection(body: Block, parameter: str) -> Selection:
-    """The loop that the statements are. Raises NotDerived if they are not such a loop."""
+    """Return the statements as a loop that selects. Raises NotDerived if they are not such a loop."""
     match body:
         case (start, For(variable=variable, high=Name(high), body=inner) as loop) if high == parameter:
             pass
@@ -645,7 +652,10 @@ def _real_scalars(declared: Iterable[object]) -> Iterator[str]:
 
 
 def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
-    """The variable, its value or mean, and whether noise is added, at a rate that is the same in each iteration."""
+    """Return the variable that a statement writes, its value or mean, and whether Laplace noise is added.
+
+    Raises NotDerived unless the rate of the noise is the same in each iteration.
+    """
     match statement:
         case Noise(Name(name), "Lap", rate, mean) if not {*names(rate)} & {variable, parameter}:
             return name, mean, True
@@ -656,10 +666,10 @@ def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr,
 
 
 def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
-    """Check the declarations of a selection. Raise NotDerived if they differ.
+    """Raise NotDerived unless the declarations are those of a selection.
 
-    The array up to the parameter must be the only input. The answer must be the only output, start at the first index,
-    and have a domain with all indices.
+    The array up to the parameter must be the only input. The answer must be the only output, start at the first
+    index, and have a domain with all indices.
     """
     inputs, outputs = (
         [item for item in tree.declarations if isinstance(item, Variables) and item.role == role]
@@ -715,8 +725,8 @@ def check_numbers(
 ) -> tuple[str, str | None, list[str]]:
     """Check the claim for all numbers that are not decided `singly`.
 
-    Returns the verdict, the reason why it is not certified, and what is taken on trust. `deriving` is the budget for
-    finding the runs of the program. Raises Rejected, also if a small number is missing.
+    Returns the verdict, the reason why it is not certified or None, and the parts taken on trust. `deriving` is the
+    budget for finding the runs of the program. Raises Rejected, also if a small number is missing.
     """
     with in_step("numbers"):
         parameter, least, start, verdict, union, reason, without = read.fields(
@@ -746,7 +756,7 @@ def check_numbers(
 
 
 def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
-    """The reason why a run for some number from `start` on may exceed all stated totals; None if none does."""
+    """Return why a run for some number from `start` on may exceed all stated totals; None if no run does."""
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
     try:
@@ -773,7 +783,7 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
 
 
 def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
-    """Totals of which one bounds the error of each run. Raises NotDerived."""
+    """Return bounds of the error of runs, of which one holds for each run. Raises NotDerived."""
     try:
         return list(totals(agreement.walks(), agreement.shape.low, budget))
     except NotDerived as other:
@@ -791,7 +801,7 @@ MOST_NOISES = 1_000
 
 
 def _event(value: object) -> _Event:
-    """Read the half-space of a term."""
+    """Read the half-space of a term. Raises Rejected."""
     noise = read.tuple_of(read.one_of(*Family), read.rational, read.rational)
     noises, constant = read.fields(value, {"noises": read.listed(noise, MOST_NOISES), "constant": read.rational})
     if not noises or not all(rate > 0 and c for _, rate, c in noises):
@@ -817,7 +827,10 @@ _SUM: read.Table = {
 
 @dataclass
 class _UnionBound:
-    """A union bound for every value of the parameter from `start` on: beta is Σ coefficients[j]·(m - start)^j."""
+    """A union bound for every value of the parameter from `start` on.
+
+    beta is Σ coefficients[j]·(m - start)^j, where m is the parameter.
+    """
 
     claim: Claim
     variable: str
@@ -845,7 +858,7 @@ class _UnionBound:
         ]
 
     def _coefficients(self, names: Mapping[str, Form], finished: Callable[[Form], Closed | None]) -> list[Ring]:
-        """The coefficients of beta in powers of parameter - start, as functions of the variable."""
+        """Return the coefficients of beta in powers of parameter - start, as functions of the variable."""
         assert self.claim.beta is not None, "a claim without beta was refused"
         later = Form.unknown(self.parameter, Fraction(self.start))
         try:
@@ -868,14 +881,14 @@ class _UnionBound:
         return result
 
     def is_trivial(self) -> bool:
-        """True only if beta is at least 1 for every number, so that the claim is about no probability."""
+        """True only if beta is at least 1 for every number, so that the claim says nothing."""
         first, *rest = self.coefficients
         return all(not b or positive_everywhere(b, self.budget) for b in (subtract(first, ONE), *rest))
 
     def check(
         self, sums: Sequence[object], trivial: Fraction | None, above_one: Sequence[int]
     ) -> tuple[str | None, list[Total]]:
-        """The reason why the union bound is not certified, or None; and its sums."""
+        """Return the reason why the union bound is not certified, or None; and the sums of the bound."""
         intervals = intervals_of(self.claim, self.wanted, None)
         missing = next(
             (
@@ -916,9 +929,10 @@ class _UnionBound:
     def _inequality(
         self, place: int, power: int, needed: Mapping[int, int], intervals: tuple[Interval, ...]
     ) -> str | None:
-        """The reason why a coefficient of beta may be less than the probability that these terms fail, or None.
+        """Return why a coefficient of beta may be less than the error of the terms in `needed`, or None.
 
-        Each term counts as often as `needed` says.
+        `needed` has the number of times that each term counts. `place` is the obligation for the coefficient of
+        `power`.
         """
         value, missing = self._shown(place, power, intervals)
         if isinstance(value, Enclosed):
@@ -935,7 +949,7 @@ class _UnionBound:
         return missing
 
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
-        """Check that beta is at least 1 at the start and does not decrease from there on, on these intervals."""
+        """Return why beta is not proved to be >= 1 at the start and never to decrease from there on, or None."""
         if len(places) != len(self.coefficients):
             raise Rejected("not every coefficient shows that beta is above 1")
         missing: str | None = None
@@ -947,9 +961,9 @@ class _UnionBound:
         return missing
 
     def _shown(self, place: int, power: int, intervals: tuple[Interval, ...]) -> tuple[Probability, str | None]:
-        """The function f for which the obligation at `place` proves that a coefficient of beta is at least 1 - f.
+        """Return the f for which the obligation at `place` proves that a coefficient of beta is at least 1 - f.
 
-        Also returns the reason why it has no proof, or None.
+        Also returns the reason why the obligation has no proof, or None.
         """
         decided = self.obligations[read.index(place, self.obligations)]
         if decided.intervals != intervals:
@@ -959,7 +973,7 @@ class _UnionBound:
 
 
 def constants_of(value: Mapping[str, Fraction], parameter: str | None) -> tuple[int | None, Mapping[str, Fraction]]:
-    """The number of queries that a case is about, and the constants that differ for other numbers, with their values.
+    """Return the number of queries that a case is about, and the other constants of the case, with their values.
 
     The number is None if the document has only one case.
     """

@@ -3,7 +3,7 @@
 Inputs that differ by an exchange of two values, with the same answer and the same probability, are decided once. The
 certificate says which inputs may be exchanged at which answer. This module compares each exchange with the paths of the
 ideal, and with the ways of the program, run with its inputs left open. It counts the inputs that the rows represent, to
-see that none of the product is missing.
+see that no input of the product is missing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Exchanged:
 
 @dataclass(frozen=True, slots=True)
 class _RowPath:
-    """A path of the ideal, by number, for these values of the finite inputs."""
+    """A path of the ideal: the values of the finite inputs, and the number of the path among those for the values."""
 
     finite: tuple[Value, ...]
     number: int
@@ -59,9 +59,10 @@ class _RowPath:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """All inputs with one of `values` at each place, and the exchanges by which rows represent all of them.
+    """All inputs with a value of `values` at each position, and the exchanges by which rows represent all of them.
 
-    `reason` says why the certificate does not claim that they do; otherwise it is None.
+    `reason` says why the certificate does not claim that the rows represent all inputs; it is None if it claims
+    this.
     """
 
     values: Sequence[Sequence[str]]
@@ -70,7 +71,7 @@ class Product:
 
     @staticmethod
     def read(value: object) -> Product:
-        """Read the `product` of a document. Raise Rejected if it is malformed."""
+        """Read the `product` of a document. Raises Rejected if it is malformed."""
         table = {"values": read.listed(read.listed(read.text)), "exchanges": read.items}
         values, exchanges, reason = read.fields(value, table, {"reason": read.text})
         if not all(values):
@@ -83,7 +84,7 @@ class Product:
         return f"all inputs of {of}"
 
     def is_domain(self, slots: Sequence[Slot]) -> bool:
-        """Whether its values, all different, are as many as the domains of these inputs have."""
+        """True if the product has as many values for each input as the domain of the input."""
         sizes = [2 if slot.type == "bool" else len(slot.type) if slot.type not in OPEN else None for slot in slots]
         return sizes == list(map(len, self.values))
 
@@ -95,10 +96,10 @@ class Product:
     def require(
         self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]], theorem: Theorem, *, dd: str
     ) -> str | None:
-        """The reason why it is on trust that the rows represent all inputs, or None if that is proved.
+        """Return why it is taken on trust that the rows represent all inputs, or None if it is proved.
 
-        Each input has the answer, the probability and, with `dd` from the ideal, the dd of the row that represents it.
-        Raises Rejected if the rows do not represent all inputs.
+        Each input has the answer, the probability and, with `dd` from the ideal, the dd of the row that
+        represents it. Raises Rejected if the rows do not represent all inputs.
         """
         if dd != "ideal":
             raise Rejected("dd comes from a table, which says nothing about other inputs")
@@ -117,7 +118,7 @@ class Product:
 
 @dataclass
 class _ProductCheck:
-    """The comparison of the rows that represent a product with a program and its ideal."""
+    """The check that rows represent all inputs of a product."""
 
     product: Product
     theorem: Theorem
@@ -143,7 +144,7 @@ class _ProductCheck:
         return [machine.slots[slot] for slot in machine.numbered("input")]
 
     def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
-        """Check that each input of the product is exchanged into one of the rows. Raise Rejected or NotDerived."""
+        """Check that exchanges turn each input of the product into one of the rows. Raises Rejected or NotDerived."""
         inputs: list[list[Value]] = []
         paths: list[_RowPath] = []
         for number, (cells, outputs) in enumerate(rows, start=1):
@@ -178,7 +179,7 @@ class _ProductCheck:
             raise Rejected("the rows do not stand for all inputs")
 
     def _row_path(self, inputs: Sequence[Value], stated: Mapping[int, Value]) -> _RowPath:
-        """The path that a row takes. Raises Rejected if the row states another answer."""
+        """Return the path of the ideal at the inputs of a row. Raises Rejected if the row states another answer."""
         finite, path = self.ideal.path_at(inputs)
         own = self.ideal.answer(inputs)
         if [stated.get(slot) for slot in self.theorem.machine.numbered("output")] != list(own):
@@ -186,7 +187,7 @@ class _ProductCheck:
         return _RowPath(finite, self.ideal.paths(finite).index(path))
 
     def _require_places(self, exchanged: _Exchanged) -> None:
-        """Check that exchanged inputs have one type and the same values, and that none is named twice."""
+        """Raise Rejected unless exchanged inputs have one type and the same values, and no input is named twice."""
         slots = self._slots
         places = [*exchanged.free, *(place for block in exchanged.blocks for place in block)]
         if len(set(places)) < len(places) or any(place >= len(slots) for place in places):
@@ -199,7 +200,10 @@ class _ProductCheck:
                     raise Rejected("the inputs exchanged do not have the same type and values")
 
     def _stands_for(self, inputs: Sequence[Value], exchanged: _Exchanged) -> int:
-        """The number of inputs that a row represents. Raises Rejected unless its exchangeable values are in order."""
+        """Return the number of inputs that a row represents.
+
+        Raises Rejected if its exchangeable values are not in order.
+        """
         try:
             places = [values.index(value) for value, values in zip(inputs, self._values, strict=True)]
         except ValueError:
@@ -217,9 +221,9 @@ class _ProductCheck:
     # --- one answer -----------------------------------------------------------------------------------
 
     def _require_exchanges(self, exchanged: _Exchanged, taken: _RowPath) -> None:
-        """Check that dd and the probability stay the same after each exchange on this path.
+        """Raise Rejected unless dd and the probability are unchanged by each exchange on the path `taken`.
 
-        Raises Rejected, or NotDerived if the metric is not known well enough.
+        Raises NotDerived if the distance of inputs cannot be compared.
         """
         if self.ideal.has_apart or self.ideal.machine.distance.same is not None:
             raise NotDerived("its `metric` block says how far inputs are apart, or which answers are the same")
@@ -241,9 +245,9 @@ class _ProductCheck:
                 raise Rejected(f"the answer depends on the input {place}, which is said to make no difference")
 
     def _regions(self, path: Path) -> list[frozenset[frozenset[Guard]]]:
-        """The guards of all paths with the answer of `path`, as far as dd goes, by combination of finite inputs.
+        """Return, for each combination of finite inputs, the guards of the paths whose answer is that of `path`.
 
-        Raises NotDerived if an answer is a function of the inputs.
+        Answers are compared as dd compares them. Raises NotDerived if an answer is a function of the inputs.
         """
         if any(isinstance(value, Affine) for value in self.ideal.decisive_outputs(path.answer)):
             raise NotDerived("the answer of its `ideal` is a function of the inputs")
@@ -262,7 +266,7 @@ class _ProductCheck:
         return regions
 
     def _guards(self, path: Path) -> frozenset[Guard]:
-        """The guards of a path, over the inputs' slots in the program."""
+        """Return the guards of a path, over the inputs' slots in the program."""
         places = dict(zip(self.ideal.machine.numbered("input"), self.theorem.machine.numbered("input"), strict=True))
         return frozenset(guard.renamed(places) for guard in path.guards)
 
@@ -293,9 +297,9 @@ class _Ways:
                     self._around.setdefault(noise, set()).update(slot for slot, _ in each.inputs)
 
     def are_same(self, one: int, other: int, budget: Budget) -> bool:
-        """Whether the ways are the same after the exchange of two inputs.
+        """True if an exchange of the inputs `one` and `other` maps the ways onto themselves.
 
-        With the inputs, the noises that are compared with one of them alone are exchanged, in their order.
+        Noises that are compared with one of the two inputs alone are exchanged with the inputs, in order.
         """
         mine, theirs = (self._lone_noises(a, b) for a, b in ((one, other), (other, one)))
         if len(mine) != len(theirs) or any(self.laws[a] != self.laws[b] for a, b in zip(mine, theirs, strict=True)):
@@ -315,7 +319,7 @@ class _Ways:
 
 
 def _is_same_region(regions: Iterable[Set[Set[Guard]]], one: int, other: int) -> bool:
-    """Whether the exchange of two inputs maps each union of conjunctions of guards onto itself."""
+    """True if an exchange of two inputs maps each union of conjunctions of guards onto itself."""
     names = {one: other, other: one}
     return all(
         frozenset(frozenset(guard.renamed(names) for guard in guards) for guards in region) == region
@@ -334,5 +338,5 @@ def _renamed(each: Comparison, noises: Mapping[int, int], inputs: Mapping[int, i
 
 
 def _typed(value: object) -> tuple[type, object]:
-    """The value with its type, so that only values of one type are equal."""
+    """Return the value with its type, so that values of different types are never equal."""
     return type(value), value

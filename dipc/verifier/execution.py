@@ -1,4 +1,4 @@
-"""The constraints that a run puts on its noises, and the runs of a program on given inputs, all at once.
+"""Constraints on noises, and the runs of a program on given inputs, all at once.
 
 A state is a place in the program, the values of its variables, and half-spaces Σ a_i·N_i + c >= 0 of centered
 independent noises, numbered by the instruction that draws them. A comparison that the half-spaces leave open splits a
@@ -71,7 +71,7 @@ class NoiseHalfspace:
 
     @staticmethod
     def from_terms(terms: Mapping[int, Fraction], constant: Fraction, whole: bool) -> NoiseHalfspace:
-        """Normalize Σ terms + constant >= 0 to coprime integer coefficients; some term must not be 0."""
+        """Return Σ terms + constant >= 0 with coprime integer coefficients. At least one term must not be 0."""
         unit = lcm(*(c.denominator for c in terms.values()))
         common = gcd(*(c.numerator * (unit // c.denominator) for c in terms.values()))
         scale = Fraction(unit, common)
@@ -79,12 +79,12 @@ class NoiseHalfspace:
         return NoiseHalfspace(form, plain(floor(constant * scale) if whole else constant * scale), whole)
 
     def opposite(self) -> NoiseHalfspace:
-        """Return the opposite half-space, which holds where this one fails, except for an event of probability 0."""
+        """Return the half-space that holds where this one fails, except for an event of probability 0."""
         constant = -self.constant - 1 if self.whole else -self.constant
         return NoiseHalfspace(_negated(self.form), constant, self.whole)
 
     def edge(self) -> tuple[int, int] | None:
-        """The pair (i, j) if the half-space is N_j <= N_i + constant, a difference or a bound; otherwise None."""
+        """Return (i, j) if the half-space is N_j <= N_i + constant, where -1 numbers the constant 0; otherwise None."""
         match self.form:
             case ((i, 1),):
                 return i, _ORIGIN
@@ -103,12 +103,12 @@ def _negated(form: Form) -> Form:
 
 
 def plain(value: Number) -> Number:
-    """Return the same number, as an int if it is an integer: ints are faster."""
+    """Return `value` as an int if it is an integer, and unchanged otherwise: ints are faster."""
     return value.numerator if value.denominator == 1 else value
 
 
 class Constraints:
-    """An immutable conjunction of half-spaces, by their forms. The noises of `_positive` are never negative."""
+    """An immutable conjunction of half-spaces, by their forms. The noises in `_positive` are never negative."""
 
     __slots__ = ("_distances", "_edges", "_hash", "_positive", "rows")
 
@@ -140,7 +140,7 @@ class Constraints:
         return self._edges
 
     def _upper_bounds(self, start: int, budget: Budget) -> dict[int, Number]:
-        """The least upper bound of N_j - N_start that the edges imply, for each place j that they reach."""
+        """Return the least upper bound of N_j - N_start that the edges imply, for each noise j that they reach."""
         known = self._distances.get(start)
         if known is None:
             edges = self._graph()
@@ -171,18 +171,18 @@ class Constraints:
         return least is not None and least <= row.constant
 
     def excludes(self, row: NoiseHalfspace, budget: Budget) -> bool:
-        """True only if `row` holds with probability 0 where these constraints hold. False proves nothing."""
+        """True only if `row` and these constraints hold together with probability 0. False proves nothing."""
         return self.implies(row.opposite(), budget)
 
     def __and__(self, row: NoiseHalfspace) -> Constraints:
-        """Add `row`, which these constraints neither imply nor exclude."""
+        """Return these constraints with `row`, which they must neither imply nor exclude."""
         known = self.rows.get(row.form)
         if known is not None and known.constant <= row.constant:
             return self
         return Constraints({**self.rows, row.form: row}, self._positive)
 
     def with_positive(self, noise: int) -> Constraints:
-        """Add the constraint that `noise` is never negative."""
+        """Return these constraints with the one that `noise` is never negative."""
         if noise in self._positive:
             return self
         return Constraints(self.rows, self._positive | {noise})
@@ -204,7 +204,7 @@ class Constraints:
         return False
 
     def reduced(self, budget: Budget) -> Constraints:
-        """The same constraints without those that the others are seen to imply."""
+        """Return equivalent constraints, without half-spaces that the others are seen to imply."""
         rows = dict(self.rows)
         for form, row in self.rows.items():
             budget.spend(2 * len(rows))
@@ -215,7 +215,7 @@ class Constraints:
 
 
 def united(members: Iterable[Constraints], budget: Budget) -> Constraints | None:
-    """The strongest conjunction of the members' half-spaces that each of the members implies."""
+    """Return the conjunction of all half-spaces of the members that each member is seen to imply."""
     members = list(members)
     first = members[0]
     rows: dict[Form, NoiseHalfspace] = {}
@@ -255,7 +255,7 @@ Held = Value | Affine | None
 
 
 class Split(Exception):
-    """A comparison that the constraints leave open, as a half-space."""
+    """A comparison that the constraints leave open, as the half-space `row`."""
 
     def __init__(self, row: Any) -> None:
         super().__init__()
@@ -270,7 +270,7 @@ Step = tuple[int, int, tuple[Held, ...]]
 class State:
     """A place in the program with the values of the variables and the constraints on the noises.
 
-    `history` has the choices made on the way to the state, or is None if several ways lead there.
+    `history` has the choices made on the way to the state, or is None if several ways lead to the state.
     """
 
     at: int
@@ -303,9 +303,9 @@ class Wanted:
 class Execution:
     """One run of the machine over all states.
 
-    `steps` lists for each state the states that follow, with weights. `laws` has the law of each noise, and `ends` the
-    exits with the wanted outputs. The invariant: for noises held fixed the states are a Markov chain, since the weights
-    of the steps that the noises permit sum to 1 at each state that has steps.
+    `steps` lists for each state the states that follow, with weights. `laws` has the law of each noise, and `ends`
+    the exits with the wanted outputs. The invariant: for noises held fixed the states are a Markov chain, since the
+    weights of the steps that the noises permit sum to 1 at each state that has steps.
     """
 
     machine: Machine
@@ -327,7 +327,10 @@ class Execution:
         self._shape = Shape.from_machine(self.machine, outputs, self.budget)
 
     def run(self, inputs: Mapping[int, Value]) -> None:
-        """Explore all states from the start with these inputs, by slot. Raise NotDerived if that fails."""
+        """Explore all states from the start with these `inputs`, by slot.
+
+        Raises NotDerived, also outside their domains.
+        """
         slots = self.machine.slots
         for k, slot in enumerate(slots):
             if (slot.role == "input") != (k in inputs) or (k in inputs and not holds(slot.type, inputs[k])):
@@ -335,7 +338,7 @@ class Execution:
         self.explore(inputs)
 
     def explore(self, inputs: Mapping[int, Held]) -> None:
-        """Explore all states from the start, without a check that the inputs are in their domains."""
+        """Explore all states from the start with these `inputs`, by slot, which may be outside their domains."""
         values = tuple(inputs.get(label, slot.initial) for label, slot in enumerate(self.machine.slots))
         self._arrive(State(0, values, Constraints({}), ()))
         while self._queue:
@@ -349,7 +352,7 @@ class Execution:
     # --- states -----------------------------------------------------------------------------------
 
     def _arrive(self, state: State) -> int:
-        """Return the number of the state; a new state is put into the queue."""
+        """Return the number of a state; a new state is put into the queue."""
         self.budget.spend(20 + 3 * len(state.values))
         state.values = self._shape.read_later(state.at, state.values)
         if self._shape.loops[state.at]:
@@ -370,15 +373,15 @@ class Execution:
         return number
 
     def reached_again(self, number: int) -> None:
-        """Forget the history of a state that is reached twice, whose weight is no longer that of one history."""
+        """Forget the history of state `number`, which is reached again: its weight belongs to several histories."""
         self._states[number].history = None
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """The constraints on the two sides of a half-space that `known` neither implies nor excludes."""
+        """Return the constraints on the two sides of a half-space that `known` neither implies nor excludes."""
         return [known & row, known & row.opposite()]
 
     def by_place(self, states: Iterable[int]) -> Iterator[list[int]]:
-        """The states in the order of their places in the text; the states of an outermost `while` come together."""
+        """Yield the states in the order of their places in the text, those of an outermost `while` together."""
         start: dict[int, int] = {}
         for first, end in sorted(self.machine.loops, key=lambda loop: (loop[0], -loop[1])):
             if first not in start:
@@ -391,7 +394,7 @@ class Execution:
         return (list(together) for _, together in groupby(sorted(states, key=place), key=place))
 
     def outputs(self, state: int) -> list[Held]:
-        """The values of the outputs in `state`, in the order of declaration."""
+        """Return the values of the outputs in state number `state`, in the order of declaration."""
         return [self._states[state].values[slot] for slot in self.machine.numbered("output")]
 
     def _added(self, state: State) -> int:
@@ -402,7 +405,7 @@ class Execution:
         return len(self._states) - 1
 
     def _misses(self, state: State) -> bool:
-        """Whether an output that no later instruction can assign differs from the wanted value."""
+        """True if an output that no later instruction can assign differs from the wanted value."""
         later = self._shape.later[state.at]
         for slot, value in self.wanted.outputs.items():
             held = state.values[slot]
@@ -446,7 +449,7 @@ class Execution:
     def _after(
         self, state: State, known: Constraints, instruction: Instruction
     ) -> Iterator[tuple[Closed | None, Step | None, State]]:
-        """The states that follow `state` where `known` holds, with weights and choices. Raises Split."""
+        """Yield the states that follow `state` where `known` holds, with weights and choices. Raises Split."""
 
         def follow(label: int, slot: int | None = None, value: Held = None) -> State:
             values = state.values
@@ -491,7 +494,7 @@ class Execution:
                     yield weight, (state.at, arm, tuple(scores)), follow(state.at + 1, slot, literal.value)
 
     def _reached(self, state: State) -> Constraints | None:
-        """The noises for which this exit has the wanted outputs; None if their probability is 0."""
+        """Return the constraints under which an exit has the wanted outputs; None if they have probability 0."""
         known = state.known
         for slot, value in self.wanted.outputs.items():
             held = state.values[slot]
@@ -516,7 +519,7 @@ class Execution:
     # --- uniting ----------------------------------------------------------------------------------
 
     def _united(self, numbers: list[int]) -> list[int]:
-        """The states waiting at one place, where groups that one conjunction covers are replaced by one state."""
+        """Return the states waiting at one place, with one state for each group that one conjunction covers."""
         groups: dict[object, list[int]] = {}
         for number in numbers:
             state = self._states[number]
@@ -547,7 +550,7 @@ class Execution:
         return result
 
     def _is_disjoint(self, member: State, whole: Constraints, other: State) -> bool:
-        """True only if `other` has other noises or other choices than the group that would be united."""
+        """True only if no run reaches both `other` and the group of `member`, whose united constraints are `whole`."""
         if member.history and other.history:
             self.budget.spend(min(len(member.history), len(other.history)))
             for mine, theirs in zip(member.history, other.history, strict=False):
@@ -562,21 +565,24 @@ class Execution:
     def _drawn(
         self, label: int, law: Law, center: Fraction | Affine, known: Constraints
     ) -> tuple[Fraction | Affine, Constraints]:
-        """The noise that an instruction draws around this mean, and the constraints with it."""
+        """Return the noise that an instruction draws around the mean `center`, and the constraints with the noise."""
         value = plus(center, Affine(ZERO, ((label, Fraction(1)),)))
         return value, known.with_positive(label) if law[0] is Family.ONE_SIDED else known
 
     def plain(self, code: Code, values: Mapping[int, Value]) -> Value:
-        """The value of an expression without noise, for these values of the slots. Raises NotDerived."""
+        """Return the value of an expression without noise, where `values` has the values of slots.
+
+        Raises NotDerived.
+        """
         value = self.value(code, [values.get(slot) for slot in range(max(values, default=0) + 1)], Constraints({}))
         assert not isinstance(value, Affine)
         return value
 
     def _stored(self, value: Held, target: Place, values: Sequence[Held], known: Constraints) -> Held:
-        """The value as the variable `target` keeps it.
+        """Return `value` as the variable `target` keeps it.
 
-        A condition becomes 1 or 0 in a variable for numbers. An int becomes the equal value of a finite domain, if
-        there is one.
+        A condition becomes 1 or 0 in a variable for numbers. An int becomes the equal value of a finite domain,
+        if there is one.
         """
         type_ = self.machine.slots[self._place(target, values, known)].type
         if isinstance(value, bool) and type_ != "bool":
@@ -589,7 +595,7 @@ class Execution:
         return value
 
     def gap(self, values: Sequence[Held], outputs: Sequence[int]) -> Fraction | Affine | None:
-        """The distance of an answer from the exact one, both in `values`; None for infinity."""
+        """Return the distance of an answer from the exact one, both in `values` by slot; None for infinity."""
         distance = self.machine.distance
         if not isinstance(distance.kind, str):
             distance_value = self.value(distance.kind, values, Constraints({}))
@@ -604,7 +610,7 @@ class Execution:
         return max(gaps) if distance.kind == "linf" and len(gaps) == len(different) else None
 
     def _slot(self, target: Place, value: Held, label: int, values: Sequence[Held], known: Constraints) -> int:
-        """The slot to write to. Raises NotDerived if it cannot hold the value."""
+        """Return the slot to write to. Raises NotDerived if the slot cannot hold the value."""
         slot = self._place(target, values, known)
         declared = self.machine.slots[slot]
         if self._shape.loops[label] and declared.type in ("int", "real"):
@@ -683,7 +689,10 @@ class Execution:
                 raise NotDerived(f"`{op}` cannot be applied to noise")
 
     def compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
-        """Whether `difference` compares with 0 as `op` says. Raises Split if the constraints leave this open."""
+        """True if `difference` compares with 0 as the operator `op` says.
+
+        Raises Split if the constraints leave this open.
+        """
         if not isinstance(difference, Affine):
             holds_ = calculated(op, (difference, ZERO))
             assert isinstance(holds_, bool)
@@ -705,11 +714,11 @@ class Execution:
                 return equal is (op == "=")
 
     def has_ties(self, form: Affine) -> bool:
-        """Whether the form may be 0; a continuous form is 0 with probability 0."""
+        """True if the value of `form` may be 0 with positive probability, as only integer noise may."""
         return self._is_integral(form)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """Whether form >= 0. Raises Split if the constraints leave the question open."""
+        """True if `form` >= 0 on the constraints `known`. Raises Split if they leave the question open."""
         return self._holds(NoiseHalfspace.from_terms(dict(form.terms), form.constant, self._is_integral(form)), known)
 
     def _holds(self, row: NoiseHalfspace, known: Constraints) -> bool:
@@ -720,22 +729,23 @@ class Execution:
         raise Split(row)
 
     def _is_integral(self, value: Affine) -> bool:
-        """Whether all noises of the value are integers. Raises NotDerived if only some of them are."""
+        """True if all noises of the value are integers. Raises NotDerived if only some of them are."""
         kinds = {self.is_integer(i) for i, _ in value.terms}
         if len(kinds) > 1:
             raise NotDerived("int and real meet")
         return kinds == {True}
 
     def is_integer(self, number: int) -> bool:
-        """Whether noise `number` takes integer values."""
+        """True if noise `number` takes integer values."""
         return is_whole(self.laws[number][0])
 
     # --- choices ----------------------------------------------------------------------------------
 
     def _distribution(self, choice: Choice) -> list[Closed]:
-        """The weights of a choice. They sum to 1, and each is positive for every eps > 0, or 0 for every eps.
+        """Return the weights of a choice. Raises NotDerived unless they are proved to be probabilities that sum to 1.
 
-        In a program read at one eps, each is at least 0 there.
+        Each weight is positive for every eps > 0, or 0 for every eps; in a program read at one eps, it is at
+        least 0 there.
         """
         weights = [weight for _, weight in choice.arms]
         if id(choice) not in self._weights:
@@ -750,7 +760,7 @@ class Execution:
         return weights
 
     def _is_positive(self, function: Ring, *, strictly: bool) -> bool:
-        """True only if a weight's numerator or denominator is not negative at the eps of the program, nor 0 if so."""
+        """True only if `function` is proved >= 0, or `strictly` > 0, at every eps, or at the one eps of the program."""
         if (not strictly and not function) or positive_everywhere(function, self.budget):
             return True
         at = self.machine.at
@@ -772,7 +782,7 @@ class Execution:
 
 
 def plus(left: Fraction | Affine, right: Fraction | Affine) -> Fraction | Affine:
-    """Return the sum of two values."""
+    """Return the sum of two values, a number if its noises cancel."""
     one, other = (value if isinstance(value, Affine) else Affine(value, ()) for value in (left, right))
     terms = dict(one.terms)
     for i, c in other.terms:
@@ -797,10 +807,10 @@ def _affine(constant: Fraction, terms: Mapping[int, Fraction]) -> Fraction | Aff
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The facts about a program that follow from its text alone, for each instruction.
+    """The facts about each instruction of a program that follow from the text alone.
 
     `live` has the slots that may still be read and `later` those that may still be assigned, as bits. `loops` says
-    whether the instruction is inside a `while`. `joins` are the places outside of loops where ways meet.
+    whether the instruction is inside a `while`. `joins` are the instructions outside of loops where ways meet.
     """
 
     live: tuple[int, ...]
@@ -811,7 +821,7 @@ class Shape:
     _digits: dict[int, str] = field(default_factory=dict)
 
     def read_later(self, label: int, values: tuple[Held, ...]) -> tuple[Held, ...]:
-        """The values with None for each that no instruction from `label` on reads."""
+        """Return the values of the slots, with None for each slot that no instruction from `label` on reads."""
         digits = self._digits.get(label)
         if digits is None:
             digits = self._digits[label] = f"{self.live[label]:0{len(values)}b}"[::-1]
@@ -859,7 +869,7 @@ class Shape:
 
 
 def _bits(slots: tuple[int, ...]) -> int:
-    """The bits of consecutive slots, such as those of an array."""
+    """Return the set of consecutive slots, such as those of an array, as bits."""
     return ((1 << len(slots)) - 1) << slots[0]
 
 
@@ -876,7 +886,7 @@ def _goals(label: int, instruction: Instruction) -> tuple[int, ...]:
 
 
 def _accesses(instruction: Instruction) -> tuple[int, Place | None]:
-    """The slots that the instruction may read, as bits, and the place that it writes."""
+    """Return the slots that the instruction may read, as bits, and the place that it writes, or None."""
     codes: list[Code] = []
     target: Place | None = None
     match instruction:

@@ -25,7 +25,7 @@ Direction = tuple[tuple[int, Fraction], ...]
 
 
 def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[tuple[set[int], list[T]]]:
-    """Group the items that share names, directly or through other items.
+    """Group the items that share names, directly or through other items; `names` has the names of an item.
 
     Each group has the set of all its names, and its items in their original order.
     """
@@ -43,8 +43,8 @@ def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[t
 def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, list[tuple[int, int]]]:
     """Group the variables of several forms by the proportions of their coefficients.
 
-    Each variable comes with its first coefficient. The variables of one group occur in all forms as multiples of one
-    sum.
+    Each variable comes with its first coefficient. Every form contains the variables of one group as a multiple of
+    one sum.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     for number, form in enumerate(forms):
@@ -91,7 +91,7 @@ ONE: Ring = {(0, ZERO): Fraction(1)}
 
 
 class Spread:
-    """A guard against keys chosen to have the same hash, with which every look-up in a dictionary would be slow.
+    """A guard against keys chosen to have the same hash, which would make every look-up in a dictionary slow.
 
     Python's hash of a rational is its residue modulo a prime, so two short rationals never share a hash.
     """
@@ -102,7 +102,7 @@ class Spread:
         self._alike: dict[int, list[tuple[int, Fraction | int]]] = {}
 
     def check(self, key: tuple[int, Fraction | int]) -> None:
-        """Record `key` before a dictionary looks it up. Raise Rejected if too many keys have its hash."""
+        """Record `key` before a dictionary looks it up. Raises Rejected if too many keys have its hash."""
         if not is_long(key[1]):
             return
         alike = self._alike.setdefault(hash(key), [])
@@ -113,17 +113,17 @@ class Spread:
 
 
 def is_long(q: Fraction | int) -> bool:
-    """Whether the exponent is long enough to share its hash with others."""
+    """True if the exponent `q` is long enough to share its hash with others."""
     return max(q.numerator.bit_length(), q.denominator.bit_length()) > SHORT_BITS
 
 
 def constant(value: Fraction | int) -> Ring:
-    """The function with this constant value."""
+    """Return the constant function with this value."""
     return {(0, ZERO): Fraction(value)} if value else {}
 
 
 def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
-    """The sum of the terms (k, q, c), where terms with equal (k, q) are added up."""
+    """Return the sum of the terms (k, q, c), where terms with equal (k, q) are added up."""
     result: Ring = {}
     for k, q, c in terms:
         result[k, q] = result.get((k, q), ZERO) + c
@@ -131,7 +131,7 @@ def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
 
 
 def common_multiple(numbers: Iterable[int], budget: Budget) -> int:
-    """The least common multiple of positive numbers, with the cost of its growth charged to `budget`."""
+    """Return the least common multiple of positive numbers. The cost of its growth is charged to `budget`."""
     result = 1
     for number in numbers:
         if result % number:
@@ -141,7 +141,7 @@ def common_multiple(numbers: Iterable[int], budget: Budget) -> int:
 
 
 def height(f: Ring) -> int:
-    """The number of bits of the longest coefficient."""
+    """Return the number of bits of the longest coefficient."""
     return max((c.numerator.bit_length() + c.denominator.bit_length() for c in f.values()), default=0)
 
 
@@ -198,14 +198,14 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
 
 
 def _over_common_denominator(f: Ring, budget: Budget) -> tuple[int, dict[tuple[int, Fraction], int]]:
-    """A common denominator of the coefficients, and their integer numerators over it."""
+    """Return a common denominator of the coefficients, and their integer numerators over it."""
     unit = common_multiple((c.denominator for c in f.values()), budget)
     budget.spend(len(f), unit.bit_length() + height(f))
     return unit, {key: c.numerator * (unit // c.denominator) for key, c in f.items()}
 
 
 def derivative(f: Ring) -> Ring:
-    """The derivative of f with respect to eps."""
+    """Return the derivative of `f` with respect to eps."""
     falling = ((k - 1, q, c * k) for (k, q), c in f.items() if k)
     growing = ((k, q, c * q) for (k, q), c in f.items() if q)
     return collected([*falling, *growing])
@@ -215,9 +215,9 @@ def derivative(f: Ring) -> Ring:
 
 
 def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
-    """Return the h with f = g·h, where g is not 0.
+    """Return the h with f = g·h, where `g` is not 0.
 
-    None if there is no such h, or only one with too many terms or too long numbers.
+    Return None if there is no h, or if it has too many terms or too long numbers.
     """
 
     def order(key: tuple[int, Fraction]) -> tuple[Fraction, int]:
@@ -275,7 +275,7 @@ def multiply_closed(f: Closed, g: Closed, budget: Budget) -> Closed:
 
 
 def equal_closed(f: Closed, g: Closed, budget: Budget) -> bool:
-    """Whether f and g are the same function; neither denominator may be the zero function."""
+    """True if `f` and `g` are the same function; neither denominator may be the zero function."""
     if f[1] == g[1]:
         return f[0] == g[0]
     return multiply(f[0], g[1], budget) == multiply(g[0], f[1], budget)
@@ -285,7 +285,7 @@ def equal_closed(f: Closed, g: Closed, budget: Budget) -> bool:
 
 
 def read_ring(data: object) -> Ring:
-    """Read an exponential polynomial from its list of terms [k, "q", "c"]."""
+    """Read an exponential polynomial from its list of terms [k, "q", "c"]. Raises Rejected."""
     result: Ring = {}
     spread = Spread()
     read_term = read.tuple_of(read.up_to(MOST_POWER), read.rational, read.rational)
@@ -301,7 +301,9 @@ def read_ring(data: object) -> Ring:
 
 
 def read_closed(data: object) -> Closed:
-    """Read the numerator and the denominator of a function; the denominator is not the zero function.
+    """Read the numerator and the denominator of a function.
+
+    Raises Rejected, also if the denominator is the zero function.
 
     A caller that needs a positive denominator must prove that it is positive.
     """
@@ -314,7 +316,7 @@ def read_closed(data: object) -> Closed:
 
 
 def closed_text(value: Closed) -> str:
-    """The function as an expression in eps, such as `1/9*exp(-eps)` or `(1 + 2*eps^2)/(1 + exp(-1/2*eps))`."""
+    """Return the function as an expression in eps: `1/9*exp(-eps)` or `(1 + 2*eps^2)/(1 + exp(-1/2*eps))`."""
     above, below = (_ring_text(ring) for ring in value)
     if value[1] == ONE:
         return above

@@ -66,7 +66,7 @@ class EdgeNumber:
     __radd__ = __add__
 
     def __neg__(self) -> EdgeNumber:
-        """The constant of the opposite half-space, which includes its edge exactly if this one does not."""
+        """Return the constant of the opposite half-space, which includes its edge exactly if this one does not."""
         return EdgeNumber(-self.value, -1 - self.small)
 
     def __lt__(self, other: object) -> bool:
@@ -78,9 +78,9 @@ class EdgeNumber:
 
 
 def side_of(guard: Guard, *, whole: bool = False) -> NoiseHalfspace:
-    """The half-space of a guard with a form, with a constant that says whether the edge belongs to it.
+    """Return the half-space of a guard. Its constant, an EdgeNumber, says whether the edge belongs to the half-space.
 
-    For `whole` inputs the constant is rounded to an integer, and the edge always belongs to it.
+    For `whole` inputs the constant is rounded to an integer, and the edge always belongs to the half-space.
     """
     side = NoiseHalfspace.from_terms(dict(guard.form), guard.constant, whole=False)
     if whole:
@@ -89,7 +89,7 @@ def side_of(guard: Guard, *, whole: bool = False) -> NoiseHalfspace:
 
 
 def guard_of(side: NoiseHalfspace) -> Guard:
-    """The guard of a half-space; the inverse of `side_of`."""
+    """Return the guard of a half-space; the inverse of `side_of`."""
     form, constant = tuple((i, Fraction(c)) for i, c in side.form), side.constant
     if isinstance(constant, EdgeNumber):
         return Guard(form, constant.value, strict=constant.small < 0)
@@ -97,7 +97,7 @@ def guard_of(side: NoiseHalfspace) -> Guard:
 
 
 def region(guards: Iterable[Guard]) -> Constraints:
-    """The conjunction of `guards`."""
+    """Return the conjunction of `guards`, each of which must have a form."""
     constraints = Constraints({})
     for guard in guards:
         constraints = constraints & side_of(guard)
@@ -105,7 +105,7 @@ def region(guards: Iterable[Guard]) -> Constraints:
 
 
 def tightened(guard: Guard, whole: Set[int]) -> Guard:
-    """A guard that holds at the same inputs, where those of `whole` are integers.
+    """Return a guard that holds at the same inputs as `guard`, where the inputs in `whole` are integers.
 
     A guard about integers alone gets an integer constant and is not strict; others are unchanged.
     """
@@ -141,31 +141,34 @@ class _Symbolic(Execution):
     """
 
     def has_ties(self, form: Affine) -> bool:
-        """Whether the form may be 0: inputs may be equal."""
+        """True unless the form is constant: a form of inputs may be 0."""
         return bool(form.terms)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """Whether form >= 0. Raises Split if the constraints leave the question open."""
+        """True if `form` >= 0 at all inputs in `known`. Raises Split if `known` leaves the question open."""
         return self._holds(
             side_of(Guard(form.terms, form.constant, strict=False), whole=self._is_integral(form)), known
         )
 
     def is_integer(self, number: int) -> bool:
-        """Whether variable `number` is an int input."""
+        """True if variable `number` is an int input."""
         return 0 <= number < len(self.machine.slots) and self.machine.slots[number].type == "int"
 
     def reached_again(self, number: int) -> None:  # noqa: ARG002
-        """Raise NotDerived: the same inputs come to the same state again, and so for ever."""
+        """Raise NotDerived: inputs that reach a state twice run forever."""
         raise NotDerived("its `ideal` may not end")
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """The constraints on those sides of `row` that some input satisfies."""
+        """Return the constraints on those sides of `row` that some input satisfies."""
         if sum(map(len, self._waiting.values())) + len(self.ends) > MOST_PATHS:
             raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
         return [known & side for side in (row, row.opposite()) if not self.is_contradicted(known, side)]
 
     def is_contradicted(self, known: Constraints, side: NoiseHalfspace) -> bool:
-        """Whether no input satisfies `known` and `side`, which are not seen to contradict each other."""
+        """True if no input satisfies `known` and `side`.
+
+        A contradiction of differences alone must have been excluded.
+        """
         together = [*known.rows.values(), side]
         if all(one.edge() is not None for one in together):
             return False  # Differences are contradictory only where they are seen to be.
@@ -203,7 +206,7 @@ class Ideal:
 
     @staticmethod
     def compile(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Ideal:
-        """Compile the ideal of a program that has one. Raise NotDerived if the checker cannot use it."""
+        """Return the ideal of a program that has one. Raises NotDerived if the checker cannot use it."""
         assert tree.ideal is not None
         norm = input_norm(tree)
         if norm not in NORMS:
@@ -221,13 +224,13 @@ class Ideal:
         return whole_inputs(self.machine)
 
     def answer(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
-        """The right answer det at one input: a value for every output, in order."""
+        """Return the right answer det at one input: a value for every output, in order."""
         _, path = self.path_at(inputs)
         _, point = self._parted(inputs)
         return tuple(_value_at(value, point) for value in path.answer)
 
     def path_at(self, inputs: Sequence[Value]) -> tuple[tuple[Value, ...], Path]:
-        """The values of the finite inputs of one input, and the path that it takes."""
+        """Return the values of the finite inputs in `inputs`, and the path of the ideal at these inputs."""
         finite, point = self._parted(inputs)
         for path in self.paths(finite):
             self.budget.spend(2)
@@ -236,11 +239,11 @@ class Ideal:
         raise NotDerived("its `ideal` may end without an answer")
 
     def decisive_outputs(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:
-        """The outputs that distinguish answers, as far as dd is concerned."""
+        """Return the outputs of `answer` by which dd tells answers apart."""
         return tuple(answer[place] for place in self.machine.distance.decisive)
 
     def distance(self, inputs: Sequence[Value]) -> Fraction | None:
-        """The distance to disagreement dd at one input; None is infinity."""
+        """Return the distance to disagreement dd at one input; None is infinity."""
         own, point = self._parted(inputs)
         answer = self.answer(inputs)
         best: Fraction | None = None
@@ -269,7 +272,7 @@ class Ideal:
 
     @property
     def has_apart(self) -> bool:
-        """Whether some inputs may be infinitely far apart."""
+        """True if some inputs may be infinitely far apart."""
         return bool(self.machine.distance.apart)
 
     def cases(
@@ -277,8 +280,8 @@ class Ideal:
     ) -> Iterator[tuple[list[Guard], bool]]:
         """Divide the part where all guards of `known` hold into nonempty sets.
 
-        Yields each set with whether the two inputs are infinitely far apart on it. The values of the inputs, by slot,
-        may be forms of the variables of the guards.
+        Yields each set with whether the inputs `one` and `other` are infinitely far apart on it. The values of
+        the inputs, by slot, may be forms of the variables of the guards.
         """
         distance = self.machine.distance
         values: list[Held] = [None] * (1 + max(distance.other, default=len(self.machine.slots)))
@@ -306,8 +309,8 @@ class Ideal:
     def allowed(self, inputs: Mapping[int, Held], known: Sequence[Guard]) -> Iterator[tuple[list[Guard], bool]]:
         """Divide the part where all guards of `known` hold into nonempty sets.
 
-        Yields each set with whether the input satisfies `requires` on it. The values of the input, by slot, may be
-        forms of the variables of the guards.
+        Yields each set with whether the input `inputs` satisfies `requires` on it. The values of the input, by
+        slot, may be forms of the variables of the guards.
         """
         values: list[Held] = [inputs.get(slot) for slot in range(len(self.machine.slots))]
         run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
@@ -334,7 +337,7 @@ class Ideal:
     # --- paths ------------------------------------------------------------------------------------
 
     def paths(self, finite: tuple[Value, ...]) -> tuple[Path, ...]:
-        """All paths that some real input takes, for these values of the finite inputs, in order."""
+        """Return all paths that some real input takes for these values of the finite inputs, in order."""
         key = tuple((type(value), value) for value in finite)
         if key not in self._paths:
             self._paths[key] = tuple(self._followed(finite))
@@ -358,7 +361,7 @@ class Ideal:
     # --- distances --------------------------------------------------------------------------------
 
     def _parted(self, inputs: Sequence[Value]) -> tuple[tuple[Value, ...], dict[int, Fraction]]:
-        """The values of the finite inputs, and those of the others by slot."""
+        """Return the values of the finite inputs in order, and those of the other inputs by slot."""
         finite: list[Value] = []
         point: dict[int, Fraction] = {}
         for slot, value in zip(self.machine.numbered("input"), inputs, strict=True):
@@ -370,7 +373,7 @@ class Ideal:
         return tuple(finite), point
 
     def combinations(self) -> Iterator[tuple[Value, ...]]:
-        """All combinations of values of the finite inputs."""
+        """Return all combinations of values of the finite inputs. Raises NotDerived if there are too many."""
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("input")]
         choices = [values_of(type_) for type_ in types if type_ not in OPEN]
         if prod(map(len, choices)) > MOST_PATHS:
@@ -378,7 +381,7 @@ class Ideal:
         return product(*choices)
 
     def _elsewhere(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
-        """Yield sets whose union is where the path gives another answer than `answer`, given at `inputs`."""
+        """Yield sets whose union is where the path's answer differs from `answer`, the answer at `inputs`."""
         same = self.machine.distance.same
         if same is not None:
             if any(isinstance(value, Affine) for value in path.answer):
@@ -409,7 +412,7 @@ class Ideal:
     def _not_apart(
         self, sets: Iterable[list[Guard]], inputs: Sequence[Value], finite: tuple[Value, ...]
     ) -> Iterator[list[Guard]]:
-        """The parts of `sets` whose points, with these finite inputs, are at a finite distance from `inputs`."""
+        """Yield the parts of `sets` whose points, with these finite inputs, are at a finite distance from `inputs`."""
         if not self.has_apart:
             yield from sets
             return
@@ -421,7 +424,7 @@ class Ideal:
                     yield subset
 
     def _below(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
-        """A lower bound of the distance from `point` to where the guard holds."""
+        """Return a lower bound of the distance from `point` to where the guard holds."""
         missing = -guard.value_at(point)
         if missing <= 0 or self.norm == "discrete":
             return _ZERO
@@ -435,7 +438,7 @@ class Ideal:
         return greatest if self.norm == "linf" else min(greatest, _ONE) and _ONE
 
     def _distance_to(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction | None:
-        """The distance of the point from connected guards; None if the guards are about ints that do not exist."""
+        """Return the distance of `point` from connected guards; None if no integers satisfy guards of ints."""
         whole = self._is_whole(guards)
         if all(guard.value_at(point) >= 0 for guard in guards):
             return _ZERO
@@ -448,15 +451,15 @@ class Ideal:
         return self._nearest(guards, point, whole=whole)
 
     def _is_whole(self, guards: Iterable[Guard]) -> bool:
-        """Whether connected guards are about ints."""
+        """True if connected guards are about ints."""
         return any(slot in self.integer_inputs for guard in guards for slot, _ in guard.form)
 
     def _has_integers(self, guards: Iterable[Guard]) -> bool:
-        """Whether some integers satisfy guards of ints. Raises NotDerived."""
+        """True if some integers satisfy guards of ints. Raises NotDerived."""
         return least({}, list(guards), self.integer_inputs, self.budget) is not None
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
-        """The least d(point, u) over the closure of the guards; None if no integers satisfy guards of ints."""
+        """Return the least d(point, u) over the closure of the guards; None if no integers satisfy guards of ints."""
         # The variables are steps from the point: where it is of integers, so are they.
         away = [Guard(guard.form, guard.value_at(point), strict=False) for guard in guards]
         lengths: dict[int, Fraction] = {}
@@ -468,7 +471,7 @@ class Ideal:
 
 
 def input_norm(tree: Program) -> str:
-    """The name of the norm of inputs; "" if the `metric` block has an expression instead."""
+    """Return the name of the norm of inputs; "" if the `metric` block has an expression instead of a name."""
     given = next((field.value for field in tree.metric if field.name == "input"), Name("linf"))
     return given.name if isinstance(given, Name) else ""
 
@@ -476,7 +479,7 @@ def input_norm(tree: Program) -> str:
 def open_inputs(
     machine: Machine, finite: Iterable[Value], number: Callable[[int], int] = lambda slot: slot
 ) -> dict[int, Affine | Value]:
-    """All inputs by slot: the finite ones with these values, the others as unknowns numbered by `number`."""
+    """Return all inputs by slot: the finite ones with these values, the others as unknowns numbered by `number`."""
     left = iter(finite)
     return {
         slot: Affine(_ZERO, ((number(slot), _ONE),)) if machine.slots[slot].type in OPEN else next(left)
@@ -485,12 +488,12 @@ def open_inputs(
 
 
 def whole_inputs(machine: Machine) -> frozenset[int]:
-    """The slots of the inputs of a program that are integers."""
+    """Return the slots of the inputs of a program that are integers."""
     return frozenset(slot for slot in machine.numbered("input") if machine.slots[slot].type == "int")
 
 
 def is_integral(machine: Machine) -> bool:
-    """Whether all distances of inputs are integers, by each of the norms."""
+    """True if all distances of inputs are integers, in each of the norms."""
     types = [machine.slots[slot].type for slot in machine.numbered("input")]
     numbers = [
         value for type_ in types if isinstance(type_, frozenset) for value in type_ if isinstance(value, Fraction)
@@ -499,7 +502,7 @@ def is_integral(machine: Machine) -> bool:
 
 
 def gap(one: Value, other: Value) -> Fraction:
-    """The distance of two values of a finite input."""
+    """Return the distance of two values of a finite input."""
     if isinstance(one, Fraction) and isinstance(other, Fraction):
         return abs(one - other)
     return Fraction(one != other)

@@ -1,4 +1,4 @@
-"""Whether one claim follows from another: bounds compared on intervals of eps by the sign lemmas of `signs.py`.
+"""Implication between claims: bounds are compared on intervals of eps by the sign lemmas of `signs.py`.
 
 The comparison needs no evidence. If halving cells does not decide it, the answer is `OPEN`, which is not a proof.
 """
@@ -54,7 +54,7 @@ _POSITIVE = Interval(Fraction(0), None, lower_closed=False, upper_closed=False)
 
 
 def together(answers: Iterator[Follows]) -> Follows:
-    """The answer about a conjunction; the rest of `answers` is not computed once one is NO."""
+    """Return the answer for a conjunction. The rest of `answers` is not computed once one is NO."""
     result = Follows.YES
     for answer in answers:
         if answer is Follows.NO:
@@ -67,7 +67,7 @@ def together(answers: Iterator[Follows]) -> Follows:
 
 
 def united(intervals: Sequence[Interval]) -> list[Interval]:
-    """The increasing `intervals`, where neighbours without a gap between them are joined."""
+    """Return the increasing `intervals`, where neighbours without a gap between them are joined."""
     result: list[Interval] = []
     for interval in intervals:
         last = result[-1] if result else None
@@ -79,7 +79,7 @@ def united(intervals: Sequence[Interval]) -> list[Interval]:
 
 
 def is_within(asked: Sequence[Interval], proved: Sequence[Interval]) -> bool:
-    """Whether every eps of the intervals `asked` is in those `proved`."""
+    """True if every eps of the intervals `asked` is in the intervals `proved`."""
     whole = united(proved)
     return all(any(_contains(outer, inner) for outer in whole) for inner in asked)
 
@@ -137,7 +137,7 @@ def is_at_least(asked: Beta | None, proved: Beta | None, intervals: Sequence[Int
 
 
 def _is_less(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
-    """Whether asked < min(1, proved) at this eps, exactly except for sums over normal noise."""
+    """True only if asked < min(1, proved) at this eps. False is a proof unless a beta has sums over normal noise."""
     return any(
         fails_at(NOTHING, arms, eps, budget)
         and all(
@@ -149,7 +149,6 @@ def _is_less(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
 
 
 def _is_below(one: Probability, other: Probability, eps: Fraction, budget: Budget) -> bool:
-    """Whether one < other at this eps."""
     if isinstance(one, Enclosed) or isinstance(other, Enclosed):
         rest = Sum.from_probability(other, budget).opposite(budget).value
         return fails_at(one, (rest,), eps, budget)
@@ -161,7 +160,7 @@ def _less(one: Closed, other: Closed, budget: Budget) -> Closed:
 
 
 def _cells(asked: Beta, proved: Beta, interval: Interval, budget: Budget) -> Follows:
-    """Whether asked >= min(1, proved) is shown on the interval, cell by cell."""
+    """Return whether asked >= min(1, proved) on the interval, by halving it into cells."""
     if interval.is_point:
         return Follows.YES if _suffices_at(asked, proved, interval.lower, budget) else Follows.OPEN
     waiting: list[tuple[Fraction, Fraction | None, int]] = [(interval.lower, interval.upper, 0)]
@@ -182,7 +181,7 @@ def _cells(asked: Beta, proved: Beta, interval: Interval, budget: Budget) -> Fol
 
 
 def _suffices_at(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
-    """Whether asked >= min(1, proved) is shown at this eps: always decided but for sums over normal noise."""
+    """True only if asked >= min(1, proved) at this eps. False is a proof unless a beta has sums over normal noise."""
     bounds: list[Sequence[Probability]] = [(CERTAIN,), *arguments_of(proved)]
     return all(
         any(all(_is_not_below(arm, one, eps, budget) for one in bound) for arm in arms for bound in bounds)
@@ -191,7 +190,7 @@ def _suffices_at(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bo
 
 
 def _is_not_below(one: Probability, other: Probability, eps: Fraction, budget: Budget) -> bool:
-    """Whether one >= other is shown at this eps."""
+    """True only if `one` >= `other` at this eps."""
     if isinstance(one, Enclosed) or isinstance(other, Enclosed):
         return same(one, other, budget) or _is_below(other, one, eps, budget)
     return not _is_below(one, other, eps, budget)
@@ -247,10 +246,10 @@ def _positive_next_to_zero(curve: Curve, order: int, high: Fraction, budget: Bud
 
 
 def claim_follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction], budget: Budget) -> Follows:
-    """Whether the claim `asked` about every real and int input follows from the claim `proved`, also about every input.
+    """Return whether the claim `asked` about every real and int input follows from the claim `proved`.
 
-    `open_constants` maps each constant that both claims leave open to its least value. The answer is OPEN if no
-    implication is seen.
+    Both are about every real and int input. `open_constants` maps each constant that both leave open to its least
+    value. The answer is OPEN if no implication is proved or refuted.
     """
     if not is_within(asked.intervals, proved.intervals):
         return Follows.NO
@@ -320,7 +319,7 @@ def _follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction]
 
 
 def evaluate_number(expression: str, names: Mapping[str, Form], budget: Budget) -> Fraction:
-    """The number that an expression without eps is. Raises NotOneForm for others."""
+    """Return the value of an expression without eps. Raises NotOneForm if it is not a number."""
     value = evaluate_least(expression, names, budget)
     number = value[0][0].constant() if len(value) == len(value[0]) == 1 else None
     if number is None:
@@ -344,7 +343,7 @@ def _at_some_distances(
     intervals: Sequence[Interval],
     budget: Budget,
 ) -> Follows:
-    """NO where at some distance the bound that is asked is seen to be less than the one that is proved."""
+    """Return NO if at some distance the bound `asked` is seen to be less than the bound `proved`, otherwise OPEN."""
     for distance in (Fraction(1), Fraction(8), Fraction(64), Fraction(1, 8)):
         betas = []
         for expression, names in (asked, proved):
@@ -356,7 +355,7 @@ def _at_some_distances(
 
 
 def _form_at(form: Form, distance: Fraction) -> Form:
-    """The form with this number for each unknown that it is base + rate times."""
+    """Return the form with `distance` in place of each unknown number."""
     total = Fraction(0)
     for growth, ring in form.numerator.items():
         (c,) = ring.values()

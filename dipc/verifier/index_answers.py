@@ -2,7 +2,8 @@
 
 The conditions are those of the text, and stricter than necessary. Between `o <- i` and an `exit` of the same block
 there is no loop and no other use of o, so that each run assigns at most one index, and nothing after it. All other
-assignments give one number that is no index. So the runs are those of the array, and the answers correspond one to one.
+assignments give one number that is not an index. So the runs are those of the array, and the answers correspond one to
+one.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class _NotAnIndex(Exception):
 
 
 def offset_of(end: object, parameter: str) -> int | None:
-    """The c of the expression parameter + c; None for other expressions."""
+    """Return the integer c of the expression parameter + c; None for other expressions."""
     match end:
         case Name(name) if name == parameter:
             return 0
@@ -55,7 +56,7 @@ def offset_of(end: object, parameter: str) -> int | None:
 
 
 def integer(value: object) -> int | None:
-    """The integer that an expression spells out; None for other expressions."""
+    """Return the integer that an expression spells out; None for other expressions."""
     match value:
         case Literal(Fraction(denominator=1, numerator=number)):
             return number
@@ -65,9 +66,9 @@ def integer(value: object) -> int | None:
 
 
 def ending_at(tree: Program, parameter: str) -> Program:
-    """The program with its loops and arrays up to parameter + c moved by -c, if they all have the same c.
+    """Return the program with its loops and arrays up to parameter + c moved by -c, if they all have the same c.
 
-    Nobody can tell if indices are only used to name elements, as `dipc.verifier.loops` requires of the result.
+    The answers are unchanged if indices only name elements, which `dipc.verifier.loops` requires of the result.
     """
     ends: list[object] = [node.high for node in nodes((tree.body, tree.ideal)) if isinstance(node, For)]
     declared = (*tree.declarations, *(() if tree.ideal is None else tree.ideal.variables))
@@ -80,7 +81,7 @@ def ending_at(tree: Program, parameter: str) -> Program:
 
 
 def _shift_ends(node: Any, parameter: str, offset: int) -> Any:
-    """The same part of a program, with loops and arrays up to parameter + `offset` moved."""
+    """Return a part of a program with the loops and arrays up to parameter + `offset` moved by -`offset`."""
 
     def low(value: Expr) -> Expr:
         first = integer(value)
@@ -122,7 +123,7 @@ def _shift_ends(node: Any, parameter: str, offset: int) -> Any:
 
 
 def with_arrays(tree: Program, parameter: str) -> Program:
-    """The program with an array in place of each output that is an index of its loops up to the parameter."""
+    """Return the program with an array in place of each output that is an index of its loops up to the parameter."""
     for declared in tree.declarations:
         if isinstance(declared, Variables) and declared.role == "output":
             for name, ends in declared.names:
@@ -184,7 +185,7 @@ def _number(value: int) -> Expr:
 def _require_domain(
     tree: Program, type_: object, low: int, high: Expr, shift: int, numbers: set[Expr], parameter: str
 ) -> None:
-    """Check that the domain has all indices, and the number, which is not an index."""
+    """Raise _NotAnIndex unless the domain has all indices, and the other number, which is not an index."""
     if isinstance(type_, Named):
         bindings = [each for item in tree.declarations if isinstance(item, Domains) for each in item.bindings]
         found = [domain for name, domain in bindings if name == type_.name]
@@ -204,7 +205,7 @@ def _require_domain(
 
 @dataclass
 class _Output:
-    """One output: the loops that give it their index, by first and last one, and the numbers it is given otherwise."""
+    """One output: the loops whose index it is assigned, and the numbers that it is assigned otherwise."""
 
     name: str
     parameter: str
@@ -214,15 +215,18 @@ class _Output:
         self.numbers: set[Expr] = set()
 
     def is_given(self, statement: object) -> bool:
-        """Whether a statement assigns the output."""
+        """True if a statement assigns the output."""
         return isinstance(statement, Assign) and statement.target == Name(self.name)
 
     def count(self, body: Block) -> int:
-        """The number of assignments to the output."""
+        """Return the number of assignments to the output."""
         return sum(self.is_given(node) for node in nodes(body))
 
     def examine(self, block: Block, loop: For | None) -> None:
-        """Collect loops and numbers. Raises _NotAnIndex where an index is not followed by an exit."""
+        """Collect the loops and the numbers in `block`.
+
+        Raises _NotAnIndex where an index is not followed by an exit.
+        """
         for place, statement in enumerate(block):
             match statement:
                 case Assign(target, value) if target == Name(self.name):
@@ -262,7 +266,7 @@ class _Output:
         return False
 
     def _exits_given(self, statement: object) -> bool:
-        """Whether each exit in a statement follows an assignment to the output in the same block."""
+        """True if each exit in a statement follows an assignment to the output in the same block."""
         if isinstance(statement, Exit):
             return False
         for block in _blocks(statement):
@@ -277,7 +281,7 @@ class _Output:
         return True
 
     def rewritten(self, node: Any) -> Any:
-        """The statements with the array."""
+        """Return the statements with an array in place of the output."""
         if isinstance(node, tuple):
             return tuple(
                 self.rewritten(each) for each in node if not (self.is_given(each) and not self._is_index(each))

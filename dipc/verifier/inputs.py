@@ -73,7 +73,7 @@ MOST_CELLS = 2_000
 
 
 class Open(Exception):
-    """A comparison of inputs whose outcome is not the same on all of a cell."""
+    """A comparison of inputs, `guard`, whose outcome is not the same on all of a cell."""
 
     def __init__(self, guard: Guard) -> None:
         super().__init__()
@@ -120,8 +120,8 @@ class Divided:
 class Coverage:
     """The comparison of classes with one program.
 
-    `alpha` is the least distance that the claim is about, with whether the distance must be greater; None if alpha is
-    each input's own dd.
+    `alpha` is the least distance that the claim is about, with whether the distance must be greater; None if alpha
+    is each input's own dd.
     """
 
     machine: Machine
@@ -140,7 +140,7 @@ class Coverage:
         self.places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
 
     def check(self, classes: Sequence[Shown], *, everything: bool) -> tuple[str, ...]:
-        """The reasons for which the classes are taken on trust.
+        """Return the reasons for which the classes are taken on trust, none if they are proved.
 
         Each class must be right about some cell, and if `everything` is claimed, each cell must have a class.
         """
@@ -162,14 +162,14 @@ class Coverage:
         return tuple(trusted)
 
     def _finite(self, texts: Mapping[str, str]) -> tuple[str, ...] | None:
-        """The finite outputs of an answer; None if its outputs are not those of the program."""
+        """Return the finite outputs of an answer; None if its outputs are not those of the program."""
         slots = [self.machine.slots[slot] for slot in self.machine.numbered("output")]
         if set(texts) != {slot.name for slot in slots}:
             return None
         return tuple(texts[slot.name] for slot in slots if slot.type not in OPEN)
 
     def _paths(self) -> Iterator[tuple[Surroundings, tuple[str, ...] | None]]:
-        """All paths of the ideal with their surroundings and their finite outputs."""
+        """Yield all paths of the ideal with their surroundings and their finite outputs."""
         names = [self.machine.slots[slot].name for slot in self.machine.numbered("output")]
         for finite in self.ideal.combinations():
             for path in self.ideal.paths(finite):
@@ -177,7 +177,7 @@ class Coverage:
                 yield known, self._finite(dict(zip(names, map(_text, path.answer), strict=True)))
 
     def _missing(self, classes: Sequence[Shown]) -> int:
-        """The number of cells of inputs about which no class is right."""
+        """Return the number of cells of inputs about which no class is right."""
         by_answer: dict[tuple[str, ...] | None, list[Shown]] = {}
         for shown in classes:
             by_answer.setdefault(self._finite(shown.answer), []).append(shown)
@@ -188,10 +188,10 @@ class Coverage:
         )
 
     def _is_about_its_own(self, shown: Shown) -> bool:
-        """Whether the class is right about all inputs that it names.
+        """True if the class is right about all inputs that it names.
 
-        These are the inputs with its answer in its half-spaces that do not move, without their edges, and in those that
-        are `beside` other answers. Their distance places them in the other half-spaces of the class.
+        These are the inputs with its answer in its half-spaces that do not move, without their edges, and in
+        those that are `beside` other answers. Their distance places them in the other half-spaces of the class.
         """
         within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         within += [shown.halfspaces[place] for place in shown.beside]
@@ -205,7 +205,6 @@ class Coverage:
         return None not in cells
 
     def _is_whole(self, half: Guard) -> bool:
-        """Whether the half-space is about ints alone."""
         return half.inputs.keys() <= self._whole
 
     # --- cells ----------------------------------------------------------------------------------------
@@ -213,7 +212,7 @@ class Coverage:
     def _divided(
         self, known: Surroundings, classes: Sequence[Shown], within: Iterable[Guard], only: int | None = None
     ) -> Iterator[Shown | None]:
-        """For each cell of a path that lies `within` the guards, a class that is right about it, or None."""
+        """Yield, for each cell of a path that lies in the guards `within`, a class that is right about it, or None."""
         if self.alpha is None:
             # No distance is between 0 and 1 where all are integers.
             distance = [Guard(((ALPHA, _ONE),), -_ONE if is_integral(self.machine) else _ZERO, strict=False)]
@@ -258,11 +257,11 @@ class Coverage:
         raise NotDerived(f"a path of the `ideal` is divided into more than {MOST_CELLS} cells")
 
     def halves(self, cell: Cell, guard: Guard) -> list[Cell]:
-        """The two parts of a cell, where the guard holds and where it fails."""
+        """Return the two parts of a cell, where the guard holds and where it fails."""
         return [(*cell, tightened(side, self._whole)) for side in (guard, guard.opposite())]
 
     def part(self, cell: Cell) -> list[Guard]:
-        """The guards of a cell, over the inputs' slots in the ideal."""
+        """Return the guards of a cell, over the inputs' slots in the ideal."""
         slots = {own: other for other, own in self.places.items()}
         return [guard.renamed(slots) for guard in cell]
 
@@ -271,7 +270,7 @@ class Coverage:
         return implied(cell, dict(guard.form), guard.constant, self.budget)
 
     def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
-        """Whether all of a cell lies in the half-spaces of a class, and the bound of the class is the program's.
+        """True if all of a cell lies in the half-spaces of a class, and the class's bound holds for the program.
 
         Ways are united and merged as stated. Raises NotDerived, and Open if the cell has to be divided.
         """
@@ -310,7 +309,7 @@ class Coverage:
         return all(positive_everywhere(ring, self.budget) for ring in (subtract(more, less), bound[1], stated[1]))
 
     def _has_distance(self, dd: str, cell: Cell) -> bool:
-        """True only if dd is this at all inputs of the cell."""
+        """True only if every input of the cell has this `dd`."""
         if dd == "inf":
             return has_one_answer(self.ideal)
         if dd == "1" and not self._is_discrete():
@@ -318,12 +317,11 @@ class Coverage:
         return dd in ("0", "1") and self.implies(cell, Guard(((ALPHA, -_ONE),), Fraction(dd), strict=False))
 
     def _is_discrete(self) -> bool:
-        """Whether different inputs are at a distance of at least 1."""
+        """True if different inputs are at a distance of at least 1."""
         return is_integral(self.machine) or self.ideal.norm == "discrete"
 
 
 def _stated_pairs(pairs: Sequence[Sequence[int]], _ways: Sequence[Way]) -> Sequence[Sequence[int]]:
-    """The pairs of ways that the certificate merges."""
     return pairs
 
 
@@ -336,7 +334,7 @@ def _text(value: Value | Affine) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """An input that refutes a claim about all inputs, with its answer and dd, and the obligation for this gamma.
+    """An input that refutes a claim about all inputs, with its answer and dd, and the obligation at this `gamma`.
 
     `constants` are those of the program. `number` is the number of queries, or None if it is not varied.
     """
@@ -353,7 +351,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class InputsResult:
-    """The result about the classes: their verdicts, what is taken on trust, and the constants with several values."""
+    """The result about the classes: their verdicts, the parts taken on trust, and the constants with several values."""
 
     tally: Tally
     obligations: Sequence[Decided]
@@ -370,7 +368,7 @@ def check_inputs(
     positive: Positive,
     budget: Budget,
 ) -> InputsResult:
-    """Check the parts of a document that are about classes of inputs. Raise Rejected for a wrong one."""
+    """Check the parts of a document that are about classes of inputs. Raises Rejected for a wrong part."""
     whole = Claim.read(data["claim"], constants)
     context = read_context(data, whole.intervals, positive)
     decided = read.listed(lambda item: _obligation(item, context, budget), step="obligation")(data["obligations"])
@@ -434,7 +432,7 @@ _SAMPLES = ("0", "1", "64", "1048576")
 
 
 def says_something(claim: Claim, budget: Budget) -> bool:
-    """Whether beta was seen to be below 1 at some distance and eps of the claim."""
+    """True if beta was seen to be below 1 at some distance and eps of the claim."""
     owns: list[dict[str, str]] = [{"gamma": gamma} for gamma in _SAMPLES] if claim.gamma == "free" else [{}]
     for own in owns:
         for dd in _SAMPLES:
@@ -445,7 +443,7 @@ def says_something(claim: Claim, budget: Budget) -> bool:
 
 
 def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fraction, bool]:
-    """The least dd that the claim is about, and whether dd must be greater; for integers it is rounded up."""
+    """Return the least dd that the claim is about, and whether dd must be greater; for integers it is rounded up."""
     alpha = least_alpha(claim, budget)
     if theorem is None or not is_integral(theorem.machine):
         return alpha, claim.is_near({}, alpha, alpha)
@@ -456,7 +454,7 @@ def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fr
 def _trusted(
     theorem: Theorem, shown: Sequence[Shown], alpha: tuple[Fraction, bool] | None, budget: Budget, *, everything: bool
 ) -> Iterator[str]:
-    """The parts that are taken on trust, about the classes of one program and about inputs that refute the claim."""
+    """Yield the parts taken on trust, about the classes of one program and about inputs that refute the claim."""
     ideal = theorem.ideal
     if isinstance(ideal, Ideal):
         yield from Coverage(theorem.machine, ideal, alpha, budget).check(shown, everything=everything)
@@ -486,7 +484,7 @@ def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]
 
 
 def _claim_at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, Fraction]) -> Claim:
-    """The claim for one number of queries, with the constants that differ for other numbers."""
+    """Return the claim for one number of queries, where `others` are the constants that differ for other numbers."""
     assert parameter is not None
     if not others.keys() <= claim.constants.keys():
         raise Rejected("a case has constants that are not in the program", "constants")
@@ -497,7 +495,7 @@ def _claim_at(claim: Claim, parameter: str | None, number: int, others: Mapping[
 
 
 def _obligation(item: object, context: Context, budget: Budget) -> Decided:
-    """Check an obligation with intervals of its own."""
+    """Check an obligation that states its own intervals."""
     entry = dict(read.by_name(read.anything)(item))
     with in_step("intervals"):
         own = read_intervals(entry.pop("intervals", None))
@@ -542,11 +540,11 @@ class _Class:
 
     @property
     def says(self) -> bool:
-        """Whether the proved bound of the class is above 0 somewhere."""
+        """True if the proved bound of the class is above 0 somewhere."""
         return any(seen_below_one(one.beta, one.intervals, self.budget) for one in self.proved)
 
     def check(self, value: object) -> tuple[str, str | None]:
-        """The verdict, and the reason why it is not certified, or None."""
+        """Return the verdict, and the reason why it is not certified, or None. Raises Rejected."""
         readers = {kind: reader for kind, (reader, _) in _EVIDENCE.items()}
         answer, _, halfspaces, beside, verdict, *evidence = read.fields(value, _CLASS, readers)
         named = Shown(self.number, answer, halfspaces, [read.index(place, halfspaces) for place in beside])
@@ -570,7 +568,7 @@ class _Class:
         return verdict, one if kind == "open" else None
 
     def _require_inputs(self, halfspaces: Sequence[Guard]) -> None:
-        """Check that `halfspaces` are about open inputs of the program. Raise Rejected if they are not."""
+        """Raise Rejected unless `halfspaces` are about real and int inputs of the program."""
         if self.theorem is None:
             return  # Nothing is said.
         machine = self.theorem.machine
@@ -579,7 +577,10 @@ class _Class:
             raise Rejected("a half-space is about something other than real and int inputs of the program")
 
     def _witness(self, value: object) -> str | None:
-        """Check an input that refutes the claim, with its answer and dd, like the row of a table."""
+        """Check an input that refutes the claim, with its answer and dd, like the row of a table.
+
+        Returns the reason why the refutation is not certified, or None.
+        """
         with in_step("witness"):
             side: read.Reader[Any] = read.by_name(read.text)
             table = {"input": side, "output": side, "dd": read.text, "obligation": read.natural}
@@ -603,10 +604,10 @@ class _Class:
             return decided.require("inaccurate", beta, self.budget)
 
     def _proved(self, value: object, named: Shown) -> str | None:
-        """Check the bound of the class, and return the reason why it is not certified to be enough, or None.
+        """Return the reason why the bound of the class is not certified to be enough, or None. Raises Rejected.
 
-        A bound at the distance 1 is enough at all distances if the error falls no slower than beta as the distance
-        grows.
+        A bound at the distance 1 is enough at all distances if the error falls no slower than beta as the
+        distance grows.
         """
         variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)
         assert self.theorem is not None, "something is claimed"
@@ -640,7 +641,7 @@ class _Class:
         return next((why for why in missing if why is not None), None)
 
     def _decided(self, places: Sequence[int], intervals: Sequence[Interval]) -> list[Decided]:
-        """The obligations in these places. Raises Rejected if they are about other values of the variable."""
+        """Return the obligations at these positions. Raises Rejected if they cover other values of the variable."""
         chosen = [self.decided[read.index(place, self.decided)] for place in places]
         if not chosen or any(decided.intervals != intervals for decided in chosen):
             raise Rejected("its obligation covers other values than the claim")
