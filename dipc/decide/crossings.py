@@ -1,12 +1,12 @@
-"""The eps where a claim without closed forms fails: the ends are enclosed, and the parts between them decided.
+"""Find the eps where a claim without closed forms fails: ends are enclosed, and the parts between them decided.
 
-The sign of the slack, Pr - 1 + beta, at one eps is that of an enclosure. Between two eps with different signs there is
-a zero, which is narrowed to the requested digits. Whether the claim holds or fails between such zeros is decided like
-any claim; an eps that refutes this is one more eps with a known sign.
+The slack is Pr - 1 + beta. Its sign at one eps is the sign of an enclosure. Between two eps with different signs the
+slack has a zero, which is narrowed to the requested digits. Between neighboring zeros, the claim is decided to hold or
+fail like any claim; an eps that refutes this is one more eps with a known sign.
 
 **Lemma.** Let f, the slack times beta's denominator, be analytic and at most M on the disk of radius R around c. By
 Cauchy's estimate |f'(x) - f'(c)| <= M/R·((1 - q)^-2 - 1) for |x - c| <= q·R, q < 1. Where |f'(c)| is greater, f is
-monotone there: it has one zero, and the claim holds on one side of it and fails on the other.
+monotone: it has at most one zero, and the claim holds on one side of it and fails on the other.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _FEW, _MOST_DIGITS = 16, 640
 
 @frozen(eq=False)
 class EnclosedRoot:
-    """The only eps in [lower, upper] at which the slack is 0.
+    """The only eps in [lower, upper] at which the slack Pr - 1 + beta is 0.
 
-    The slack increases there if it `rises`, and decreases otherwise.
+    At this eps the slack increases if it `rises`, and decreases otherwise.
     """
 
     lower: Fraction
@@ -71,7 +71,7 @@ class EnclosedRoot:
 
     @property
     def place(self) -> Fraction | EnclosedRoot:
-        """The number itself where it is known to be rational, else this object."""
+        """The zero as a number where it is known to be rational, else this object."""
         return self if self.exact is None else self.exact
 
     def cell(self, digits: int) -> tuple[Fraction, Fraction]:
@@ -105,18 +105,17 @@ Stretch = tuple[EpsCut, EpsCut]
 
 
 def cuts(interval: Interval) -> Stretch:
-    """The two cuts that bound the interval."""
+    """The two cuts, in the line of eps, that bound `interval`."""
     return EpsCut(interval.lower, not interval.lower_closed), EpsCut(interval.upper, interval.upper_closed)
 
 
 def failing_stretches(
     obligation: Obligation, interval: Interval, bounds: BoundMeasurer, limits: Limits
 ) -> list[Stretch]:
-    """The stretches of the interval where bound < 1 - beta, increasing.
+    """The stretches of `interval` where the obligation fails (bound < 1 - beta), increasing.
 
-    At their ends inside of it there is equality.
-
-    Raises Undecided where they are not found.
+    At each end that is inside the interval, bound and 1 - beta are equal. Raises Undecided where the ends are not
+    found.
     """
     return _Question(obligation, bounds, limits).failing(interval)
 
@@ -133,7 +132,7 @@ def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -
 
 
 def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> bool:
-    """True if bound < 1 - beta is proved on the interval (0, r) of `obligation`, and in the limit as eps goes to 0."""
+    """True if bound < 1 - beta is proved on the interval of `obligation`, (0, r), and in the limit as eps goes to 0."""
     (interval,) = obligation.intervals
     try:
         return _Question(obligation, bounds, limits).fails(interval, _STRICT[:1]).verdict is Verdict.ACCURATE
@@ -142,7 +141,7 @@ def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Li
 
 
 def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
-    """The place of the cut, to `digits` digits. Raises LimitReached."""
+    """The place of `cut` as an end of an interval, enclosed to `digits` digits. Raises LimitReached."""
     match cut.place:
         case None:
             return EndPoint(Fraction(0), None, False)
@@ -156,7 +155,7 @@ def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
 
 
 def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
-    """Yield the ends of the pieces into which its punctures, single eps where the claim holds, cut each region."""
+    """Yield the stretches of each region: its punctures, single eps where the claim holds, cut it."""
     for region in regions:
         inner = [RegionEnd(root, closed=False) for root in region.punctures]
         for lower, upper in zip([region.lower, *inner], [*inner, region.upper], strict=True):
@@ -164,7 +163,7 @@ def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
 
 
 class _Signs:
-    """The signs of the slack on a cell where beta is one quotient."""
+    """The signs of the slack Pr - 1 + beta at single eps, on a cell where beta is one quotient."""
 
     def __init__(self, search: SeriesDecision, cell: FormCell, exact: NormalSum | None) -> None:
         self.search = search
@@ -173,11 +172,11 @@ class _Signs:
         self._known: dict[Fraction, int] = {}
 
     def series(self, eps: Fraction, length: int) -> Sequence[flint.arb]:
-        """The Taylor coefficients of the slack times a positive number, to FLINT's precision."""
+        """The first `length` Taylor coefficients around `eps` of the slack times a positive number, as FLINT balls."""
         return coefficients(self.search.slack_series(eps, self.cell), length)
 
     def sign(self, eps: Fraction) -> int:
-        """The sign at `eps`; 0 where it is not found."""
+        """The sign of the slack at `eps`: 1, -1, or 0 where it is not found."""
         known = self._known.get(eps)
         if known is None:
             known = self._known[eps] = self._computed_sign(eps)
@@ -197,7 +196,10 @@ class _Signs:
         return 0
 
     def zero(self, lower: Fraction, upper: Fraction, digits: int) -> Fraction:
-        """The approximate zero between two eps of different signs, to a few more digits than `digits`."""
+        """An approximate zero of the slack between `lower` and `upper`, to a few more digits than `digits`.
+
+        The slack has different signs at `lower` and `upper`.
+        """
         for _ in range(_HALVINGS):
             middle = (lower + upper) / 2
             if self.sign(middle) == self.sign(lower):
@@ -220,11 +222,11 @@ class _Signs:
         return eps
 
     def is_zero(self, eps: Fraction) -> bool:
-        """Whether the slack is proved to be 0 at `eps`."""
+        """Whether it is proved that the slack is 0 at `eps`."""
         return self._exact is not None and self._exact.is_zero_at(eps)
 
     def is_monotone(self, lower: Fraction, upper: Fraction) -> bool:
-        """Whether it is proved that the slack has at most one zero between the ends."""
+        """Whether it is proved that the slack has at most one zero between `lower` and `upper`."""
         center, reach = (lower + upper) / 2, (upper - lower) / 2
         with precision(_BITS * 8, 2):
             slope = self.series(center, 2)[1]
@@ -235,7 +237,7 @@ class _Signs:
 
 
 class _Question:
-    """One obligation, decided on parts of intervals."""
+    """A search for the parts of intervals on which one obligation fails."""
 
     def __init__(self, obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> None:
         self._bound, self._beta = obligation.bound, obligation.beta
@@ -247,7 +249,7 @@ class _Question:
         return SeriesDecision(obligation, unexpanded, self._bounds, self._limits)
 
     def failing(self, interval: Interval) -> list[Stretch]:
-        """The stretches of the interval where the obligation fails. Raises Undecided."""
+        """The stretches of `interval` where the obligation fails. Raises Undecided."""
         search = self._search(self._bound, self._beta, interval)
         slack = search.normal_slack()
         if slack is not None and slack.is_zero:
@@ -275,9 +277,9 @@ class _Question:
         raise OutsideFragment("the eps at which the claim begins to fail were not found")
 
     def _in_pieces(self, cells: Sequence[FormCell]) -> list[Stretch]:
-        """The failing stretches cell by cell, each with the closed form that beta has there.
+        """The failing stretches of all `cells`; on each cell beta is one closed form.
 
-        A stretch that ends at the end of its cell continues in the next one, since beta is continuous.
+        A stretch that ends at the end of its cell continues in the next cell, since beta is continuous.
         """
         failing: list[Stretch] = []
         for cell in cells:
@@ -309,7 +311,10 @@ class _Question:
         return sorted(inside or {interval.inner_point})
 
     def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
-        """The failing stretches, or an eps whose sign contradicts the signs around it."""
+        """The failing stretches of `interval`, or an eps whose sign contradicts the signs around it.
+
+        `signs` gives the signs at the `samples`.
+        """
         known = [(eps, sign) for eps in samples if (sign := signs.sign(eps))]
         if not known:
             raise OutsideFragment("the sign of Pr + beta - 1 was not found at any eps")
@@ -355,7 +360,10 @@ class _Question:
         return EnclosedRoot(low, high, rises, signs, simplest if signs.is_zero(simplest) else None)
 
     def confirm_sign(self, interval: Interval, sign: int, known: Sequence[Fraction]) -> list[Decision]:
-        """Decisions that together confirm the sign `sign` of the slack on the interval, known so far at some eps."""
+        """Decisions that are all ACCURATE only if the slack has the sign `sign` on the whole interval.
+
+        At the eps in `known` the slack is known to have this sign.
+        """
         if interval.is_point:
             return []
         if sign > 0:
@@ -376,9 +384,9 @@ class _Question:
         return [far, self.fails(near, [ExpPoly.ONE])]
 
     def fails(self, interval: Interval, factors: Sequence[ExpPoly]) -> Decision:
-        """Decide whether 1 - Pr is at least one of the factors times beta on the interval.
+        """Decide whether 1 - Pr >= factor·beta on `interval` for one of `factors`, tried in turn.
 
-        With a factor of _STRICT, 1 - Pr is more than beta, even in the limit.
+        With a factor of _STRICT, 1 - Pr is more than beta, even in the limit at an end of the interval.
         """
         decision = Decision.undecided("")
         for factor in factors:
@@ -389,9 +397,9 @@ class _Question:
 
 
 def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
-    """The end of a stretch in a cell's hull; where that is the end of the hull, the end of the cell.
+    """Replace the cut at an end of a cell's hull with the cut at the cell's `end`, which the hull encloses.
 
-    Raises OutsideFragment for a place between the two.
+    Any other cut is returned unchanged. Raises OutsideFragment for a place between the hull's end and the cell's.
     """
     root = end.value
     if not isinstance(root, Root) or root.is_exact or cut.place is None:
@@ -406,7 +414,7 @@ def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
 
 
 def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:
-    """The beta 1 - factor·beta, with which the opposite claim is 1 - Pr >= factor·beta.
+    """The beta 1 - factor·beta: it turns 1 - Pr >= factor·beta into a claim about the probability 1 - Pr.
 
     Raises OutsideFragment for a beta in pieces.
     """

@@ -1,7 +1,7 @@
-"""The engine: it decides each different obligation once, in the order of the cases that need it.
+"""Decide each different obligation once, in the order of the cases that need it.
 
-All executors have one protocol, so everything else is the same wherever obligations are decided. The executor here
-performs tasks in turn.
+All executors have one protocol, so an engine works alike wherever obligations are decided. The executor here performs
+tasks in turn, in this process.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ _LONG = ("terms", "integrand", "steps", None)
 
 
 def _is_too_long(undecided: Undecided) -> bool:
-    """Whether the closed form was not computed because it is too long."""
+    """Whether the reason is that a closed form would be too long to compute."""
     return isinstance(undecided, LimitReached) and undecided.limit in _LONG
 
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A question with its `decision`, once there is one; then the functions `waiting` are called."""
+    """A question and its `decision`, which is None until known; then the functions in `waiting` are called."""
 
     question: Question
     decision: Decision | None = None
@@ -94,7 +94,7 @@ class Spent:
 
 
 class Engine:
-    """A decider of obligations in this process, each when it is asked; equal ones once.
+    """A decider of obligations in this process, each when it is asked; equal obligations are decided once.
 
     A question is an obligation or a bound; `Pending` is its answer, now or later. Invariant: equal questions have one
     `Pending`.
@@ -130,21 +130,21 @@ class Engine:
         self._ledger: dict[Question, Pending] = {}
 
     def decide(self, question: Question) -> Decision:
-        """The decision, now. An obligation's is never wrong; it is UNDECIDED past a limit."""
+        """Decide `question` now. The decision on an obligation is never wrong; past a limit it is UNDECIDED."""
         pending = self.ask(question)
         while pending.decision is None:
             self.wait()
         return pending.decision
 
     def bound(self, question: Bound) -> ClosedForm:
-        """Measure the bound at once, in closed form. Raises Undecided."""
+        """The closed form of the bound, measured at once. Raises Undecided."""
         decision = self.decide(question)
         if decision.bound is None:
             raise Undecided(decision.reason or "")
         return decision.bound
 
     def probability(self, question: Bound) -> Probability:
-        """Measure the bound at once, in closed form, or as an enclosure if it has no closed form. Raises Undecided."""
+        """The closed form of the bound, or an enclosure if it has none, measured at once. Raises Undecided."""
         decision = self.decide(question)
         if decision.bound is not None:
             return decision.bound
@@ -153,7 +153,7 @@ class Engine:
         return EnclosedForm(UnexpandedBound.from_bound(question, self.bounds.measurer, self.limits), NO_FORM)
 
     def run(self, asking: Generator[Question, Decision, R]) -> R:
-        """The return value of a generator, with each question that it yields decided now."""
+        """The return value of the generator `asking`; each question that it yields is decided at once."""
         try:
             question = next(asking)
             while True:
@@ -163,7 +163,7 @@ class Engine:
             return result
 
     def ask(self, question: Question) -> Pending:
-        """The one answer to this question, which may come later."""
+        """The answer to `question`, now or later; equal questions share one `Pending`."""
         pending = self._ledger.get(question)
         if pending is None:
             if len(self._ledger) >= _REMEMBERED:
@@ -173,7 +173,7 @@ class Engine:
         return pending
 
     def wait(self) -> None:
-        """Wait until something more is decided; some question must be pending."""
+        """Wait until at least one more question is decided; some question must be pending."""
         raise AssertionError("questions are decided at once, so there is nothing to wait for")
 
     def _begin(self, pending: Pending) -> None:
@@ -182,7 +182,7 @@ class Engine:
 
     @contextmanager
     def observed(self, observer: Callable[[], None]) -> Iterator[None]:
-        """Call `observer` within the block at each answer, and at each step of a long one."""
+        """Call `observer` at each answer within the block, and at each step of a long answer."""
         before, self._observer = self._observer, observer
         try:
             yield
@@ -230,7 +230,10 @@ class Engine:
         return replace(decision, long=True) if long else decision
 
     def _by_series(self, obligation: Obligation) -> Decision:
-        """The decision without a closed form; where the claim fails, with the requested digits."""
+        """Decide `obligation` without a closed form.
+
+        If the claim fails, find the ends of the failing intervals with the requested digits.
+        """
         decision = by_series.decide_by_series(obligation, self.bounds, self.limits)
         self._observe()
         if decision.verdict is Verdict.INACCURATE and self.digits is not None:
@@ -243,7 +246,7 @@ class Engine:
         return decision
 
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:
-        """The bound in closed form if that is short; None where it is long, or proofs are kept.
+        """The closed form of `bound` if it is short; None if it is long, or if proofs are kept.
 
         The result does not depend on earlier questions. Raises Undecided past a limit that also holds for long forms.
         """
@@ -276,7 +279,7 @@ class Engine:
 
     @property
     def spent(self) -> Spent:
-        """The work done so far."""
+        """The work that this engine has done so far."""
         measurers = [self.bounds] if self._brief is None else [self._brief, self.bounds]
         measured, seconds = sum(one.measured for one in measurers), sum(one.seconds for one in measurers)
         return Spent(measured, self._obligations, seconds, self._sign_seconds)
@@ -288,7 +291,7 @@ _MANY_TERMS, _HIGH_DEGREE = 400, 100_000
 
 
 def _has_dear_signs(form: ClosedForm) -> bool:
-    """Whether the sign of the form takes long to decide, since its exponents have no large common unit."""
+    """Whether the sign of `form` takes long to decide, since its exponents have no large common unit."""
     return any(len(poly) >= _MANY_TERMS and poly.degree() >= _HIGH_DEGREE for poly in fraction_of(form.value))
 
 
@@ -296,7 +299,7 @@ def _has_dear_signs(form: ClosedForm) -> bool:
 
 
 class Underway(Generic[R]):
-    """A case in progress: its generator, and its result in the end. Many rows may share one."""
+    """A case in progress: its generator, and in the end its result. Several rows may share one object."""
 
     __slots__ = ("_asked", "_error", "_settling", "done", "result")
 
@@ -308,7 +311,7 @@ class Underway(Generic[R]):
         self.result: R
 
     def advance(self, engine: Engine) -> None:
-        """Continue until a decision is missing, or the case is done."""
+        """Run the case until it needs a missing decision, or is done."""
         while not self.done:
             decision = None
             if self._asked is not None:
@@ -330,14 +333,14 @@ class Underway(Generic[R]):
                     return
 
     def take(self) -> R:
-        """The result of the case; raises the exception of the case if it had one."""
+        """The result of the case; raises the exception that ended the case if there was one."""
         if self._error is not None:
             raise self._error
         return self.result
 
 
 def results_in_order(underway: Iterable[Underway[R]], engine: Engine) -> Iterator[R]:
-    """The results in order; the same object may occur several times."""
+    """Yield the result of each case in the order of `underway`, where the same object may occur several times."""
     coming = iter(underway)
     ahead: deque[Underway[R]] = deque()
     while True:
@@ -361,7 +364,7 @@ _ROOMS = ("noise", "algebra", "linear", "sign", "measure", "decide")
 
 @lru_cache(maxsize=1)
 def fingerprint() -> str:
-    """The version, and a hash of the sources of the rooms that decide and of FLINT's version, such as `0.1.0-3f2a…`.
+    """The version with a hash of the sources of the rooms that decide and of FLINT's version, such as `0.1.0-3f2a…`.
 
     Engines with the same fingerprint give the same answers.
     """
@@ -381,7 +384,7 @@ def fingerprint() -> str:
 
 @frozen
 class Setup:
-    """The settings of an engine that a worker needs."""
+    """The settings of an engine, for a worker that builds an equal engine."""
 
     measure: Limits
     sign: Limits
@@ -391,7 +394,7 @@ class Setup:
 
     @staticmethod
     def pickled(engine: Engine, *, forms: bool = True) -> bytes:
-        """The pickled settings of `engine`, made once for all tasks.
+        """The pickled settings of `engine`, made once for all its tasks.
 
         Without `forms`, a decision ACCURATE comes back without the closed form of its bound.
         """
@@ -401,7 +404,7 @@ class Setup:
 
 @frozen
 class Task:
-    """Pickled questions for the engine with this fingerprint; another engine may not know their classes."""
+    """Pickled questions, for an engine with the fingerprint `engine`; another engine may not know their classes."""
 
     engine: str
     setup: bytes
@@ -409,15 +412,15 @@ class Task:
 
     @staticmethod
     def create(setup: bytes, questions: Sequence[Question]) -> Task:
-        """The task with these questions for an engine like this one."""
+        """A task with these questions, for engines with this process's fingerprint."""
         return Task(fingerprint(), setup, pickle.dumps(tuple(questions)))
 
 
 @frozen
 class Done:
-    """The decisions on a task's questions, in order, with the engine that made them and the work.
+    """The decisions on a task's questions, in order, with the fingerprint of the engine that made them and the work.
 
-    None stands for a question that ends in an exception; the sender asks it again, where the exception can be seen.
+    None stands for a question that ended in an exception; the sender asks it again, and the exception is raised there.
     """
 
     engine: str
@@ -427,7 +430,7 @@ class Done:
 
 
 def perform(task: Task) -> Done:
-    """The answers to all questions of the task; none for another engine's task, only the name of this one."""
+    """Answer all questions of `task`. A task for another engine gets no answers, only this engine's fingerprint."""
     if task.engine != fingerprint():
         return Done(fingerprint(), ())
     with _TURN:
@@ -446,7 +449,7 @@ _TURN = Lock()
 
 @lru_cache(maxsize=4)
 def _engine(setup: bytes) -> Engine:
-    """The engine for these settings, kept for later tasks."""
+    """The engine with the pickled settings `setup`, kept for later tasks."""
     made: Setup = pickle.loads(setup)  # noqa: S301 - as said
     engine = Engine(Measurer(made.measure), made.sign, digits=made.digits, keep_proofs=made.keep_proofs)
     engine.forms = made.forms
@@ -473,7 +476,7 @@ def _decision(engine: Engine, question: Question) -> Decision | None:
 
 @frozen
 class Finished:
-    """A task that came back: done, or lost with its worker, for the reason `lost`."""
+    """A task that came back: done, or lost with its worker, for the reason in `lost`."""
 
     ticket: int
     done: Done | None
@@ -481,10 +484,10 @@ class Finished:
 
 
 class Executor(Protocol):
-    """Performs tasks in any order. Each submitted task comes back exactly once, unless `close` comes first.
+    """A performer of tasks in any order. Each submitted task comes back exactly once, unless `close` comes first.
 
-    `slots` is the number of tasks that can be used at a time; `attempts` is how often a task is tried whose worker was
-    lost while it had no other task.
+    `slots` is the number of tasks that can be performed at the same time. `attempts` is how often a task is tried if it
+    was its worker's only task when the worker was lost.
     """
 
     attempts: int
@@ -493,20 +496,23 @@ class Executor(Protocol):
     def slots(self) -> int: ...
 
     def submit(self, ticket: int, task: Task) -> None:
-        """Begin a task soon."""
+        """Start `task` soon; it comes back with the number `ticket`."""
 
     def wait(self) -> list[Finished]:
-        """Wait for at least one task to come back; some must be out. Raises DiagnosticError where none ever can."""
+        """Wait for at least one task to come back. Raises DiagnosticError if none ever can.
+
+        At least one submitted task must not have come back yet.
+        """
 
     def close(self) -> None:
-        """End at once, leaving nothing behind that runs."""
+        """End at once, and leave nothing running."""
 
 
 # --- Tasks done one after the other, in this process ------------------------------------------------------------------
 
 
 class InTurn:
-    """An executor that performs each task in this process when it is waited for."""
+    """An executor that performs each task in this process, when it is waited for."""
 
     slots = 1
     attempts = 1

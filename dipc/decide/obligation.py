@@ -43,7 +43,7 @@ else:
 
 
 class Verdict(StrEnum):
-    """The verdict: `accurate` comes with a proof, `inaccurate` with a counterexample, `undecided` with a reason."""
+    """The verdict of a decision: `accurate` has a proof, `inaccurate` a counterexample, `undecided` a reason."""
 
     ACCURATE = "accurate"
     INACCURATE = "inaccurate"
@@ -79,11 +79,11 @@ class EndPoint(Record):
 
 @frozen
 class Worst(Record):
-    """The eps of a failing interval where the shortfall 1 - beta - Pr is largest, and the shortfall there.
+    """The eps of a failing interval where the shortfall 1 - beta - Pr is largest, and the shortfall at this eps.
 
-    Both are enclosures (low, high), exact where both ends are equal. Unless `attained`, the shortfall only approaches
-    this value as eps approaches that place: an end that is not included, 0, or, where `eps` is None, infinity.
-    `shortfall` None is infinity (a beta that is negative without bound).
+    Both are enclosures (low, high), exact if low and high are equal. Unless `attained`, the shortfall only approaches
+    its enclosed value as eps approaches an end that is not included, 0, or, if `eps` is None, infinity. If `shortfall`
+    is None, it is infinite (a beta that is negative without bound).
     """
 
     FIELDS = "eps:shortened shortfall:shortened attained"
@@ -95,9 +95,9 @@ class Worst(Record):
 
 @frozen
 class FailureInterval(Record):
-    """A maximal interval of eps on which the claim fails, inside an interval of the claim.
+    """A maximal interval of eps, within an interval of the claim, on which the claim fails.
 
-    `worst` is given where a number of digits was requested.
+    `worst` is not None where a number of digits was requested.
     """
 
     FIELDS = "start end worst?"
@@ -145,8 +145,8 @@ __all__ = ["Bound", "Obligation", "Share"]
 class Obligation:
     """The inequality `bound` >= 1 - `beta` for every value of the variable in `intervals`, at least one.
 
-    The variable is eps, or t = distance·eps where a distance is left open: the mathematics is the same. A decision
-    about an obligation is a `Decision`.
+    The variable is eps, or distance·eps where a distance is left open: the mathematics is the same. A decision about an
+    obligation is a `Decision`.
     """
 
     bound: Bound
@@ -165,9 +165,9 @@ PRECISION = Fraction(1, 10**15)
 
 
 def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
-    """The numerator and the denominator of a closed form of bound - 1 + beta around `eps`.
+    """The numerator and the denominator of the slack bound - 1 + beta, in closed form.
 
-    It is valid at `eps` and on beta's cell there; the denominator is positive at `eps`.
+    They are valid at `eps` and on beta's whole cell around it; the denominator is positive at `eps`.
     """
     if beta.closed is not None:
         return fraction_of(bound + beta.closed.value - 1)  # in lowest terms
@@ -178,7 +178,7 @@ def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, E
 
 @frozen
 class Stretch:
-    """A part of a failing interval on which the slack is one quotient; `sample` is a rational inside."""
+    """A part of a failing interval on which the slack is one quotient; `sample` is a rational inside this part."""
 
     lower: RegionEnd
     upper: RegionEnd
@@ -189,22 +189,22 @@ class Stretch:
 
 @frozen
 class Failure:
-    """A maximal failing interval, as adjacent stretches."""
+    """A maximal failing interval, as the adjacent stretches that it consists of."""
 
     stretches: tuple[Stretch, ...]
 
     @property
     def region(self) -> FailureRegion:
-        """The interval without its stretches."""
+        """The failing interval with its ends and punctures, without its stretches."""
         return FailureRegion(self.stretches[0].lower, self.stretches[-1].upper, ())
 
 
 def failures(
     bound: Closed, beta: PiecewiseForm, arrangement: Arrangement, functions: Sequence[ExpPoly], limits: Limits
 ) -> list[Failure]:
-    """The maximal failing intervals, increasing.
+    """The maximal intervals on which bound < 1 - beta, increasing.
 
-    The arrangement is that of `functions`: the nonzero slacks of all cells of beta, and beta's conditions.
+    `functions` are the nonzero slacks of all cells of beta, and beta's conditions; `arrangement` is their arrangement.
     """
     failures: list[Failure] = []
     for gap, sample in enumerate(arrangement.samples):
@@ -237,7 +237,7 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
 
 
 def _extended(failure: Failure, stretch: Stretch) -> Failure:
-    """The failing interval extended by a stretch after a point at which the claim fails as well."""
+    """The failing interval extended by `stretch`, which follows it; the claim fails at the point between them too."""
     *before, last = failure.stretches
     if (last.numerator, last.denominator) == (stretch.numerator, stretch.denominator):
         return Failure((*before, replace(last, upper=stretch.upper)))
@@ -246,9 +246,9 @@ def _extended(failure: Failure, stretch: Stretch) -> Failure:
 
 
 def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[FailureInterval]:
-    """The maximal intervals of failure, increasing.
+    """The maximal intervals of failure that `regions` give, increasing.
 
-    A single point between two of them where the claim holds with equality is an end of both and belongs to neither.
+    A single point between two intervals where the claim holds with equality is an end of both and belongs to neither.
     """
 
     def enclose(root: Root) -> tuple[Fraction, Fraction]:
@@ -267,7 +267,7 @@ def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[
 
 
 def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction]]) -> EndPoint:
-    """The end of an interval of failure, with a root as `enclose` encloses it."""
+    """The end of an interval of failure; `enclose` gives the enclosure of an end that is a root."""
     match end.value:
         case None:
             return EndPoint(Fraction(0), None, False)
@@ -282,7 +282,7 @@ def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction
 
 @frozen
 class CellDecision:
-    """The decision on a cell, where Pr >= 1 - beta holds exactly where `obligation` >= 0.
+    """The decision on a cell of beta, where Pr >= 1 - beta is equivalent to `obligation` >= 0.
 
     `decision` is about the whole hull of the cell: if it is Holds, the claim holds on the cell.
     """
@@ -293,7 +293,7 @@ class CellDecision:
 
 @frozen
 class HoldsInCells:
-    """The proof of Pr >= 1 - beta on the whole interval.
+    """A proof of Pr >= 1 - beta on the whole interval, by the decisions on beta's cells.
 
     Each cell's decision is Holds. Otherwise an obligation is negative just outside its cell; then the arrangement of
     the conditions of beta and of all obligations has no gap at whose sample Pr < 1 - beta.
@@ -304,10 +304,10 @@ class HoldsInCells:
 
 @frozen
 class FailsInCells:
-    """The proof of Pr < 1 - beta at `witness`, and exactly on the union of `regions`.
+    """A proof of Pr < 1 - beta at `witness`, and exactly on the union of `regions`.
 
-    The witness is the simplest rational that was found. The regions are None past a limit. The `arrangement` is None
-    past a limit, and where there is one cell, whose decision says all.
+    The witness is the simplest rational that was found. `regions` is None past a limit. `arrangement` is None past a
+    limit, and where beta has one cell, as the decision on this cell is the whole proof.
     """
 
     interval: Interval
@@ -321,7 +321,7 @@ DecisionInCells = HoldsInCells | FailsInCells
 
 
 def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> DecisionInCells:
-    """Decide Pr >= 1 - beta at all eps of the interval. Never wrong; raises LimitReached.
+    """Decide Pr >= 1 - beta for all eps of `interval`. The result is never wrong; raises LimitReached.
 
     Theorem. Let beta be continuous on the interval. Let P be the functions on whose signs beta's cells depend, together
     with the obligations of all cells. Between neighboring roots of P the claim holds everywhere or nowhere. If it fails
@@ -353,7 +353,7 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
 def failing_regions(
     probability: ClosedForm, beta: PiecewiseForm, interval: Interval, limits: Limits
 ) -> tuple[FailureRegion, ...]:
-    """The regions of the interval where Pr < 1 - beta. Raises LimitReached."""
+    """The regions of `interval` on which Pr < 1 - beta. Raises LimitReached."""
     decision = decide_cells(probability.value, beta, interval, limits)
     if not isinstance(decision, FailsInCells):
         return ()
@@ -363,7 +363,7 @@ def failing_regions(
 
 
 def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> bool:
-    """Whether Pr >= 1 - beta at all eps of the interval, as `decide_cells` without the failure set."""
+    """Whether Pr >= 1 - beta for all eps of `interval`; unlike `decide_cells`, no failures are computed."""
     cells = beta.cells(interval, limits)
     for cell in cells:
         decision = _decided(probability, beta, cell, limits).decision
@@ -387,7 +387,7 @@ def _fails_at(probability: Closed, beta: PiecewiseForm, eps: Fraction, limits: L
 def _witness(
     probability: Closed, beta: PiecewiseForm, decisions: Sequence[CellDecision], limits: Limits
 ) -> Fraction | None:
-    """An eps at which the claim fails, among those at which a cell's form fails on its hull."""
+    """An eps at which the claim fails, or None; `decisions` say where the forms of beta's cells fail on their hulls."""
     result = [decision.witness for cell_decision in decisions if isinstance(decision := cell_decision.decision, Fails)]
     return next((eps for eps in result if _fails_at(probability, beta, eps, limits)), None)
 
@@ -395,7 +395,7 @@ def _witness(
 def _simplest_witness(
     probability: Closed, beta: PiecewiseForm, arrangement: Arrangement, fails: Sequence[bool], limits: Limits
 ) -> Fraction:
-    """The simplest rational at which the claim fails, over all gaps where it fails."""
+    """The simplest rational at which the claim fails, over all gaps of `arrangement` that `fails` marks."""
     if arrangement.interval.is_point:
         return arrangement.interval.lower
 
@@ -415,11 +415,11 @@ def _simplest_witness(
 
 @frozen
 class Decision:
-    """The decision: ACCURATE is proved for every value in the intervals, INACCURATE is refuted by the counterexample.
+    """A decision: ACCURATE is proved for every value in the intervals, INACCURATE refuted by `counterexample`.
 
-    UNDECIDED has a `reason`. `bound` is the obligation's bound in closed form; None where a limit was reached on the
-    way, or it was not needed. `long` says that it took more than a moment, or may have. `proof` has the decision for
-    each of the intervals, None for undecided ones; it is kept on request.
+    UNDECIDED has a `reason`. `bound` is the obligation's bound in closed form; None if a limit was reached on the way,
+    or the form was not needed. `long` is True if the decision took more than a moment, or may have. `proof` has the
+    decision on each interval, None for an undecided interval; proofs are kept on request.
     """
 
     verdict: Verdict
@@ -453,9 +453,9 @@ def failing_intervals(
 ) -> tuple[FailureInterval, ...]:
     """The exact set of eps with bound < 1 - beta, as its maximal intervals, increasing. Raises LimitReached.
 
-    The intervals come from the decision on each interval, whose regions must be known. Irrational ends are cut off
-    after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its worst eps and
-    the shortfall there, in the same form.
+    `result` has the decision on each interval of the obligation, whose regions must be known. Irrational ends are cut
+    off after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its worst eps
+    and the shortfall at this eps, in the same form.
     """
     return tuple(
         FailureInterval(
@@ -528,10 +528,10 @@ def decide(
 ) -> Decision:
     """Decide `bound` >= 1 - `beta` on the intervals, with the proof.
 
-    ACCURATE only with a proof for every eps of the intervals, INACCURATE only with an eps of them at which it is
-    refuted, else UNDECIDED with the reason. With `digits` the failing intervals are known to this many digits, each
-    with its worst eps. Raises LimitReached where the claim fails, but the numbers that show it are too long to be
-    written out.
+    ACCURATE comes only with a proof for every eps of the intervals, INACCURATE only with an eps in them that refutes
+    the inequality; otherwise the decision is UNDECIDED with the reason. With `digits` the failing intervals are known
+    to this many digits, each with its worst eps. Raises LimitReached if the claim fails, but the numbers that show it
+    are too long to be written out.
     """
     if not intervals:
         raise ValueError("an obligation needs an interval: without one it would hold trivially")
@@ -565,7 +565,10 @@ def decide(
 
 
 def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]:
-    """The closed form 1 - beta around `eps`, or its numerator and denominator, which is positive there."""
+    """The closed form of 1 - beta around `eps`, or its numerator and denominator.
+
+    The denominator is positive at `eps`.
+    """
     if beta.closed is not None:
         return 1 - beta.closed.value
     above, below = beta.fraction_at(eps)
@@ -573,10 +576,10 @@ def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]
 
 
 def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> Counterexample:
-    """The evidence at `eps`, where Pr is less than `required`; the enclosures are disjoint decimal numbers.
+    """The counterexample at `eps`, where `probability` < `required`, with disjoint enclosures in decimals.
 
-    `required` is a closed form, or a numerator and a denominator that is positive at `eps`. Raises LimitReached where
-    the enclosures would be too long to be written out.
+    `required` is a closed form, or a numerator with a denominator that is positive at `eps`. Raises LimitReached if the
+    enclosures would be too long to be written out.
     """
     actual, bound = _Evaluated(probability, eps), _Evaluated(required, eps)
     digits = DIGITS
@@ -590,7 +593,7 @@ def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPol
 
 
 class _Evaluated:
-    """A closed form at one eps; raises LimitReached for a value too large or too small to be written out."""
+    """The value of a closed form at one eps; raises LimitReached if it is too large or too small to be written out."""
 
     def __init__(self, value: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> None:
         self._eps = eps
@@ -605,14 +608,14 @@ class _Evaluated:
             raise _unwritable(eps)
 
     def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= value <= hi, hi - lo at most 10^-digits times the larger of |lo|, |hi|."""
+        """Rationals lo <= value <= hi with hi - lo at most 10^-digits times the larger of |lo| and |hi|."""
         (low, high), *rest = [poly.enclosure(self._eps, digits + 1) for poly in self._parts]
         corners = [low / over for below in rest for over in below] + [high / over for below in rest for over in below]
         return (min(corners), max(corners)) if corners else (low, high)
 
 
 def _leading(poly: ExpPoly, eps: Fraction) -> Fraction:
-    """The largest q with a term c(eps)·e^{q·eps} that is nonzero at `eps`; 0 if there is none."""
+    """The largest q for which the coefficient c(eps) of e^{q·eps} in `poly` is nonzero at `eps`; 0 if there is none."""
     coefficients: dict[Fraction, Fraction] = {}
     for k, q, c in poly.terms():
         coefficients[q] = coefficients.get(q, Fraction(0)) + c * eps**k
@@ -632,9 +635,9 @@ def _unwritable(eps: Fraction) -> LimitReached:
 
 @frozen
 class ClaimScope(Record):
-    """The scope of a claim: the values at which beta < 1, as maximal intervals.
+    """The scope of a claim: the values of the variable at which beta < 1, as the maximal intervals `where`.
 
-    Empty with a `reason` where it is undecided.
+    If the scope is undecided, `where` is empty and `reason` is set.
     """
 
     where: tuple[FailureInterval, ...]
@@ -646,15 +649,15 @@ class ClaimScope(Record):
         return not self.where and self.reason is None
 
     def as_json(self) -> list[dict[str, Any]] | None:
-        """The intervals; null where they are not known."""
+        """The intervals of the scope; None (null in JSON) if it is undecided."""
         return None if self.reason is not None else json_value(self.where)
 
 
 def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
-    """The scope of a claim with this beta in the intervals.
+    """The scope of a claim with this `beta` in the intervals.
 
-    For all eps > 0 it is computed once for all betas that are one function of scale·eps, such as those of a claim in
-    alpha·eps at the distances of its rows.
+    For all eps > 0, the scope is computed once for all betas that are one function of scale·eps, such as the betas of a
+    claim in alpha·eps at the distances of its rows.
     """
     if beta.closed is None or intervals != (Interval.POSITIVE,):
         return _claim_scope(beta, intervals, limits)
@@ -667,7 +670,7 @@ def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits)
 
 
 def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
-    """The interval of eps that corresponds to an interval of scale·eps."""
+    """The interval of eps that corresponds to `failing`, an interval of scale·eps."""
     start, end = (
         EndPoint(each.low / scale, None if each.high is None else each.high / scale, each.included)
         for each in (failing.start, failing.end)
@@ -700,7 +703,7 @@ def _claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits
 
 
 def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
-    """The union of scopes. Ends whose enclosures overlap count as one."""
+    """The union of the scopes in `all_of`. Ends whose enclosures overlap count as one."""
     distinct = dict.fromkeys(all_of)
     reason = next((saying.reason for saying in distinct if saying.reason is not None), None)
     stretches = sorted(
@@ -717,14 +720,14 @@ def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
 
 
 def _meet(end: EndPoint, start: EndPoint) -> bool:
-    """Whether nothing lies between `end` and `start`, to the precision of their enclosures."""
+    """Whether no value lies between `end` and `start`, to the precision of their enclosures."""
     if end.high is None or end.high > start.low:
         return True
     return end.high == start.low and not (end.exact and start.exact and not end.included and not start.included)
 
 
 def _earlier_start(one: EndPoint, other: EndPoint) -> EndPoint:
-    """The lesser of two starts; the first must not begin after the second."""
+    """The lesser of two starts of intervals; `one` must not begin after `other`."""
     assert one.high is not None
     assert other.high is not None
     if one.high < other.low or one.low == other.low == one.high:
@@ -733,7 +736,7 @@ def _earlier_start(one: EndPoint, other: EndPoint) -> EndPoint:
 
 
 def _later_end(one: EndPoint, other: EndPoint) -> EndPoint:
-    """The greater of two ends."""
+    """The greater of two ends of intervals."""
     if one.high is None or other.high is None:
         return one if one.high is None else other
     if one.high < other.low:

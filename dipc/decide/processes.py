@@ -1,4 +1,4 @@
-"""Executors with processes of this machine, started late, or with a Dask cluster that the user started."""
+"""Executors that use processes of this machine, or a Dask cluster that the user started."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STILLBORN = 3
 
 
 def serve(connection: Connection) -> None:
-    """Be a worker: perform tasks until the process at the other end of the pipe ends, and then end at once."""
+    """Perform the tasks that arrive on `connection`, until the process at its other end ends, and then end at once."""
     tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -57,7 +57,7 @@ def serve(connection: Connection) -> None:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A process with its pipe and its tasks; it works on the first task."""
+    """A process with its pipe and its tasks; the first task is being performed."""
 
     process: SpawnProcess
     connection: Connection
@@ -133,7 +133,7 @@ class Processes:
         return self._workers[-1]
 
     def _receive(self, worker: _Worker) -> list[Finished]:
-        """The results from a worker that has sent something, or has ended."""
+        """The results from `worker`, which has sent something or has ended."""
         try:
             message = worker.connection.recv()
         except (EOFError, OSError):
@@ -163,7 +163,7 @@ class Processes:
 
 @contextlib.contextmanager
 def _sigint_blocked() -> Iterator[None]:
-    """Start processes in the block so that they never receive Ctrl-C; the parent decides what happens then."""
+    """Block Ctrl-C for processes started in the block; only the parent process handles it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -201,9 +201,9 @@ WORTH = 0.5
 
 
 class LateProcesses:
-    """An executor that performs tasks in turn for `worth` seconds, and then in up to `most` processes.
+    """An executor that performs tasks in turn for `worth` seconds, and then starts up to `most` processes.
 
-    The processes are started on time even during a longer task of this process, which it finishes.
+    The processes start on time even while this process performs a longer task, which it finishes.
     """
 
     attempts = Processes.attempts
@@ -253,7 +253,7 @@ class LateProcesses:
 
     @contextlib.contextmanager
     def _others_begin_in(self, seconds: float) -> Iterator[None]:
-        """Start the other processes after `seconds`, while the block runs; the block must not touch this object."""
+        """Start the other processes after `seconds` while the block runs; the block must not touch this executor."""
         timer = threading.Timer(seconds, self._begin_or_tell)
         timer.daemon = True
         timer.start()
@@ -285,10 +285,10 @@ _LOOK = 1.0
 
 
 class Cluster:
-    """An executor with the workers of the Dask scheduler at `address`.
+    """An executor that uses the workers of the Dask scheduler at `address`.
 
-    The scheduler gives a task whose worker died to another worker. A task that kills too many workers (the scheduler's
-    `allowed-failures`) comes back as lost.
+    If a worker dies, the scheduler gives its task to another worker. A task that kills too many workers (more than the
+    scheduler's `allowed-failures`) comes back as lost.
     """
 
     attempts = 1
@@ -296,9 +296,8 @@ class Cluster:
     def __init__(self, address: str, *, connect: float = CONNECT, patience: float = PATIENCE) -> None:
         """Connect to the scheduler within `connect` seconds.
 
-        `patience` is how long to wait for a worker where none is left.
-
-        Raises DiagnosticError where Dask is not installed, or the scheduler is not reached.
+        If no worker is left, the executor waits `patience` seconds for one. Raises DiagnosticError if Dask is not
+        installed, or the scheduler is not reached.
         """
         try:
             import distributed as imported
@@ -348,7 +347,7 @@ class Cluster:
             self._client.close()
 
     def _look(self) -> None:
-        """Count the workers, at most once in _LOOK seconds."""
+        """Count the cluster's workers, at most once in _LOOK seconds."""
         now = monotonic()
         if now - self._looked < _LOOK:
             return
@@ -375,9 +374,9 @@ class Cluster:
 
 
 def _client(distributed: Any, address: str, connect: float) -> Any:
-    """A connected client that only `close` closes, never the garbage collector.
+    """A client connected to the scheduler; only `close` closes the connection, never the garbage collector.
 
-    The garbage collector may run while the next client holds the lock that closing needs.
+    The garbage collector may run while another client holds the lock that closing needs.
     """
 
     class Closed(distributed.Client):  # type: ignore[misc]
@@ -390,7 +389,7 @@ def _client(distributed: Any, address: str, connect: float) -> Any:
                 raise
 
         def __del__(self) -> None:
-            """Leave the connection to `close`."""
+            """Do not close the connection: `close` does."""
 
     return Closed()
 

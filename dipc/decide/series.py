@@ -1,4 +1,4 @@
-"""Decisions about bounds whose closed form is too long: by Taylor polynomials in ball arithmetic."""
+"""Decide bounds whose closed form is too long, by Taylor polynomials in ball arithmetic."""
 
 from __future__ import annotations
 
@@ -77,8 +77,9 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> Decision:
     """Decide whether the bound is at least 1 - beta on the intervals, without its closed form.
 
-    ACCURATE only with a proof for every eps of the intervals, INACCURATE only with an eps of them at which it is
-    refuted. Else UNDECIDED: the reason says where the sign is not known, and is empty where this method does not apply.
+    ACCURATE comes only with a proof for every eps of the intervals, INACCURATE only with an eps in them that refutes
+    the inequality. Otherwise the decision is UNDECIDED: its reason says near which eps the sign is not known, and is
+    empty if the method does not apply.
     """
     try:
         return SeriesDecision(
@@ -90,12 +91,15 @@ def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limi
 
 
 def too_long(undecided: Undecided, tried: Decision) -> Decision:
-    """The decision for a closed form past a limit, after an attempt without it."""
+    """The decision UNDECIDED for a closed form past a limit, with the reasons of `undecided` and `tried`.
+
+    `tried` is the decision of an attempt without the closed form.
+    """
     return Decision.undecided(f"{undecided.reason}, and {tried.reason}" if tried.reason else undecided.reason)
 
 
 class _Refuted(Exception):
-    """The claim fails at the counterexample."""
+    """Raised when a counterexample to the claim is found."""
 
     def __init__(self, example: Counterexample) -> None:
         super().__init__()
@@ -103,7 +107,7 @@ class _Refuted(Exception):
 
 
 class SignNotFound(Exception):
-    """Raised if no sign is found near `eps`, or, if `is_beyond`, for any greater eps."""
+    """Raised if no sign of the slack is found near `eps`, or, if `is_beyond`, for any greater eps."""
 
     def __init__(self, eps: Fraction, *, is_beyond: bool = False) -> None:
         super().__init__()
@@ -113,7 +117,7 @@ class SignNotFound(Exception):
 
 @dataclass
 class SeriesDecision:
-    """The decision of one obligation by Taylor series on cells."""
+    """A decision of one obligation by Taylor series on cells; the slack is bound - 1 + beta."""
 
     obligation: Obligation
     unexpanded: UnexpandedBound
@@ -122,7 +126,7 @@ class SeriesDecision:
     cells: int = 0
 
     def decide(self) -> Decision:
-        """The decision. Raises Undecided where there is no such series."""
+        """Decide the obligation. Raises Undecided if the bound has no Taylor series."""
         slack = self.normal_slack()
         if slack is not None and slack.is_zero:
             return Decision(Verdict.ACCURATE)  # with equality
@@ -152,7 +156,7 @@ class SeriesDecision:
         return Decision(Verdict.ACCURATE)
 
     def _touching(self, eps: Fraction) -> str:
-        """The words that both sides seem to be equal near `eps`, or the empty text."""
+        """A clause for a reason: probability and 1 - beta seem to be equal near `eps`. Empty if they do not."""
         point = eps or min(_SAMPLES)
         numerator, denominator = self.plain_beta.fraction_at(point)
         below, above = (poly.enclosure(point, DIGITS) for poly in (numerator, denominator))
@@ -166,9 +170,9 @@ class SeriesDecision:
         return ""
 
     def _look_at(self, eps: Fraction, digits: int = DIGITS) -> bool:
-        """Whether numbers of `digits` digits show that the claim holds at `eps`.
+        """Whether enclosures of `digits` digits show that the claim holds at `eps`.
 
-        False if the claim is not about this eps. Raises _Refuted where it fails.
+        False if `eps` is in no interval of the claim. Raises _Refuted if the claim fails at `eps`.
         """
         if not _is_in(eps, self.obligation.intervals):
             return False
@@ -186,7 +190,7 @@ class SeriesDecision:
 
     @cached_property
     def normal(self) -> NormalSum | None:
-        """The part of beta with functions of the normal distribution; None without."""
+        """The part of beta with functions of the normal distribution; None if beta has no such part."""
         beta = self.obligation.beta
         return NormalSum(ExpPoly.ZERO, beta.sum.terms) if isinstance(beta, NormalBeta) else None
 
@@ -207,7 +211,7 @@ class SeriesDecision:
         return PiecewiseForm(self.obligation.beta.sum.plain + below)
 
     def is_number(self) -> bool:
-        """Whether bound and beta are visibly the same for every eps."""
+        """Whether neither the bound nor beta depends on eps, as far as their expressions show."""
         beta, shares = self.obligation.beta, self.obligation.bound.shares
         if isinstance(beta, NormalBeta):
             plain = beta.sum.is_number
@@ -220,7 +224,7 @@ class SeriesDecision:
     def normal_slack(self) -> NormalSum | None:
         """The slack bound - 1 + beta, times a positive denominator of beta, as a sum of normal functions.
 
-        None if it is not one.
+        None if the slack is not a sum of normal functions.
         """
         beta = self.obligation.beta
         below = ExpPoly.ONE
@@ -245,10 +249,10 @@ class SeriesDecision:
         )
 
     def _tail_bound(self) -> NormalSum | None:
-        """A lower bound of bound - 1 + beta from tails; None for other events.
+        """A lower bound of the slack from tails, for an event of normal noises; None for other events.
 
-        An event of normal noises, continuous or discrete, whose slacks are all positive fails at most with the tails of
-        its half-spaces.
+        An event of normal noises, continuous or discrete, whose half-spaces all have a positive slack fails with at
+        most the probability of the tails of its half-spaces.
         """
         beta = self.obligation.beta
         bound = self.obligation.bound
@@ -269,7 +273,10 @@ class SeriesDecision:
         return total
 
     def _next_to_ends(self, interval: Interval, slack: NormalSum | None) -> Interval | None:
-        """The part of an interval that normal sums leave undecided; None for nothing."""
+        """The part of `interval` where sums of normal functions do not prove the claim.
+
+        None if there is no such part.
+        """
         if slack is not None and slack.is_number and slack.enclosure(_ONE, 4 * DIGITS)[0] > 0:
             return None
         if not interval.lower and slack is not None:
@@ -290,7 +297,7 @@ class SeriesDecision:
     # --- the ends -------------------------------------------------------------------------------------
 
     def _open_intervals(self, whole: Interval, slack: NormalSum | None) -> list[Interval]:
-        """The parts of an interval that short lower bounds of the bound leave undecided."""
+        """The parts of `whole` on which short lower bounds of the bound do not prove the claim."""
         interval = self._next_to_ends(whole, slack)
         if interval is None:
             return []
@@ -304,7 +311,7 @@ class SeriesDecision:
         return open_on
 
     def _far_out(self, interval: Interval) -> Iterator[Interval]:
-        """The parts that bounds for large eps leave undecided."""
+        """Yield the parts of `interval` on which lower bounds for large eps do not prove the claim."""
         if interval.upper is not None:
             yield interval
         elif all(
@@ -327,7 +334,7 @@ class SeriesDecision:
             yield interval
 
     def _failing(self, form: ClosedForm, interval: Interval, *, near_zero: bool = False) -> Iterator[Interval]:
-        """Intervals that contain all eps at which the form is less than 1 - beta."""
+        """Yield intervals that contain all eps of `interval` at which `form` is less than 1 - beta."""
         try:
             decision = decide(form, self._least_beta(near_zero=near_zero), [interval], self.limits)
         except Undecided:
@@ -340,18 +347,18 @@ class SeriesDecision:
             yield Interval(low, high, low > 0, high is not None)
 
     def _events(self) -> tuple[Event, ...]:
-        """The events whose joint probability is the bound. Raises OutsideFragment for other bounds."""
+        """The events whose joint probability is the bound. Raises OutsideFragment if the bound is not of this form."""
         match self.obligation.bound:
             case Bound(shares=(share,), constant=constant) if share.weight is None and not constant:
                 return share.conjunctions
         raise OutsideFragment("near 0 and infinity, bounds are known only for a single product of probabilities")
 
     def from_start_on(self, start: Fraction) -> ClosedForm:
-        """A closed form that is a lower bound of the bound from `start` on, and near it for large eps.
+        """A lower bound of the bound in closed form, valid from `start` on, and close for large eps.
 
-        An event whose slacks are all positive fails at most with the tails of its half-spaces. Another event is left
-        out, unless it counts against the claim: then one half-space with a negative slack bounds it. Raises Undecided
-        where a weight depends on eps.
+        An event whose half-spaces all have a positive slack fails with at most the probability of their tails. Another
+        event is left out, unless it counts against the claim: then one half-space with a negative slack bounds it.
+        Raises Undecided if a weight depends on eps.
         """
         least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
         for share in self.obligation.bound.shares:
@@ -374,13 +381,13 @@ class SeriesDecision:
         return ClosedForm(total(least))
 
     def _number(self, share: Share, weight: Fraction) -> Closed:
-        """A lower bound of weight times the probability of events that does not depend on eps."""
+        """A lower bound of `weight` times the probability of the share's events, which must not depend on eps."""
         bound = Bound((Share(None, share.events),))
         ends = UnexpandedBound.from_bound(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
         return ExpPoly.constant(weight * (max(_ZERO, ends[0]) if weight > 0 else min(_ONE, ends[1])))
 
     def _weight(self, share: Share) -> Fraction:
-        """The weight of a share, which must not depend on eps. Raises Undecided."""
+        """The weight of `share` as a number. Raises Undecided if the weight depends on eps."""
         if share.weight is None:
             return _ONE
         if not isinstance(share.weight, ExpPoly) or any(
@@ -390,7 +397,7 @@ class SeriesDecision:
         return sum((c for _, _, c in share.weight.terms()), _ZERO)
 
     def next_to_infinity(self) -> ClosedForm:
-        """A closed form that is a lower bound of the bound, and near it for large eps."""
+        """A lower bound of the bound in closed form, close for large eps."""
         alike: dict[object, list[tuple[Fraction, bool, Event, Halfspace]]] = {}
         tails: list[tuple[Fraction, Fraction]] = []
         for event in self._events():
@@ -408,7 +415,7 @@ class SeriesDecision:
         return ClosedForm(1 - total(missed))
 
     def _missed(self, event: Event, item: Halfspace) -> Closed:
-        """The probability that the half-space fails, or an upper bound where that is too long."""
+        """The closed form of the probability that `item` fails, or of an upper bound where that is too long."""
         try:
             return 1 - self.bounds.measurer.measure(Event(event.noises, (item,)))
         except LimitReached:
@@ -416,7 +423,7 @@ class SeriesDecision:
             return ExpPoly.term(weight, 0, -exponent)
 
     def next_to_zero(self) -> ClosedForm:
-        """A closed form that is a lower bound of the bound, and near it for small eps."""
+        """A lower bound of the bound in closed form, close for small eps."""
         least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
         slope = _ZERO
         for share in self.obligation.bound.shares:
@@ -441,8 +448,10 @@ class SeriesDecision:
     def _symmetric(self, share: Share, *, least: bool) -> Closed | None:
         """A lower (`least`) or upper bound of a share with one half-space of one symmetric integer noise N.
 
-        Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 - Pr[|N| <= m - 1])/2 for m >= 1. None for other shares,
-        and where no bound of these masses is known.
+        None for others.
+
+        Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 - Pr[|N| <= m - 1])/2 for m >= 1. None also if the law
+        states no bounds of Pr[|N| <= k].
         """
         match share.events:
             case (Event(constraints=(Halfspace(coefficients=((place, c),)) as item,)) as event,):
@@ -460,7 +469,10 @@ class SeriesDecision:
         return (1 + mass) * Fraction(1, 2) if first <= 0 else (1 - mass) * Fraction(1, 2)
 
     def _at_every_eps(self, event: Event, *, least: bool) -> Closed:
-        """The probability of an event that does not depend on eps, or a lower (`least`) or upper bound of it."""
+        """The probability of `event` if it does not depend on eps, else a bound of it for every eps.
+
+        It is a lower bound if `least`, else an upper bound.
+        """
         try:
             # A number with many terms is enclosed instead.
             return self.bounds.measurer.brief.measure(event)
@@ -474,7 +486,7 @@ class SeriesDecision:
     # --- cells ----------------------------------------------------------------------------------------
 
     def _follow(self, interval: Interval, beta: FormCell) -> None:
-        """Prove the claim on a part where beta is a quotient. Raises _Refuted, SignNotFound."""
+        """Prove the claim on `interval`, where `beta` is one quotient. Raises _Refuted, SignNotFound."""
         if not interval.lower or interval.upper is None:
             raise SignNotFound(interval.lower, is_beyond=interval.lower > 0)
         seen = [
@@ -492,7 +504,7 @@ class SeriesDecision:
             left = right
 
     def _cell(self, left: Fraction, right: Fraction, beta: FormCell, halvings: int) -> None:
-        """Prove that the slack is positive between the ends. Raises _Refuted, SignNotFound."""
+        """Prove that the slack is positive from `left` to `right`. Raises _Refuted, SignNotFound."""
         self.cells += 1
         center = (left + right) / 2
         radius = (right - left) / 2
@@ -516,7 +528,7 @@ class SeriesDecision:
         self._cell(center, right, beta, halvings - 1)
 
     def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_Part]:
-        """The parts of the cell, as multiples of its radius, where the slack was not shown to be positive."""
+        """The parts of a cell, as multiples of its radius, where the slack was not shown to be positive."""
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         bits = _FIRST_BITS + remainder + 4 * sum(product.noises for product in self.unexpanded.products)
         while bits <= _MOST_BITS:
@@ -536,13 +548,13 @@ class SeriesDecision:
         raise SignNotFound(center)
 
     def slack_series(self, center: Fraction, beta: FormCell) -> flint.arb_series:
-        """The Taylor series of (bound - 1 + beta)·denominator, which has the sign of the slack."""
+        """The Taylor series around `center` of the slack times beta's denominator; it has the sign of the slack."""
         below = series_of(beta.denominator, center)
         slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
         return slack if self.normal is None else slack + self.normal.series(center) * below
 
     def majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
-        """An upper bound of the absolute value of the slack on the disk."""
+        """An upper bound of the absolute value of `slack_series` on the disk around `center`."""
         bound = self.unexpanded.majorant(center) + 1
         if self.normal is not None:
             bound += self.normal.majorant(center, DISK * center)
@@ -552,8 +564,8 @@ class SeriesDecision:
 def samples(intervals: Sequence[Interval]) -> list[Fraction]:
     """Values in the intervals, simple ones first.
 
-    These are values of all sizes, and the simplest value in each part of an interval that is short or contains none of
-    them.
+    The values are of all sizes. An interval, or a part of one, that is short or contains none of them adds the simplest
+    value in each of its parts.
     """
     points: set[Fraction] = set()
     for interval in intervals:
@@ -576,7 +588,7 @@ def samples(intervals: Sequence[Interval]) -> list[Fraction]:
 
 
 def _is_zero_at(slack: NormalSum, interval: Interval) -> bool:
-    """Whether the interval is a single eps at which the slack is proved to be 0."""
+    """Whether `interval` is a single eps at which `slack` is proved to be 0."""
     return interval.is_point and slack.is_zero_at(interval.lower)
 
 
@@ -585,14 +597,14 @@ def _is_in(eps: Fraction, intervals: Sequence[Interval]) -> bool:
 
 
 def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
-    """The number of coefficients such that the remainder is small enough."""
+    """The number of Taylor coefficients after which the remainder is small enough."""
     wanted = (majorant * 2**remainder).log() / -flint.arb(to_fmpq(share)).log()
     return max(2, ceil(float(wanted.upper())) + 1)
 
 
 @frozen
 class _Part:
-    """The part from place - reach to place + reach; `negative` if the slack is negative in the middle."""
+    """The part of a cell from place - reach to place + reach; `negative` if the slack is negative in the middle."""
 
     place: Fraction
     reach: Fraction
@@ -600,9 +612,9 @@ class _Part:
 
 
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
-    """The parts of `piece` on which the polynomial was not shown to exceed `rest`.
+    """Yield the parts of `piece` on which `polynomial` was not shown to exceed `rest`.
 
-    The polynomial is given as a function of the place in the piece, from -1 to 1.
+    The polynomial is a function of the place in the piece, from -1 to 1.
     """
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:
@@ -618,17 +630,20 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, hal
 
 
 def _slack(event: Event, item: Halfspace) -> Fraction:
-    """The value of the half-space's form where each noise has its mean."""
+    """The slack of the half-space `item`: its form where each noise has its mean."""
     return item.constant + sum((c * event.noises[noise].mean for noise, c in item.coefficients), _ZERO)
 
 
 def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
-    """A key of the law of c·N, for the centered noise N."""
+    """A key for the law of c·N, where N is the centered noise; equal keys have equal laws."""
     return noise.law.identity, abs(c) if noise.law.symmetric else c, noise.rate
 
 
 def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
-    """An exponent q and a weight w such that a half-space of one noise fails with probability at most w·e^{-q·eps}."""
+    """An exponent q and a weight w for the half-space `item` over one noise.
+
+    The half-space fails with probability at most w·e^{-q·eps}.
+    """
     ((i, c),) = item.coefficients
     noise = event.noises[i]
     reach = _slack(event, item) / abs(c)
@@ -638,9 +653,9 @@ def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
 
 
 def _tail_loss(event: Event, item: Halfspace) -> NormalSum | None:
-    """An upper bound of the failure probability, negated, as a sum of normal functions; None for other noises.
+    """Minus an upper bound of the probability that `item` fails, as a sum of normal functions; None for other noises.
 
-    For normal noises it is exact: the probability of the half-space minus 1. For discrete ones it is a bound.
+    For normal noises the bound is exact, for discrete normal noises it is not.
     """
     if all(event.noises[i].law.whole for i, _ in item.coefficients):
         tail = _squared_tail(event, item)
@@ -663,7 +678,7 @@ def _tail_loss(event: Event, item: Halfspace) -> NormalSum | None:
 
 
 def _room(event: Event, item: Halfspace) -> Fraction:
-    """The least total deviation of noises from their means with which the half-space fails."""
+    """The least total deviation of the noises from their means with which the half-space `item` fails."""
     slack = _slack(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
     if not noises or not all(noise.law.whole for noise, _ in noises):
@@ -674,13 +689,11 @@ def _room(event: Event, item: Halfspace) -> Fraction:
 
 
 def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | None:
-    """A rate r and a weight w such that the half-space fails with probability at most w·e^{-r·eps²}.
+    """A rate r > 0 and a weight w for the half-space `item`, or None without such a rate.
 
-    None without r > 0.
-
-    Over normal noises, with the standard deviation S/eps of its form and its slack s >= 0, that probability is
-    Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other subgaussian noises it is at most e^{-(s·eps/S)²/2}
-    (Chernoff).
+    The half-space fails with probability at most w·e^{-r·eps²}. Over normal noises, with the standard deviation S/eps
+    of its form and its slack s >= 0, that probability is Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other
+    subgaussian noises it is at most e^{-(s·eps/S)²/2} (Chernoff).
     """
     slack = _room(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
@@ -691,9 +704,10 @@ def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | 
 
 
 def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, Fraction]:
-    """An exponent q and a weight w that bound the failure of the half-space by w·e^{-q·eps} from `start` on.
+    """An exponent q and a weight w for the half-space `item`.
 
-    If q is 0 there is no bound, and if w is 0 the half-space never fails.
+    From `start` on, the half-space fails with probability at most w·e^{-q·eps}. q is 0 if no bound is known, and w is 0
+    if the half-space never fails.
     """
     slack = _room(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
@@ -723,15 +737,15 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
 
 
 def _opposite(item: Halfspace) -> Halfspace:
-    """The half-space that holds where this one fails, and on the boundary."""
+    """The closed complement of the half-space `item`."""
     return Halfspace(tuple((noise, -c) for noise, c in item.coefficients), -item.constant, False)
 
 
 def _coarse(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """Exponents and weights of a sum that is at least as large, with few different exponents.
+    """Exponents and weights with few different exponents, whose sum of w·e^{-q·eps} is at least that of `tails`.
 
-    The exponents are multiples of a part of the least one. Many exponents with different denominators would give a
-    polynomial of an enormous degree.
+    The exponents are multiples of a fraction of the least exponent. Many exponents with different denominators would
+    give a polynomial of an enormous degree.
     """
     if len({q for q, _ in tails}) <= _FEW_TAILS:
         return list(tails)
@@ -740,7 +754,7 @@ def _coarse(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, 
 
 
 def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
-    """A bound of the rate at which the probability of a half-space decreases (`falls`) or increases with eps."""
+    """An upper bound of the rate at which the probability of `item` decreases (`falls`) or increases with eps."""
     if not item.coefficients:
         return _ZERO
     noises = [(event.noises[i], abs(c)) for i, c in item.coefficients]

@@ -1,6 +1,6 @@
-"""Obligations decided by an executor, each different one once, together with those that have the same bound.
+"""Decide obligations by an executor, each different one once, together with obligations that have the same bound.
 
-Earlier decisions are in a file: an SQLite database from the hash of a question to its answer, as text.
+A cache file keeps earlier decisions: an SQLite database from the hash of a question to its answer, as text.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ _MOST_PARAMETERS = 500
 
 
 def question_key(context: str, question: str) -> bytes:
-    """The hash of a question in its context."""
+    """The hash of `question` in `context`, the key of its answer in the cache."""
     return hashlib.sha256(f"{context}\0{question}".encode()).digest()
 
 
 class Cache:
-    """A cache file, created if it does not exist.
+    """A file of answers, an SQLite database, which is created if it does not exist.
 
     Raises DiagnosticError (E1302-E1306) for a file that cannot be used.
     """
 
     def __init__(self, path: str | os.PathLike[str], engine: str, patience: float = PATIENCE) -> None:
-        """Open the file; `engine` is the fingerprint of the only engine whose answers may be in it."""
+        """Open the file at `path`; `engine` is the fingerprint of the only engine whose answers may be in it."""
         self.name = os.fspath(path)
         if not _may_be_file(Path(self.name)):
             raise DiagnosticError(self._no_file())
@@ -84,13 +84,13 @@ class Cache:
         self.close()
 
     def close(self) -> None:
-        """Close the file; other processes may use it at any time."""
+        """Close the file for this process; other processes may use it at any time."""
         if self._database is not None:
             self._database.close()
             self._database = None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """The undamaged answers in the file."""
+        """The undamaged answers in the file for these keys."""
         result: dict[bytes, str] = {}
         database = self._open
         with self._explained():
@@ -104,7 +104,7 @@ class Cache:
         return result
 
     def put(self, answers: Mapping[bytes, str]) -> None:
-        """Store these answers: all of them, or, on failure, none."""
+        """Store all of these answers, or, on failure, none."""
         rows = [
             (key, text, _checksum(key, text))
             for key, text in ((key, text.encode("utf-8")) for key, text in answers.items())
@@ -153,7 +153,7 @@ class Cache:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn SQLite's errors in the block into diagnostics, and close the file."""
+        """Turn SQLite's errors in the block into diagnostics, and close the file when one occurs."""
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged file may contain invalid text
@@ -218,7 +218,7 @@ def _transaction(database: sqlite3.Connection, kind: str = "IMMEDIATE") -> Itera
 
 
 def _may_be_file(path: Path) -> bool:
-    """Whether a file of this name exists or could exist."""
+    """Whether `path` is a file or could be created as one."""
     try:
         path.lstat()
     except FileNotFoundError:
@@ -250,7 +250,7 @@ Json = None | bool | int | str | list["Json"]
 
 
 class Unreadable(ValueError):
-    """A text that these functions did not write."""
+    """Raised for a text that the functions of this module did not write."""
 
 
 # --- numbers and closed forms ----------------------------------------------------------------------
@@ -278,9 +278,9 @@ def closed_text(value: Closed) -> str:
 
 
 def read_closed(text: str) -> Closed:
-    """The function that `closed_text` wrote. Raises Unreadable.
+    """The closed form that `closed_text` wrote. Raises Unreadable.
 
-    Its denominator is assumed to be positive, as it was when it was written.
+    The denominator is assumed to be positive, as it was when it was written.
     """
     numerator, bar, denominator = text.partition("|")
     if not bar:
@@ -292,7 +292,7 @@ def read_closed(text: str) -> Closed:
 
 
 def _terms_text(value: ExpPoly) -> str:
-    """The least unit n, and the terms k, j, c of Σ c·eps^k·e^{(j/n)·eps} by k and j."""
+    """The text of Σ c·eps^k·e^{(j/n)·eps}: the least unit n, then k, j and c of each term, ordered by k and j."""
     unit, terms = value.integer_terms()
     common = gcd(unit, *(j for _, j, _ in terms))
     words = [f"{unit // common:x}"]
@@ -304,12 +304,12 @@ def _terms_text(value: ExpPoly) -> str:
 
 
 def form_text(form: Closed | None, reason: str | None) -> str:
-    """The text of a bound's closed form, or of the reason why it has none."""
+    """The text of `form`, a bound's closed form, or of `reason` if it has none."""
     return json.dumps([None if form is None else closed_text(form), reason])
 
 
 def read_form(text: str) -> Closed | str:
-    """The value that `form_text` wrote. Raises Unreadable."""
+    """The closed form, or the reason, that `form_text` wrote. Raises Unreadable."""
     try:
         form, reason = json.loads(text)
         result = read_closed(form) if reason is None else reason
@@ -345,7 +345,7 @@ def _read_terms(text: str) -> ExpPoly:
 
 
 def bound_text(bound: Bound) -> str:
-    """A text that no other bound has."""
+    """A text that identifies the bound: different bounds have different texts."""
     return ";".join([rational_text(bound.constant), *map(_share_text, bound.shares)])
 
 
@@ -369,7 +369,7 @@ def _halfspace_text(item: Halfspace) -> str:
 
 
 def beta_text(beta: BetaForm) -> str:
-    """A text that no other beta has."""
+    """A text that identifies the beta: different betas have different texts."""
     return f"~{beta}" if beta.closed is None else closed_text(beta.closed.value)
 
 
@@ -377,7 +377,7 @@ def beta_text(beta: BetaForm) -> str:
 
 
 def decision_text(decision: Decision) -> str:
-    """The text of the verdict with its counterexample, failing intervals and reason, without the bound."""
+    """The text of a decision: verdict, counterexample, failing intervals and reason, without the bound."""
     fields = decision.verdict, decision.counterexample, decision.failing, decision.reason
     return json.dumps(_plain(fields), separators=(",", ":"))
 
@@ -411,7 +411,7 @@ _SAID = tuple[Verdict, Counterexample | None, tuple[FailureInterval, ...], str |
 
 
 def _plain(value: object) -> Json:
-    """The value for JSON: rationals as texts, and objects as lists of their fields."""
+    """The `value` in the types of JSON: rationals as texts, objects as lists of their fields."""
     match value:
         case Fraction():
             return rational_text(value)
@@ -425,10 +425,7 @@ def _plain(value: object) -> Json:
 
 
 def _read(kind: Any, data: Any) -> Any:
-    """The value of this type that `_plain` wrote.
-
-    A text that it did not write is noticed here, or when the value is written again.
-    """
+    """The value of the type `kind` that `_plain` turned into `data`. Raises Unreadable for most other data."""
     match get_origin(kind), get_args(kind):
         case types.UnionType, (some, _):
             return None if data is None else _read(some, data)
@@ -442,7 +439,7 @@ def _read(kind: Any, data: Any) -> Any:
 
 
 def _shows_it(counterexample: Counterexample | None) -> bool:
-    """Whether the enclosures show that the claim fails."""
+    """Whether there is a counterexample, and its enclosures show that the claim fails."""
     if counterexample is None:
         return False
     (low, high), (least, most) = counterexample.probability, counterexample.required
@@ -467,8 +464,8 @@ _T = TypeVar("_T")
 class Memory:
     """The answers in a cache: closed forms of bounds, and decisions on obligations.
 
-    Closed forms are stored by the limits of measuring, decisions by the limits of signs and the digits. An unreadable
-    answer is ignored.
+    The keys of closed forms contain the limits of measuring; the keys of decisions the limits of signs and the digits.
+    An unreadable answer is ignored.
     """
 
     def __init__(self, cache: Cache, measure: Limits, sign: Limits, digits: int | None) -> None:
@@ -481,24 +478,24 @@ class Memory:
         self._proved = _digest("proved", repr(measure), repr(sign))
 
     def bound(self, bound: Bound, *, long: bool) -> Closed | str | None:
-        """The bound in closed form, the reason why it has none, or None where nothing is known.
+        """The bound in closed form, the reason why it has none, or None if the cache does not have it.
 
-        A form that took more than a moment to be measured is looked up with `long` only.
+        A form that took more than a moment to measure is returned only with `long`.
         """
         result = self._read(self._bound_key(bound, long=False), read_form)
         return self._read(self._bound_key(bound, long=True), read_form) if result is None and long else result
 
     def unexpanded(self, obligation: Obligation) -> Decision | None:
-        """The decision on an obligation whose bound has no known closed form."""
+        """The decision in the cache on an obligation whose bound has no known closed form, or None."""
         return self._read(self._unexpanded_key(obligation), lambda text: read_decision(text, None))
 
     def proved(self, obligation: Obligation) -> Decision | None:
-        """The decision ACCURATE on an obligation, without the closed form of its bound; else None."""
+        """The decision in the cache if it is ACCURATE, without the closed form of the bound; else None."""
         result = self._read(self._proved_key(obligation), lambda text: read_decision(text, None))
         return result if result is not None and result.verdict is Verdict.ACCURATE else None
 
     def decision(self, form: ClosedForm, obligation: Obligation) -> Decision | None:
-        """The decision on an obligation whose bound is `form`."""
+        """The decision in the cache on an obligation whose bound is `form`, or None."""
         return self._read(self._obligation_key(form, obligation), lambda text: read_decision(text, form))
 
     def _read(self, key: bytes, read: Callable[[str], _T]) -> _T | None:
@@ -512,7 +509,7 @@ class Memory:
             return None
 
     def close(self) -> None:
-        """Warn about answers that could not be read."""
+        """Warn if answers could not be read, and close the cache."""
         if self._malformed:
             answers = "1 answer" if self._malformed == 1 else f"{self._malformed} answers"
             name = self._cache.name
@@ -520,7 +517,7 @@ class Memory:
             warnings.warn(DipcWarning(message), stacklevel=1)
 
     def keep(self, answers: Sequence[tuple[Question, Decision]]) -> None:
-        """Store the answers to these questions."""
+        """Store each question's decision in the cache."""
         kept: dict[bytes, str] = {}
         for question, decision in answers:
             form = decision.bound
@@ -549,7 +546,7 @@ class Memory:
 
 
 def _claim_text(obligation: Obligation) -> str:
-    """The text of the claim about the bound."""
+    """The text of what the obligation claims about its bound: beta and the intervals."""
     return f"{beta_text(obligation.beta)};{','.join(map(str, obligation.intervals))}"
 
 
@@ -567,9 +564,9 @@ _LEAST_SECONDS, _SECONDS = 0.05, 1.0
 
 
 class SharedEngine(Engine):
-    """An engine that decides with an executor, and with a cache if there is one.
+    """An engine that decides with an executor, and with a cache if it is given one.
 
-    The cache has no proofs, so with `keep_proofs` it only saves measuring.
+    The cache has no proofs, so with `keep_proofs` it only saves the time of measuring.
     """
 
     def __init__(
@@ -614,7 +611,7 @@ class SharedEngine(Engine):
         return super().spent + self._elsewhere
 
     def wait(self) -> None:
-        """Wait for an answer. Raises DiagnosticError where the executor or the cache cannot continue."""
+        """Wait for an answer. Raises DiagnosticError if the executor or the cache cannot continue."""
         if self._send():
             return
         assert self._out, "something waits for nothing"
@@ -637,7 +634,7 @@ class SharedEngine(Engine):
     # --- what is sent ------------------------------------------------------------------------------
 
     def _send(self) -> bool:
-        """Keep all slots busy. Return whether the cache decided something meanwhile."""
+        """Send questions until all slots are busy. Return whether the cache decided a question meanwhile."""
         result = False
         while not result and len(self._out) < self._executor.slots:
             taken = self._next_batch()
@@ -655,7 +652,10 @@ class SharedEngine(Engine):
         return result
 
     def _next_batch(self) -> Sequence[Pending]:
-        """The next questions to send: large parts of many, small parts of few, so that all end nearly together."""
+        """The next questions to send as one task.
+
+        A batch is large while many questions are left and small in the end, so that all workers end nearly together.
+        """
         if self._alone:
             return [self._alone.popleft()]
         size = min(max(self._least, self._count // (4 * self._executor.slots)), self._batch)
@@ -666,14 +666,14 @@ class SharedEngine(Engine):
         return batch
 
     def _shortened(self, question: Question) -> Question:
-        """The question with its bound as the closed form, where that is known."""
+        """The question with the closed form of its bound in place of the bound, if the form is known."""
         if isinstance(question, Bound):
             return question
         form = self._known_form(question)
         return question if form is None else replace(question, bound=Bound((Share(form.value, ()),)))
 
     def _is_answered(self, pending: Pending) -> bool:
-        """Whether the answer is known, also from the cache, or will come with a question about the same function."""
+        """Whether the answer to a question is known, also from the cache, or will come with an equivalent question."""
         question = pending.question
         if isinstance(question, Obligation) and self._memory is not None and not (self.forms or self.keep_proofs):
             proved = self._memory.proved(question)
@@ -699,7 +699,10 @@ class SharedEngine(Engine):
         return known is not None
 
     def _form(self, pending: Pending) -> ClosedForm | None:
-        """The bound in closed form where that is known; a question whose bound is known to have none is settled."""
+        """The closed form of the question's bound, if it is known.
+
+        A question whose bound is known to have no closed form is settled.
+        """
         question = pending.question
         bound = _bound(question)
         form = self._known_form(question)
@@ -721,9 +724,9 @@ class SharedEngine(Engine):
         return self._long_forms.get(bound) if form is None and self._wants_form(question) else form
 
     def _wants_form(self, question: Question) -> bool:
-        """Whether the closed form is needed, however long it takes.
+        """Whether `question` needs the closed form, however long that takes.
 
-        Otherwise a decision would depend on other questions.
+        Without the form, its decision would depend on which other questions were asked.
         """
         return self.keep_proofs or isinstance(question, Bound)
 
@@ -759,12 +762,12 @@ class SharedEngine(Engine):
             pending.settle(self._decision(pending.question) if decision is None else decision)
 
     def _release(self, bound: Bound) -> None:
-        """Queue the questions that waited for a bound which is no longer being measured."""
+        """Queue the questions that waited for `bound`, which is no longer being measured."""
         for held in self._held.pop(bound, ()):
             self._line_up(held)
 
     def _unique(self, decision: Decision, form: ClosedForm, pending: Pending) -> Decision:
-        """The one object for the decision on this function."""
+        """The one object for the decision on `pending`, shared by all questions about the same function `form`."""
         question = pending.question
         if isinstance(question, Bound):
             return decision
@@ -772,7 +775,7 @@ class SharedEngine(Engine):
         return decision if first.decision is None else first.decision
 
     def _retry(self, sent: tuple[Pending, ...], why: str) -> None:
-        """Ask again, each question alone; a question that keeps losing its worker is given up."""
+        """Ask each of the `sent` questions again, alone; a question that keeps losing its worker is given up."""
         for pending in sent:
             if len(sent) == 1:
                 self._lost[pending] = self._lost.get(pending, 0) + 1

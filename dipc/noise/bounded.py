@@ -13,8 +13,9 @@ _ONE = Fraction(1)
 class Bounded(Law):
     """A law with the support [low, high].
 
-    A shift that moves the support has no finite cost: the density is 0 outside of [low, high]. The cost that the law
-    states counts only where x + t is in the support. The law of factor·N has other ends: the law does not scale.
+    A shift of the whole support has no finite cost, since the density is 0 outside of [low, high]. The cost that a
+    bounded law states holds where x and x + t are in the support. factor·N has another support, so the law does not
+    scale.
     """
 
     takes_ends = True

@@ -16,7 +16,7 @@ _ONE = Fraction(1)
 
 
 class DiscreteLaplace(Law):
-    """The law of `DLap(a*eps, mean)`."""
+    """The law of the discrete Laplace noise `DLap(a*eps, mean)`."""
 
     keyword = "DLap"
     name = "discrete Laplace"
@@ -28,22 +28,26 @@ class DiscreteLaplace(Law):
         return SideRates(rate, rate)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """The bound from the masses of all k >= 1, together z^k/(1 + z), and of all k >= 0, together 1/(1 + z)."""
+        """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps}, or Pr[N < -reach] unless `upward`.
+
+        With `strict` the bound holds for Pr[N >= reach] as well. With z = e^{-rate·eps}, the masses of all k >= 1 are
+        together z^k/(1 + z), and those of all k >= 0 are 1/(1 + z).
+        """
         return rate * (ceil(reach) if strict else floor(reach) + 1), _ONE
 
     def greatest_density(self, rate: Fraction) -> Fraction:
         return LAPLACE.greatest_density(rate)
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """Laplace noise at a distance below 1.
+        """Laplace noise with the same rate, and 1, a bound of the distance from which a coupling stays below.
 
-        The discrete law is the difference of the floors of two exponential variables, which is nearer than 1 to their
-        difference.
+        Discrete Laplace noise is the difference of the floors of two exponential variables, and differs by less than 1
+        from the difference of the variables.
         """
         return LAPLACE, _ONE
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """The bound of `dipc.measure.measure`, for disk² < 2/3."""
+        """A bound of the squared total variation at complex eps, for `disk`² < 2/3; see `dipc.measure.measure`."""
         assert disk**2 < Fraction(2, 3)
         return 1 / (1 - 3 * disk**2 / 2)
 
@@ -51,9 +55,9 @@ class DiscreteLaplace(Law):
         return rate
 
     def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        """Differences of two geometric draws.
+        """Draw `size` integers, each the difference of two geometric draws.
 
-        The integer part of an exponential draw with this rate is geometric: Pr[>= k] = e^{-rate·k}.
+        The integer part X of an exponential draw is geometric: Pr[X >= k] = e^{-rate·k}.
         """
         first, second = draws.exponential_pairs(size) / rate // 1
         return (first - second).astype("int64")

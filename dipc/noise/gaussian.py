@@ -18,7 +18,7 @@ _ROOT_LOW, _ROOT_HIGH = Fraction(25066, 10000), Fraction(25067, 10000)
 
 
 class Deviating(Law):
-    """A law with the standard deviation unit/(rate·eps), or unit/rate for every eps where it is `fixed`."""
+    """A law with the standard deviation unit/(rate·eps), or unit/rate for every eps if the law is `fixed`."""
 
     by_deviation = True
     #: For the discrete law E[e^{t·N}] = e^{t²s²/2}·Σ e^{-(k - t·s²)²/(2s²)} / Σ e^{-k²/(2s²)}, and such a sum over all
@@ -49,13 +49,13 @@ class Deviating(Law):
         return hash((self.keyword, self.unit, self.fixed))
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
-        """The law with the standard deviation `factor`, in multiples of 1/eps unless it is `fixed`, and its rate."""
+        """The law with the standard deviation `factor`/eps, or `factor` if `fixed`, and the rate that belongs to it."""
         outside, inside, rest = factor.split()
         return type(self)(Real.from_rational(inside).sqrt() * rest, fixed=fixed), 1 / outside
 
     @property
     def is_checked(self) -> bool:
-        """Whether the deviation is a product, as the checker requires."""
+        """Whether the checker knows the law, which requires that its unit is a product."""
         return self.unit.is_product
 
     def scale_text(self, rate: Fraction) -> str:
@@ -77,12 +77,12 @@ class Deviating(Law):
         return rate if self.fixed else rate * eps
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """Rationals that enclose the standard deviation, in multiples of 1/eps unless the law is fixed."""
+        """A lower and an upper bound of the standard deviation, in multiples of 1/eps unless the law is fixed."""
         low, high = self.unit.enclosure()
         return low / rate, high / rate
 
     def greatest_density(self, rate: Fraction) -> Fraction:
-        """The bound that follows from 1/√(2π) < 2/5."""
+        """An upper bound of the density of eps·N, from 1/√(2π) < 2/5."""
         if self.fixed:
             self._lacks("a density that scales with eps")
         return Fraction(2, 5) / self.deviation(rate)[0]
@@ -93,7 +93,7 @@ def _restore(law: type[Deviating], unit: Real, fixed: bool) -> Law:
 
 
 class Gaussian(Deviating):
-    """The law of `Gauss(s/eps, mean)` and `Gauss(s, mean)`."""
+    """The law of Gaussian noise, `Gauss(s/eps, mean)` or `Gauss(s, mean)` with the standard deviation s/eps or s."""
 
     keyword = "Gauss"
     name = "Gaussian"
@@ -121,9 +121,9 @@ class Gaussian(Deviating):
 
 
 class DiscreteGaussian(Deviating):
-    """The law of `DGauss(s/eps, mean)` and `DGauss(s, mean)`.
+    """The law of discrete Gaussian noise, `DGauss(s/eps, mean)` or `DGauss(s, mean)`.
 
-    The mass at an integer i is proportional to exp(-(i - mean)²/(2·deviation²)).
+    The mass at an integer i is proportional to exp(-(i - mean)²/(2·d²)) for the parameter d = s/eps or d = s.
     """
 
     keyword = "DGauss"
@@ -140,7 +140,7 @@ class DiscreteGaussian(Deviating):
         return self.unit
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """Normal noise N' with the same deviation s, at a distance below 3/2.
+        """Normal noise N' with the same deviation s, and 3/2: a coupling keeps the distance of N' and N below it.
 
         1. Let g(x) = e^{-x²/(2s²)}. The sum of all g(k) is between √(2π)·s (Poisson summation) and 1 + √(2π)·s.
         2. For m >= 1 the sum of g(k) over k >= m is at most ∫ g from m - 1 on, so Pr[N >= m] <= Pr[N' >= m - 1].
@@ -151,9 +151,10 @@ class DiscreteGaussian(Deviating):
         return Gaussian(self.unit, fixed=self.fixed), Fraction(3, 2)
 
     def central_mass(self, rate: Fraction, reach: int) -> tuple[Quotient, Quotient] | None:
-        """The bounds from the sum of all g(k) above, and from 1 - x <= e^-x <= 1.
+        """A lower and an upper bound of Pr[|N| <= reach], as functions of eps; None where the law is fixed.
 
-        Pr[N = 0] is between 1/(1 + √(2π)·s) and 1/(√(2π)·s), and Pr[N = k] is Pr[N = 0]·g(k).
+        Let s be the deviation and g(k) = e^{-k²/(2s²)}. Pr[N = 0] is between 1/(1 + √(2π)·s) and 1/(√(2π)·s), and Pr[N
+        = k] is Pr[N = 0]·g(k), where 1 - k²/(2s²) <= g(k) <= 1.
         """
         if self.fixed:
             return None
@@ -164,7 +165,7 @@ class DiscreteGaussian(Deviating):
         return at_least, Quotient.convert(eps * ((1 + 2 * reach) / (_ROOT_LOW * low)))
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """The square of the bound of `dipc.measure.summed`."""
+        """A bound of the squared total variation at complex eps, for `disk` <= 1/2; see `dipc.measure.summed`."""
         if disk > Fraction(1, 2):
             self._lacks("a bound on so large a disk")
         return Fraction(1) if self.fixed else Fraction(14, 5) ** 2

@@ -14,7 +14,7 @@ _ZERO, _HALF = Fraction(0), Fraction(1, 2)
 
 
 class Laplace(Law):
-    """The law of `Lap(a*eps, mean)`."""
+    """The law of Laplace noise, `Lap(a*eps, mean)`."""
 
     keyword = "Lap"
     name = "Laplace"
@@ -37,7 +37,7 @@ class Laplace(Law):
         return rate / 2
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """The bound from the total variation |eps|/Re eps, see `dipc.measure.measure`."""
+        """A bound of the squared total variation at complex eps, which is |eps|/Re eps; see `dipc.measure.measure`."""
         return 1 / (1 - disk**2)
 
     def shift_cost(self, rate: Fraction) -> Fraction:

@@ -31,15 +31,15 @@ ONE_TERM: Normalizer = ((0, Fraction(0), Fraction(1)),)
 
 
 class Missing(OutsideFragment):
-    """The law does not have a property; the reason names it."""
+    """Raised where a law does not have a property; the reason names the property."""
 
 
 @frozen
 class DensityPiece:
-    """A piece of the density of X = eps·N, on eps·[lower, upper].
+    """A piece of the density of X = eps·N, on the interval eps·[lower, upper].
 
-    There the density is the sum of c·X^n·e^{s·X} over the (c, n, s) of `terms`. An end that is None is infinite; each
-    term vanishes towards an infinite end.
+    On this interval the density is the sum of c·X^n·e^{s·X} over the (c, n, s) in `terms`. An end that is None is
+    infinite; each term vanishes towards an infinite end.
     """
 
     lower: Fraction | None
@@ -52,7 +52,7 @@ class SideRates:
     """Rates of a law whose density (or mass) decays exponentially on each side of 0.
 
     The density of N, or its mass at integers, is proportional to e^{left·eps·x} for x < 0 and to e^{-right·eps·x} for x
-    > 0. It is continuous at 0 where there are both sides. None means that there is no mass on that side.
+    > 0. The density is continuous at 0 if neither rate is None. A side without mass has the rate None.
     """
 
     left: Fraction | None
@@ -60,10 +60,10 @@ class SideRates:
 
 
 class Measure(Enum):
-    """The method for probabilities of events over noise of a law: closed forms, integrals, or sums over integers.
+    """The method that computes probabilities for a law's noise: closed forms, integrals, or sums over integers.
 
     Integrals (over normal densities) and sums give enclosures. An event over noises of several laws is measured by the
-    method that comes last here.
+    last of their methods in this list.
     """
 
     CLOSED_FORM = 0
@@ -97,7 +97,7 @@ class Draws(Protocol):
 
 
 class Law(ABC):
-    """A law of noise. A law without parameters has no state, so that all its instances are equal."""
+    """A law of noise. A law without parameters has no state, so all its instances are equal."""
 
     #: The word in a program, and the word in a sentence, where it stands before "noise".
     keyword: ClassVar[str]
@@ -184,11 +184,11 @@ class Law(ABC):
 
     @property
     def identity(self) -> str:
-        """A text that no other law has."""
+        """A text that identifies the law: different laws have different texts."""
         return self.keyword
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
-        """The law with the standard deviation `factor`, in multiples of 1/eps unless it is `fixed`, and its rate."""
+        """The law with the standard deviation `factor`/eps, or `factor` if `fixed`, and the rate that belongs to it."""
         self._lacks("a standard deviation as its parameter")
 
     def with_ends(self, low: Fraction, high: Fraction) -> Law:
@@ -196,7 +196,7 @@ class Law(ABC):
         self._lacks("ends as its parameters")
 
     def times(self, factor: Fraction) -> Law:
-        """The law that factor·N has with the rate of N over the factor, for factor > 0."""
+        """The law of factor·N, for `factor` > 0; its rate is the rate of N divided by `factor`."""
         if factor != 1 and not self.scales and not self.by_deviation:
             self._lacks("a known law of its multiples")
         return self
@@ -204,7 +204,7 @@ class Law(ABC):
     # --- measures -------------------------------------------------------------------------------------
 
     def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
-        """The pieces of the density of X times `normalizer`; outside of them the density is 0."""
+        """The pieces of a function that is `normalizer` times the density of X = eps·N, and 0 outside of them."""
         self._lacks("a density made of powers and exponentials")
 
     def normalizer(self, rate: Fraction) -> Normalizer:
@@ -212,13 +212,14 @@ class Law(ABC):
         return ONE_TERM
 
     def sides(self, rate: Fraction) -> SideRates:
-        """The rates of the exponential density on each side."""
+        """The rates at which the density (or mass) decays on each side of 0."""
         self._lacks("an exponential on each side of its mean")
 
     def normal_variance(self, rate: Fraction) -> Fraction:
-        """The variance of X, or of N if it does not depend on eps, in multiples of the square of `normal_unit`.
+        """The variance of a normal X = eps·N, or of N if the law is fixed, in multiples of the square of `normal_unit`.
 
-        X is normal, or has masses proportional to a normal density.
+        For a discrete law: the parameter in the place of the variance, where the masses are proportional to a normal
+        density.
         """
         self._lacks("a normal density")
 
@@ -228,43 +229,43 @@ class Law(ABC):
         self._lacks("a density or a mass like that of a normal law")
 
     def laplace_rate(self, rate: Fraction) -> Fraction | None:
-        """The a for which the density is (a·eps/2)·e^{-a·eps·|x|}; None for other laws."""
+        """The number a if the density is that of Laplace noise, (a·eps/2)·e^{-a·eps·|x|}; None for other laws."""
         del rate
         return None
 
     def central_mass(self, rate: Fraction, reach: int) -> tuple[Quotient, Quotient] | None:
-        """Bounds of Pr[|N| <= reach] for an integer N, as functions of eps that are near it for small eps.
+        """A lower and an upper bound of Pr[|N| <= reach] for an integer N, or None if the law states no such bounds.
 
-        None where no such bounds are stated.
+        The bounds are functions of eps that are close to each other for small eps.
         """
         del rate, reach
         return None
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """Rationals that enclose the standard deviation, in multiples of 1/eps unless the law is fixed."""
+        """A lower and an upper bound of the standard deviation, in multiples of 1/eps unless the law is fixed."""
         self._lacks("a known standard deviation")
 
     # --- bounds ---------------------------------------------------------------------------------------
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps} for every eps > 0, where reach >= 0.
+        """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps} for every eps > 0, where `reach` >= 0.
 
-        Unless `upward` is set, the bound is of Pr[N < -reach]. With `strict` it holds for Pr[N >= reach], Pr[N <=
-        -reach] as well.
+        Unless `upward`, the bound is one of Pr[N < -reach]. With `strict` it holds for Pr[N >= reach], or Pr[N <=
+        -reach].
         """
         self._lacks("a bound of its tails by an exponential in eps")
 
     def greatest_density(self, rate: Fraction) -> Fraction:
-        """An upper bound of the density of X.
+        """An upper bound of the density of eps·N.
 
-        For an integer N, of eps·N', where N' is the noise `continuous_neighbour`.
+        If N is an integer, the bound is one of the density of eps·N' for its `continuous_neighbour` N'.
         """
         self._lacks("a bound of its density")
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """A law with a density, and a distance d such that N is coupled with noise N' of that law with |N - N'| < d.
+        """A law with a density, and a distance d: N has a coupling with noise N' of this law such that |N - N'| < d.
 
-        N' has the same rate. The distance is 0 for the law itself.
+        N' has the rate of N. A law with a density is its own neighbour, at the distance 0.
         """
         if self.whole:
             self._lacks("a law on the reals near it")
@@ -273,38 +274,41 @@ class Law(ABC):
     def variation_bound(self, disk: Fraction) -> Fraction:
         """An upper bound of the square of the total variation at complex eps with |eps - e| <= disk·e, for every e > 0.
 
-        The law is analytic in eps on these disks.
+        The density (mass) is analytic in eps on each of these disks.
         """
         self._lacks("a bound at complex eps")
 
     def shift_cost(self, rate: Fraction) -> Fraction:
-        """A c such that the density (mass) at x is at most e^{c·eps·|t|} times the density at x + t.
+        """A number c such that the density (mass) at x is at most e^{c·eps·|t|} times the density at x + t.
 
-        This holds for every eps > 0, all x of the support, and all t for which x + t is not below `least` and not above
-        `greatest`. Where both are known, no t but 0 is such a t for all x.
+        The inequality holds for every eps > 0, all x of the support, and all t for which x + t is not below `least` and
+        not above `greatest`. Where both limits are known, no t but 0 satisfies this condition for all x.
         """
         self._lacks("a finite cost of shifts: the ratio of its densities at two places has no bound")
 
     # --- drawing and writing --------------------------------------------------------------------------
 
     def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        """Draw N `size` times for a rate that includes eps: floats, or integers of 64 bits."""
+        """Draw N `size` times: floats, or integers of 64 bits if the law is `whole`.
+
+        `rate` is the rate at one eps.
+        """
         self._lacks("a sampler")
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
-        """The rate at one eps, for an exact draw."""
+        """The rate at one `eps`, as `draw_exactly` takes it, for a `rate` in multiples of eps."""
         return rate * eps
 
     def draw_exactly(self, bits: RandomBits, rate: Fraction) -> int | LazyReal:
-        """Draw once, exactly, for a rate that includes eps: N where the law is `whole`, else rate·N."""
+        """Draw once, exactly: N where the law is `whole`, else rate·N. `rate` is the rate at one eps."""
         self._lacks("an exact sampler")
 
     def draw_text(self, scale: str, mean: str, low: str = "", high: str = "") -> str:
-        """The text of a draw, with the texts of its rate (or standard deviation), its mean and its ends."""
+        """The program text of a draw, made of the texts of its rate (or standard deviation), its mean and its ends."""
         return f"{self.keyword}({scale}, {mean})" if self.takes_mean else f"{self.keyword}({scale})"
 
     def shown(self, rate: Fraction, mean: str) -> str:
-        """The text of a draw of this law with the rate rate·eps, and with the text of its mean."""
+        """The program text of a draw with the rate rate·eps and the mean `mean`."""
         return self.draw_text(self.scale_text(rate), mean)
 
     @property
@@ -322,7 +326,7 @@ class Law(ABC):
 
     @property
     def usage(self) -> str:
-        """The usage of the law, as a note of a diagnostic."""
+        """A sentence about the parameters of the law, with an example, as a note of a diagnostic."""
         what, first = ("standard deviation, s/eps or s,", "2/eps") if self.by_deviation else ("rate in eps", "eps/2")
         also, example = (" and a mean", ", 0") if self.takes_mean else ("", "")
         return f"`{self.keyword}` takes a {what}{also}, for example `{self.keyword}({first}{example})`"
@@ -332,10 +336,10 @@ class Law(ABC):
 
 
 class Weighted(Law):
-    """The measure whose density is x^power times the density of `law`, which is not a probability.
+    """The measure whose density is eps^power·x^power times the density of `law` at x; not a probability.
 
-    The measure of an event is the expected value of N^power where the event holds, times eps^power. It has pieces
-    wherever the law has, and no other property.
+    The measure of an event is the expected value of (eps·N)^power where the event holds. It has pieces wherever the law
+    has, and no other property.
     """
 
     is_probability = False

@@ -25,7 +25,7 @@ _AT_ONCE = 64
 
 
 class _Hashed:
-    """A source of bytes that depend on the seed alone."""
+    """A source of random bytes that are a function of the seed."""
 
     def __init__(self, seed: int) -> None:
         self._seed, self._blocks = seed, counted()
@@ -155,7 +155,7 @@ class RandomBits:
                     return LazyLine(sign, near, Fraction(1), beyond)
 
     def _place(self, weights: Sequence[Fraction]) -> int:
-        """Draw a place with a probability proportional to its weight."""
+        """Draw an index of `weights`, with a probability proportional to the weight there."""
         if len(weights) == 1:
             return 0
         unit = lcm(*(weight.denominator for weight in weights))
@@ -167,7 +167,7 @@ class RandomBits:
 
 
 def _sides(low: Fraction, high: Fraction) -> list[tuple[int, Fraction, Fraction]]:
-    """The parts of [low, high] on each side of 0 that are more than a point, as (sign, distance from 0, length)."""
+    """The parts of [low, high] on each side of 0, unless only a point, as (sign, distance from 0, length)."""
     parts = ((1, max(Fraction(0), low), high), (-1, max(Fraction(0), -high), -low))
     return [(sign, near, far - near) for sign, near, far in parts if near < far]
 
@@ -182,10 +182,10 @@ _SPARE, _MORE = 4, 16
 
 
 class Inversion:
-    """A random choice of i with probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= ... <= t(n) = 1."""
+    """A random choice of an index i with probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= ... <= t(n) = 1."""
 
     def __init__(self, thresholds: Sequence[Threshold]) -> None:
-        """Prepare the look-up for the thresholds t(1), ..., t(n-1)."""
+        """Prepare the choice for the `thresholds` t(1), ..., t(n-1)."""
         self._thresholds = thresholds
         self._bits = len(thresholds).bit_length() + _SPARE
         ends = [(0, 0), *[threshold(self._bits) for threshold in thresholds], (1 << self._bits, 1 << self._bits)]
@@ -195,7 +195,7 @@ class Inversion:
                 self._first[slot] = value
 
     def draw(self, bits: RandomBits) -> int:
-        """Draw a value; the first few bits almost always suffice."""
+        """Draw an index; the first few bits almost always suffice."""
         uniform = bits.take(self._bits)
         value = self._first[uniform]
         return value if value >= 0 else self._refine(uniform, bits)
@@ -222,9 +222,10 @@ class Inversion:
 
 
 class LazyReal(ABC):
-    """A random real number sign·x with x >= 0, of which `whole`/2^`length`, rounded down, is known.
+    """A random real number sign·x with x >= 0, for which the first binary digits are known: `whole`/2^`length`.
 
-    The number has no value as a float: to compare it, digits are drawn until the comparison is decided.
+    x is at least `whole`/2^`length`, and less than one unit of the last digit more. To compare the number, digits are
+    drawn until the comparison is decided; it is never rounded to a float.
     """
 
     __slots__ = ("length", "sign", "whole")
@@ -237,10 +238,10 @@ class LazyReal(ABC):
 
     @abstractmethod
     def refine(self, bits: RandomBits) -> None:
-        """Draw more digits."""
+        """Draw more digits of the number."""
 
     def is_below_number(self, number: Fraction, bits: RandomBits) -> bool:
-        """Whether |x| is below `number`, which it almost surely does not equal."""
+        """Whether the absolute value is below `number`; almost surely, the two are not equal."""
         while True:
             if self.length >= 0:
                 if Fraction(self.whole, 1 << self.length) >= number:
@@ -260,9 +261,9 @@ _WHOLE_DIGITS, _FIRST_DIGITS, _NEXT_DIGITS = 3, 4, 6
 
 
 class LazyExponential(LazyReal):
-    """A number with density e^{-x}.
+    """A random number with density e^{-x}.
 
-    Its binary digits are independent: that of 2^-j is 1 with probability 1/(1 + e^{2^-j}).
+    Its binary digits are independent: the digit of 2^-j is 1 with probability 1/(1 + e^{2^-j}).
     """
 
     __slots__ = ()
@@ -282,7 +283,7 @@ class LazyExponential(LazyReal):
 
 
 class LazyUniform(LazyReal):
-    """A number uniform on the interval that the given digits leave open."""
+    """A random number, uniform on the interval of all numbers that have the digits drawn so far."""
 
     __slots__ = ()
 
@@ -295,7 +296,7 @@ class LazyUniform(LazyReal):
         self.length += _NEXT_DIGITS
 
     def is_below(self, other: LazyUniform, bits: RandomBits) -> bool:
-        """Whether this is the smaller of two different numbers between 0 and 1."""
+        """Whether this number is below `other`, for two different numbers between 0 and 1."""
         while True:
             length = max(self.length, other.length)
             one, two = self.whole << length - self.length, other.whole << length - other.length
@@ -307,7 +308,7 @@ class LazyUniform(LazyReal):
 
 
 class LazyLine(LazyReal):
-    """The number sign·(offset + scale·x) for a number x >= 0, where offset >= 0 and scale > 0."""
+    """The number sign·(offset + scale·x) for a random x >= 0, where offset >= 0 and scale > 0."""
 
     __slots__ = ("_inner", "_offset", "_scale")
 
@@ -346,7 +347,8 @@ def _normal(bits: RandomBits) -> LazyReal:
 def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
     """Return True with probability e^{-x} for x in [0, 1] (von Neumann).
 
-    That is the probability that the length of a decreasing run of uniform numbers from x on is even.
+    This is the probability that, in a sequence of uniform numbers that starts with `x`, the first decreasing run has an
+    even length.
     """
     length, last = 0, x
     while (following := LazyUniform(1)).is_below(last, bits):
@@ -355,7 +357,7 @@ def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
 
 
 def _bernoulli_exp_of_multiple(x: LazyUniform, factor: Fraction, bits: RandomBits) -> bool:
-    """Return True with probability e^{-p} for p = factor·x, where 0 < factor <= 1, by coins of probability p/k."""
+    """Return True with probability e^{-factor·x}, where 0 < factor <= 1, by coins of probability factor·x/k."""
     trials = 1
     while bits.uniform_below(factor.denominator * trials) < factor.numerator and LazyUniform(1).is_below(x, bits):
         trials += 1
@@ -375,23 +377,23 @@ def _bernoulli_exp_half_square(x: LazyUniform, bits: RandomBits) -> bool:
 
 @cache
 def _leading_digits() -> Inversion:
-    """The choice of the integer part and the first digits together, with one more value for all larger numbers."""
+    """The joint choice of the integer part and first binary digits of an exponential number.
+
+    The last index of the choice is for all larger numbers.
+    """
     size = 1 << (_WHOLE_DIGITS + _FIRST_DIGITS)
     return Inversion([_distribution_threshold(value, _FIRST_DIGITS, None) for value in range(1, size + 1)])
 
 
 @cache
 def _digits_until(length: int) -> Inversion:
-    """The choice of the next `_NEXT_DIGITS` binary digits of an exponential number, the last of which is 2^-length."""
+    """The choice of the next `_NEXT_DIGITS` binary digits of an exponential number; the last is that of 2^-length."""
     size = 1 << _NEXT_DIGITS
     return Inversion([_distribution_threshold(value, length, size) for value in range(1, size)])
 
 
 def _distribution_threshold(value: int, length: int, most: int | None) -> Threshold:
-    """Enclosures of Pr[X < value/2^length] for an exponential X.
-
-    Where `most` is given, the probability is conditioned on X < most/2^length.
-    """
+    """The enclosures of Pr[X < value/2^length] for an exponential X, given X < most/2^length unless `most` is None."""
 
     @cache
     def enclosed(bits: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class OneSided(Law):
-    """The law of `Expo(a*eps)`."""
+    """The law of one-sided exponential noise, `Expo(a*eps)`."""
 
     keyword = "Expo"
     name = "one-sided"
@@ -36,7 +36,7 @@ class OneSided(Law):
         return rate
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """The bound from the total variation |eps|/Re eps, see `dipc.measure.measure`."""
+        """A bound of the squared total variation at complex eps, which is |eps|/Re eps; see `dipc.measure.measure`."""
         return 1 / (1 - disk**2)
 
     def shift_cost(self, rate: Fraction) -> Fraction:

@@ -37,14 +37,21 @@ class TruncatedLaplace(Bounded):
         return [(sign, near, far) for sign, near, far in parts if near < far]
 
     def normalizer(self, rate: Fraction) -> Normalizer:
-        """∫ a·e^{-a·|X|} over [eps·low, eps·high]: 2 - e^{a·low·eps} - e^{-a·high·eps} where low < 0 < high."""
+        """The integral of a·e^{-a·|X|} over [eps·low, eps·high], for the rate a: a function of eps.
+
+        Where low < 0 < high, this integral is 2 - e^{a·low·eps} - e^{-a·high·eps}.
+        """
         terms = []
         for _, near, far in self._sides:
             terms += [(0, -rate * near, _ONE), (0, -rate * far, -_ONE)]
         return tuple(terms)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """The bound Pr[N > x] <= e^{-rate·eps·(x - n)} for x >= n = max(0, low), from N > x given that N >= n."""
+        """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps}, or Pr[N < -reach] unless `upward`.
+
+        Both are 0 if `reach` is outside of the support. Otherwise, for x >= n = max(0, low), Pr[N > x] <= Pr[N > x | N
+        >= n] <= e^{-rate·eps·(x - n)}.
+        """
         low, high = (self.low, self.high) if upward else (-self.high, -self.low)
         if reach >= high:
             return _ZERO, _ZERO
@@ -54,7 +61,7 @@ class TruncatedLaplace(Bounded):
         return rate
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """The square of |eps|/Re eps, at most, as for Laplace noise.
+        """An upper bound of the square of the total variation at complex eps, which is at most |eps|/Re eps.
 
         The density is e^{-a·eps·|x|} over ∫ e^{-a·eps·|x|}. For z = a·eps that integral is a sum of one or two
         (e^{-z·near} - e^{-z·far})/z, and |Σ(e^{-z·near} - e^{-z·far})| >= Σ(e^{-near·Re z} - e^{-far·Re z}): with one

@@ -15,7 +15,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class Uniform(Bounded):
-    """The law of `Unif(low, high, mean)`."""
+    """The law of uniform noise, `Unif(low, high, mean)`: `low` and `high` are offsets from the mean."""
 
     keyword = "Unif"
     name = "uniform"
@@ -27,11 +27,11 @@ class Uniform(Bounded):
         return (DensityPiece(self.low, self.high, ((_ONE, 0, _ZERO),)),)
 
     def normalizer(self, rate: Fraction) -> Normalizer:
-        """(high - low)·eps, the length of the support of X = eps·N."""
+        """The length (high - low)·eps of the support of X = eps·N."""
         return ((1, _ZERO, self.high - self.low),)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """The exact probability, which is the same for every eps."""
+        """The exponent 0, and Pr[N > reach], or Pr[N < -reach] unless `upward`, which does not depend on eps."""
         low, high = (self.low, self.high) if upward else (-self.high, -self.low)
         return _ZERO, max(_ZERO, high - max(reach, low)) / (high - low)
 
@@ -39,7 +39,7 @@ class Uniform(Bounded):
         return _ZERO
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """1, as the law does not depend on eps."""
+        """Return 1, the total variation, as the law does not depend on eps."""
         return _ONE
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
