@@ -4,8 +4,8 @@
 
 Let P be the matrix of the weights inside a component. The weights of the states that the component leads to solve a
 linear system with the matrix I - P. The system is eliminated state by state without fractions (Bareiss 1968): each row
-is multiplied by its common denominator, and its entries are minors of the matrix, so they stay in the ring. A row is a
-minor over the states it has passed through alone, so rows of distant states stay short. Only the solution is a
+is multiplied by its common denominator, and its entries are minors of the matrix, so they are elements of the ring. A
+row is a minor over the states that it has passed through, so rows of distant states are short. Only the solution is a
 quotient, reduced once.
 
 Inside a component all weights are probabilities and each state can be left; this is checked. Hence I - P is an M-matrix
@@ -42,7 +42,7 @@ _STEPS = 100
 
 
 class Trapped(Exception):
-    """The chain can reach `states` that it never leaves: a component without an exit."""
+    """Raised if the chain can reach `states` that it never leaves: a component without an exit."""
 
     def __init__(self, states: frozenset[Hashable]) -> None:
         super().__init__("the chain can reach states that it never leaves")
@@ -51,9 +51,9 @@ class Trapped(Exception):
 
 @frozen
 class _Flow:
-    """The closed form numerator / Π divisor^power, with positive divisors.
+    """The closed form numerator / Π divisor^power over the `powers` of positive divisors.
 
-    Common factors are divided out at the end only, since that costs more than all other steps.
+    Common factors are divided out once, at the end, since a division costs more than all other steps.
     """
 
     numerator: ExpPoly
@@ -67,7 +67,10 @@ class _Flow:
 
 @dataclass(slots=True)
 class Arithmetic:
-    """Sums, products and quotients whose work is counted by `meter` before it is done. All raise LimitReached."""
+    """Sums, products and quotients of exponential polynomials; `meter` counts the work before it is done.
+
+    All methods raise LimitReached.
+    """
 
     meter: Meter
 
@@ -87,15 +90,15 @@ class Arithmetic:
         return _Flow(self.product(flow.numerator, above), powers)
 
     def value(self, flow: _Flow) -> Closed:
-        """The closed form that `flow` is, in lowest terms."""
+        """The value of `flow` as a closed form in lowest terms."""
         if not flow.powers:
             return flow.numerator
         return self.quotient(flow.numerator, self._numerator_over(_Flow(ExpPoly.ONE, {}), flow.powers))
 
     def _numerator_over(self, flow: _Flow, powers: Mapping[ExpPoly, int]) -> ExpPoly:
-        """The numerator of `flow` once it is written over the product of divisors `powers`.
+        """The numerator of `flow` over another denominator: the product of the divisors in `powers`.
 
-        Each divisor must have at least its power in `flow`.
+        Each divisor of `flow` must have at least its power there.
         """
         numerator = flow.numerator
         if flow.powers == powers:
@@ -113,7 +116,7 @@ class Arithmetic:
         crossing: ExpPoly | None,
         divisors: Iterable[ExpPoly],
     ) -> ExpPoly:
-        """The element (pivot·kept + entry·crossing) / Π `divisors` of the ring, where None stands for 0."""
+        """The exponential polynomial (pivot·kept + entry·crossing) / Π `divisors`, where None stands for 0."""
         total = ExpPoly.ZERO
         for left, right in ((pivot, kept), (entry, crossing)):
             if right is not None:
@@ -121,7 +124,7 @@ class Arithmetic:
         return self._divide_exactly(total, divisors)
 
     def rescale(self, entry: ExpPoly, multipliers: Iterable[ExpPoly], divisors: Iterable[ExpPoly]) -> ExpPoly:
-        """The element entry · Π `multipliers` / Π `divisors` of the ring."""
+        """The exponential polynomial entry · Π `multipliers` / Π `divisors`."""
         for multiplier in multipliers:
             entry = self.product(entry, multiplier)
         return self._divide_exactly(entry, divisors)
@@ -169,11 +172,11 @@ def absorption_weights(
     limit: Limits | None = None,
     ignored: frozenset[S] = frozenset(),
 ) -> dict[S, Closed]:
-    """The total weight of all paths from `start` to each exit that can be reached, exactly, except those in `ignored`.
+    """The exact total weight of all paths from `start` to each exit that can be reached, except those in `ignored`.
 
     `edges[s]` lists the successors of s with weights that are positive for every eps > 0; several edges to one state
     add up. Within each strongly connected component the weights that leave a state inside the component must sum to at
-    most 1. A state of `ignored` ends the paths to it, and has no entry in the result.
+    most 1. A path ends at the first state of `ignored`, and these states have no entry in the result.
 
     Raises Trapped if a component without an exit can be reached, LimitReached if the work exceeds `limit`.
     """
@@ -211,8 +214,7 @@ class _Row(Generic[S]):
     """The equation pivot·x = Σ out[t]·x[t] of a state or of the source, after the elimination of some states.
 
     x[t] is the weight of the paths from t. The coefficients are minors of I - P bordered by this row, over the union of
-    `blocks`. These are the sets of eliminated states that the row has passed through, each named by its last eliminated
-    state.
+    `blocks`. A block is a set of eliminated states that the row has passed through, named by its last eliminated state.
     """
 
     pivot: ExpPoly
@@ -221,7 +223,7 @@ class _Row(Generic[S]):
 
     @classmethod
     def over_common_denominator(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Row[S]:
-        """The row multiplied by its least common denominator, which is positive."""
+        """The row with the weights `stay` and `leaving`, multiplied by their common denominator, which is positive."""
         common, out = ExpPoly.ONE, dict(leaving)
         for value in (stay, *out.values()):
             _, below = fraction_of(value)
@@ -240,9 +242,9 @@ class _Blocks(Generic[S]):
     its row passed through states of its own block only. So its pivot, divided by the determinants of the blocks passed
     through, is its pivot in any union of blocks; and the determinant of a union is the product of such pivots.
 
-    Consequence: an entry of a row, divided by the determinant of the row's blocks, is a Schur complement; times that
-    determinant it is a minor, in the ring. All entries of a row have the same factor, so the solution does not depend
-    on the choice of blocks.
+    Consequence: an entry of a row, divided by the determinant of the row's blocks, is a Schur complement. The entry
+    times that determinant is a minor, in the ring. All entries of a row have the same factor, so the solution does not
+    depend on the choice of blocks.
     """
 
     arithmetic: Arithmetic
@@ -251,7 +253,7 @@ class _Blocks(Generic[S]):
     """The name of a larger block by the name of each block that is part of one."""
 
     def align(self, row: _Row[S]) -> None:
-        """Let `row` pass through the whole of each block that it has passed through in part."""
+        """Let `row` pass through the rest of each block that it has passed through in part."""
         now = {self._root(name) for name in row.blocks}
         if now != row.blocks:
             more = [self.determinants[name] for name in now - row.blocks]
@@ -274,7 +276,7 @@ class _Blocks(Generic[S]):
 
 
 def _numerator_over(value: Closed, common: ExpPoly) -> ExpPoly:
-    """The numerator of `value` once it is written over `common`, a multiple of its denominator."""
+    """The numerator of `value` over the denominator `common`, a multiple of its own denominator."""
     above, below = fraction_of(value)
     return above * (common if below == 1 else common.exact_quotient(below))
 
@@ -288,7 +290,7 @@ def _eliminate(
 ) -> dict[S, Closed]:
     """The weight of all paths from `entries` to each state just outside `component`.
 
-    The values of `entries` are the weights of reaching the states of the component from outside.
+    `entries` maps states of the component to the weights with which they are reached from outside.
     """
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)
@@ -349,10 +351,10 @@ _Values = dict[int, ExpPoly]
 
 
 class SumOfIncrements:
-    """The sum of independent integers >= 0, given by `factors`: the number of integers with each distribution."""
+    """The sum of independent integers >= 0; `factors` has the number of integers with each distribution."""
 
     def __init__(self, factors: Mapping[Factor, int], limits: Limits) -> None:
-        """Multiply out the distributions. Raises LimitReached where there are too many different ones."""
+        """Multiply the distributions out. Raises LimitReached if there are too many different ones."""
         self._arithmetic = Arithmetic(Meter(limits))
         self._denominator = ExpPoly.ONE
         powers: list[_Values] = [{0: ExpPoly.ONE}, {0: ExpPoly.ONE}]
@@ -384,7 +386,7 @@ class SumOfIncrements:
         return self._sum([self._arithmetic.product(left, right) for left, right in pairs])
 
     def _upper_tail(self, left: _Tree, right: _Tree, least: int) -> ExpPoly:
-        """The numerator of the probability of all sums >= `least`."""
+        """The numerator of the probability that a value of `left` plus a value of `right` is at least `least`."""
         if left.low + right.low >= least:
             return self._arithmetic.product(left.total, right.total)
         if left.high + right.high < least:
@@ -466,7 +468,7 @@ def _tree(values: _Values) -> _Tree:
 
 
 def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
-    """The least common denominator of the weights, which is positive, and the numerators over it by value."""
+    """The least common denominator of the weights, which is positive, and by value the numerators over it."""
     common = ExpPoly.ONE
     for _, weight in factor:
         _, below = fraction_of(weight)

@@ -1,11 +1,11 @@
 """The ring of exponential polynomials: f(eps) = Σ c·eps^k·e^{q·eps} with c, q rational and k >= 0.
 
-All output probabilities of programs with continuous noise lie in it (section 5.1 of the paper: they are definable in
-Th_exp). Elements are kept as `y^low · P(x, y)` with x = eps, y = e^{eps/unit} and P in Q[x, y], a FLINT polynomial, so
-that products and sums run at C speed. As functions of eps, the monomials eps^k·e^{q·eps} are linearly
+All output probabilities of programs with continuous noise are elements of the ring (section 5.1 of the paper: they are
+definable in Th_exp). Elements are kept as `y^low · P(x, y)` with x = eps, y = e^{eps/unit} and P in Q[x, y], a FLINT
+polynomial, so that products and sums run at C speed. As functions of eps, the monomials eps^k·e^{q·eps} are linearly
 independent over Q, so two elements are equal as functions exactly if their terms are equal.
 
-Their quotients with positive denominators, with sums and products, are here as well: `Closed` is either.
+The module has their quotients with positive denominators, too: `Closed` is an element of the ring or a quotient.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _power_of_y(exponent: int) -> flint.fmpq_mpoly:
 class ExpPoly:
     """An immutable exponential polynomial. Arithmetic is exact; `==` is equality of functions.
 
-    Integers and `Fraction`s may stand on either side of an operator.
+    Either operand of an operator may be an integer or a `Fraction`.
     """
 
     __slots__ = ("_canonical", "_hash", "_low", "_poly", "_unit")
@@ -63,7 +63,7 @@ class ExpPoly:
     def __init__(self, poly: flint.fmpq_mpoly, low: int = 0, unit: int = 1, *, canonical: bool = False) -> None:
         """Create `y^low · poly(x, y)` with y = e^{eps/unit} and unit >= 1; other code calls the class methods instead.
 
-        `canonical` says that the unit is known to be the least one and that y^0 is present.
+        `canonical` says that the unit is known to be the least one and that some term has the power y^0.
         """
         self._poly = poly
         self._low = low
@@ -85,7 +85,7 @@ class ExpPoly:
 
     @classmethod
     def from_terms(cls, terms: Iterable[tuple[int, Fraction | int, Fraction | int]]) -> ExpPoly:
-        """The sum Σ c·eps^k·e^{q·eps} over the triples (k, q, c) of `terms`; those with equal (k, q) are added up."""
+        """The sum Σ c·eps^k·e^{q·eps} over the triples (k, q, c) of `terms`; triples with equal (k, q) are added up."""
         triples = list(terms)
         unit = lcm(*(q.denominator for _, q, _ in triples))
         collected: dict[tuple[int, int], flint.fmpq] = {}
@@ -98,7 +98,7 @@ class ExpPoly:
     def from_integer_exponents(
         cls, collected: Mapping[tuple[int, int], flint.fmpq], unit: int = 1, *, canonical: bool = False
     ) -> ExpPoly:
-        """The sum Σ c·eps^k·e^{(j/unit)·eps} for a map (k, j) -> c with integer j of any sign.
+        """The sum Σ c·eps^k·e^{(j/unit)·eps}, where `collected` maps (k, j) to c and j is an integer of any sign.
 
         `canonical` says that the unit is known to be the least one.
         """
@@ -110,7 +110,7 @@ class ExpPoly:
         return cls(poly if whole == 1 else poly * flint.fmpq(1, whole), low, unit, canonical=canonical)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the integers of the unique representation, since numbers of FLINT do not pickle."""
+        """Pickle the integers of the unique representation, since FLINT's numbers cannot be pickled."""
         self._reduce()
         unit, terms = self.integer_terms()
         return _from_integers, (unit, [(k, j, int(c.p), int(c.q)) for k, j, c in terms])
@@ -122,14 +122,17 @@ class ExpPoly:
         return bool(self._poly.is_zero())
 
     def terms(self) -> list[Term]:
-        """The terms (k, q, c), every c nonzero, no (k, q) twice, sorted by (k, q)."""
+        """The triples (k, q, c) of the terms c·eps^k·e^{q·eps}, sorted by (k, q).
+
+        C is nonzero and no (k, q) occurs twice.
+        """
         unit, terms = self.integer_terms()
         return [(k, Fraction(j, unit), to_fraction(c)) for k, j, c in sorted(terms, key=itemgetter(0, 1))]
 
     def integer_terms(self) -> tuple[int, list[tuple[int, int, Any]]]:
-        """The unit, and the terms (k, j, c) with f = Σ c·eps^k·e^{(j/unit)·eps} and j an integer of any sign.
+        """The unit, and the triples (k, j, c) with f = Σ c·eps^k·e^{(j/unit)·eps}.
 
-        Each c is an fmpq.
+        J is an integer of any sign, c an fmpq.
         """
         return self._unit, [(int(k), int(j) + self._low, c) for (k, j), c in self._poly.terms()]
 
@@ -138,7 +141,7 @@ class ExpPoly:
         return len(self._poly)
 
     def degree(self) -> int:
-        """The range of the exponents, in multiples of 1/unit."""
+        """The difference of the greatest and the least exponent, in multiples of 1/unit."""
         return int(self._poly.degrees()[1])
 
     def coefficient_bits(self) -> int:
@@ -148,7 +151,7 @@ class ExpPoly:
         return whole.bit_length() + max((int(c.p).bit_length() for c in coefficients), default=0)
 
     def content(self) -> tuple[int, int]:
-        """The least common denominator of the coefficients, and the common divisor of the numerators over it."""
+        """The least common denominator d of the coefficients, and the greatest common divisor of the integers d·c."""
         coefficients = [(int(c.p), int(c.q)) for c in self._poly.coeffs()]
         whole = lcm(*[below for _, below in coefficients])
         return whole, gcd(*[numerator * (whole // below) for numerator, below in coefficients])
@@ -161,7 +164,7 @@ class ExpPoly:
         return " + ".join(texts) or "0"
 
     def _reduce(self) -> None:
-        """Bring this to its unique representation, with the least unit and with y^0 present, in place."""
+        """Bring the stored polynomial into its unique form: the least unit, and some term with the power y^0."""
         if self._canonical:
             return
         if self._poly.is_zero():
@@ -202,14 +205,14 @@ class ExpPoly:
         return self._hash
 
     def product_box(self, other: ExpPoly) -> int:
-        """A bound on the number of terms of the product with `other`, from the ranges of the exponents."""
+        """An upper bound of the number of terms of the product with `other`, from the ranges of the exponents."""
         (left, _), (right, _), _ = self._aligned(other)
         return prod(int(m) + int(n) + 1 for m, n in zip(left.degrees(), right.degrees(), strict=True))
 
     # --- arithmetic -------------------------------------------------------------------------------
 
     def _aligned(self, other: ExpPoly) -> tuple[Any, Any, int]:
-        """Both polynomials with their powers of y over a common unit, and that unit."""
+        """Both stored polynomials with y = e^{eps/n} for a common unit n, and n."""
         if self._unit == other._unit:
             return (self._poly, self._low), (other._poly, other._low), self._unit
         unit = lcm(self._unit, other._unit)
@@ -258,9 +261,9 @@ class ExpPoly:
         return ExpPoly(self._poly**exponent, self._low * exponent, self._unit)
 
     def common_divisor(self, other: ExpPoly) -> ExpPoly:
-        """A greatest common divisor in the ring, up to a factor c·e^{q·eps} with c != 0.
+        """A greatest common divisor of this and `other` in the ring, up to a factor c·e^{q·eps} with c != 0.
 
-        At most one of the two may be zero. Raises LimitReached where the degrees over the common unit are too high:
+        At most one of the two may be zero. Raises LimitReached if the degrees over the common unit are too high, since
         FLINT works on dense polynomials.
         """
         (left, _), (right, _), unit = self._aligned(other)
@@ -268,9 +271,11 @@ class ExpPoly:
         return ExpPoly(left.gcd(right), 0, unit)
 
     def coarse_divisor(self, other: ExpPoly) -> ExpPoly | None:
-        """A common divisor of two sparse functions whose exponents have different units; None for other functions.
+        """A common divisor of this and `other`, two sparse functions whose exponents have different units.
 
-        It is the greatest of those whose exponents are multiples of both units, up to a factor c·e^{q·eps}.
+        None for others.
+
+        The divisor is the greatest whose exponents are multiples of both units, up to a factor c·e^{q·eps}.
         """
         if self.least_unit == other.least_unit:
             return None
@@ -308,9 +313,10 @@ class ExpPoly:
         return Fraction(max(0, int(self._poly.degrees()[1])) - self._least_power(), self._unit)
 
     def bulk(self, unit: int) -> int:
-        """The size over `unit`, a multiple of this function's own: degrees times the machine words of a coefficient.
+        """The size of the stored polynomial over `unit`: its degrees times the machine words of a coefficient.
 
-        The work of finding common divisors grows approximately in proportion to this size.
+        `unit` is a multiple of this function's own unit. The work of finding common divisors grows approximately in
+        proportion to the size.
         """
         if self._poly.is_zero():
             return 0
@@ -332,7 +338,10 @@ class ExpPoly:
         return len(self._poly) == 1 and int(self._poly.monoms()[0][0]) == 0
 
     def lowest(self) -> tuple[Fraction, Fraction]:
-        """The exponent q and the coefficient c of the least term by (q, k). The function must not be zero."""
+        """The exponent q and the coefficient c of the term c·eps^k·e^{q·eps} with the least (q, k).
+
+        The function must not be zero.
+        """
         last = len(self._poly) - 1
         if self._poly.degrees()[0] == 0:  # the order is lexicographic
             position, j = last, self._poly.monomial(last)[1]
@@ -341,14 +350,17 @@ class ExpPoly:
         return Fraction(int(j) + self._low, self._unit), to_fraction(self._poly.coefficient(position))
 
     def ends(self) -> tuple[Term, Term]:
-        """The least and the greatest term (k, q, c) by (q, k). The function must not be zero."""
+        """The least and the greatest of the terms c·eps^k·e^{q·eps} by (q, k), as (k, q, c).
+
+        The function must not be zero.
+        """
         unit, terms = self.integer_terms()
         found = [choose(terms, key=itemgetter(1, 0)) for choose in (min, max)]
         (start, end) = [(k, Fraction(j, unit), to_fraction(c)) for k, j, c in found]
         return start, end
 
     def exact_quotient(self, divisor: ExpPoly) -> ExpPoly:
-        """The g in the ring with self = g·divisor. Raises ArithmeticError where no such g exists."""
+        """The exponential polynomial g with self = g·divisor. Raises ArithmeticError if there is none."""
         (left, low), (right, right_low), unit = self._aligned(divisor)
         least = divisor._least_power() * (unit // divisor._unit)
         if least:
@@ -393,7 +405,7 @@ class ExpPoly:
         return not any(by_exponent.values())
 
     def sign_at_one(self) -> int:
-        """The sign at eps = 1, which must not be a zero."""
+        """The sign of f(1), which must not be 0."""
         coefficients = self._poly.coeffs()
         first = coefficients[0] > 0
         if all((c > 0) == first for c in coefficients):
@@ -412,8 +424,8 @@ class ExpPoly:
     def enclosure(self, eps: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals lo <= f(eps) <= hi with hi - lo <= 10^-digits·max(|lo|, |hi|).
 
-        lo = hi for a polynomial in eps and where f(eps) = 0. Raises LimitReached where a bound is too large or too
-        small to be written out.
+        lo = hi for a polynomial in eps and where f(eps) = 0. Raises LimitReached if a bound is too large or too small
+        to be written out.
         """
         if self.value_is_zero(eps):
             return Fraction(0), Fraction(0)
@@ -435,7 +447,10 @@ ExpPoly.ONE = ExpPoly(_CONTEXT.constant(1))
 
 
 def check_degrees(one: int, other: int) -> None:
-    """Raise LimitReached where functions of these degrees over a common unit are too large for a common divisor."""
+    """Raise LimitReached if functions of the degrees `one` and `other` are too large for finding a common divisor.
+
+    The degrees are those over a common unit.
+    """
     degree, larger = sorted((one, other))
     if degree > _MOST_DEGREE or (degree and larger > _MOST_DENSE_DEGREE):
         raise LimitReached(
@@ -449,7 +464,7 @@ def _from_integers(unit: int, terms: Iterable[tuple[int, int, int, int]]) -> Exp
 
 
 def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> flint.arb:
-    """A ball that contains Σ c·eps^k·e^{(j/unit)·eps}, at FLINT's current precision."""
+    """A ball that contains Σ c·eps^k·e^{(j/unit)·eps} over the (k, j, c) of `terms`, at FLINT's current precision."""
     point = flint.arb(to_fmpq(eps))
     total = flint.arb(0)
     for k, j, c in terms:
@@ -467,8 +482,8 @@ def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> 
 class Quotient:
     """An immutable quotient numerator/denominator, with denominator(eps) > 0 for every eps > 0.
 
-    It is in lowest terms unless that would make it long: see `ExpPoly.coarse_divisor`. `==` is equality of functions.
-    Integers, fractions and ring elements may stand on either side of an operator.
+    The quotient is in lowest terms unless that would make it long: see `ExpPoly.coarse_divisor`. `==` is equality of
+    functions. Either operand of an operator may be an integer, a fraction or an `ExpPoly`.
     """
 
     __slots__ = ("denominator", "known_hash", "numerator")
@@ -480,7 +495,10 @@ class Quotient:
 
     @classmethod
     def coprime(cls, numerator: ExpPoly, denominator: ExpPoly) -> Quotient:
-        """The quotient of two functions that the caller knows to have no common divisor, otherwise as `Quotient`."""
+        """The quotient of two functions that the caller knows to have no common divisor, without reducing it.
+
+        The denominator must be positive for every eps > 0.
+        """
         result = cls.__new__(cls)
         result.known_hash = None
         result.numerator, result.denominator = _normal(numerator, denominator)
@@ -498,7 +516,7 @@ class Quotient:
         return self.numerator.is_zero()
 
     def in_ring(self) -> ExpPoly | None:
-        """The same function as an exponential polynomial, or None if it is not one."""
+        """The quotient as an exponential polynomial, or None if it is not equal to one."""
         return self.numerator if self.denominator == 1 else None
 
     def __eq__(self, other: object) -> bool:
@@ -529,7 +547,10 @@ class Quotient:
 
     @property
     def _ends(self) -> tuple[object, ...]:
-        """The quotients of the least and of the greatest terms, which common divisors do not change."""
+        """The quotient of the least terms of numerator and denominator, and that of the greatest terms.
+
+        Common divisors do not change either.
+        """
         (start, end), (first, last) = (each.ends() for each in (self.numerator, self.denominator))
         return tuple([(k - m, q - r, c / d) for (k, q, c), (m, r, d) in ((start, first), (end, last))])
 
@@ -597,7 +618,10 @@ def _normal(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]
 
 
 def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
-    """Both functions without their common divisor; `denominator` is positive for every eps > 0, and stays so."""
+    """Both functions divided by their common divisor.
+
+    `denominator` is positive for every eps > 0, and its result too.
+    """
     if numerator.is_zero():
         return numerator, ExpPoly.ONE
     divisor = positive_divisor(numerator, denominator)
@@ -607,7 +631,10 @@ def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly
 
 
 def positive_divisor(value: ExpPoly, positive: ExpPoly) -> ExpPoly | None:
-    """A greatest common divisor that is positive for every eps > 0 if `positive` is; None if it is a unit."""
+    """A greatest common divisor of `value` and `positive`; None if it is a unit c·e^{q·eps}.
+
+    The divisor is positive for every eps > 0 if `positive` is.
+    """
     divisor = value.coarse_divisor(positive)
     if divisor is None:
         divisor = value.common_divisor(positive)
@@ -633,7 +660,7 @@ _FEW = 4
 
 
 def simplest(value: Closed) -> Closed:
-    """The same function, as an exponential polynomial where it is one."""
+    """The closed form `value`, as an exponential polynomial if it is equal to one."""
     if isinstance(value, Quotient):
         ring = value.in_ring()
         return value if ring is None else ring
@@ -643,7 +670,7 @@ def simplest(value: Closed) -> Closed:
 def total(values: Iterable[Closed]) -> Closed:
     """The sum of `values`.
 
-    Numerators over equal denominators are added first, since reducing a quotient is the expensive step.
+    Numerators over equal denominators are added first, since reducing a quotient is the most expensive step.
     """
     ring = ExpPoly.ZERO
     numerators: dict[ExpPoly, ExpPoly] = {}
@@ -663,7 +690,7 @@ def total(values: Iterable[Closed]) -> Closed:
 def product(values: Iterable[Closed]) -> Closed:
     """The product of `values`, 1 for none.
 
-    Raises LimitReached where a common divisor of too high a degree is needed.
+    Raises LimitReached if a common divisor of too high a degree is needed.
     """
     factors = list(values)
     check_product(factors)
@@ -692,7 +719,7 @@ def check_product(factors: Sequence[Closed]) -> None:
 
 @cache
 def eps() -> Any:
-    """The symbol `eps`, always the same one: `dipc.eps`. `sympy.sympify` gives the same symbol."""
+    """Return the symbol `dipc.eps`, always the same object. `sympy.sympify("eps")` gives an equal symbol."""
     import sympy
 
     return sympy.Symbol("eps")
@@ -705,8 +732,8 @@ def eps() -> Any:
 class Supremum:
     """The least upper bound of a function on an interval, enclosed, and where it is attained or approached.
 
-    `low` <= supremum <= `high`; both are None where the supremum is infinite, and equal where it is rational. `eps`
-    encloses a place where the supremum is `attained` or approached: None is infinity, (0, 0) the limit at 0.
+    `low` <= supremum <= `high`. Both are None if the supremum is infinite, and equal if it is rational. `eps` encloses
+    a place where the supremum is `attained` or approached; None is infinity, and (0, 0) the limit at 0.
     """
 
     low: Fraction | None
@@ -724,13 +751,13 @@ class ClosedForm:
     An exponential polynomial is a sum Σ c·eps^k·exp(q·eps) with rational c and q. The denominator is positive for every
     eps > 0.
 
-    Two closed forms are equal exactly if they are the same function; one is equal to a number if it is constant. `+ - *
-    /` with closed forms and exact numbers (int, Fraction, Decimal) give closed forms, exactly. `<` and `>` are not
+    Two closed forms are equal exactly if they are the same function; a constant closed form is equal to its number. `+
+    - * /` with closed forms and exact numbers (int, Fraction, Decimal) give closed forms, exactly. `<` and `>` are not
     defined, since neither need hold for every eps: `at_least` decides such a question. `sympy.sympify` reads the text
     of `str()` back.
 
-    Where `only_at` is not None the form represents its value at that eps alone: its text shows that value, and
-    ValueError is raised for another eps.
+    If `only_at` is not None the form represents only its value at this eps: its text shows the value, and ValueError is
+    raised for another eps.
     """
 
     __slots__ = ("_text", "only_at", "value")
@@ -773,7 +800,7 @@ class ClosedForm:
         return hash(self.value)  # a constant hashes like the number
 
     def restricted_to(self, only_at: Fraction | None) -> ClosedForm:
-        """The same function, representing only its value at the eps `only_at`; unchanged for None."""
+        """The closed form, representing only its value at the eps `only_at`; unchanged for None."""
         return self if only_at is None else ClosedForm(self.value, only_at)
 
     def __neg__(self) -> ClosedForm:
@@ -796,7 +823,7 @@ class ClosedForm:
     __rmul__ = __mul__
 
     def __truediv__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
-        """Divide. Raises ZeroDivisionError unless the divisor is proved to have one sign for every eps > 0."""
+        """Divide by `other`. Raises ZeroDivisionError unless `other` is proved to have one sign for every eps > 0."""
         if not _is_operand(other):
             return NotImplemented
         form: ClosedForm = above("closed form").divided(self, ClosedForm.convert(other))
@@ -815,9 +842,9 @@ class ClosedForm:
         return ClosedForm(simplest(operation(self.value, form.value)), self.shared_eps(form))
 
     def shared_eps(self, other: ClosedForm) -> Fraction | None:
-        """The one eps that either form is restricted to, None where neither is.
+        """The eps to which one of the two forms is restricted, None if neither is.
 
-        Raises ValueError for two different ones.
+        Raises ValueError if they are restricted to different eps.
         """
         if None not in (self.only_at, other.only_at) and self.only_at != other.only_at:
             raise ValueError(
@@ -834,10 +861,10 @@ class ClosedForm:
         return ClosedForm, (self.value, self.only_at, self._text)
 
     def numerator_and_denominator(self) -> tuple[ExpPoly, ExpPoly | None]:
-        """The numerator, and the denominator or None where that is 1.
+        """The numerator and the denominator, which is None if it is 1.
 
-        The coefficients of a quotient are coprime integers. For large eps both are of the order of a power of eps: the
-        greatest exponent of the denominator is 0.
+        The coefficients of a quotient are coprime integers. For large eps, numerator and denominator grow like a power
+        of eps: the greatest exponent of the denominator is 0.
         """
         if not isinstance(self.value, Quotient):
             return self.value, None
@@ -853,7 +880,7 @@ class ClosedForm:
 
     @property
     def exppoly(self) -> ExpPoly:
-        """The function as an exponential polynomial. Raises ValueError where it is a quotient that is not one."""
+        """The function as an exponential polynomial. Raises ValueError if it is a quotient that is not equal to one."""
         numerator, denominator = self.numerator_and_denominator()
         if denominator is not None:
             raise ValueError("the closed form is a quotient, not an exponential polynomial: use `value`")
@@ -861,9 +888,9 @@ class ClosedForm:
 
     @property
     def expr(self) -> Any:
-        """The same function as a SymPy expression in `dipc.eps` with exact rational numbers.
+        """The function as a SymPy expression in `dipc.eps` with exact rational numbers.
 
-        The expression is a number where `only_at` is set.
+        A number if `only_at` is set.
         """
         numerator, denominator = self.numerator_and_denominator()
         point = self.only_at
@@ -874,7 +901,7 @@ class ClosedForm:
         return self.expr
 
     def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= value <= hi at `eps` > 0, proved, with about `digits` digits in common."""
+        """Proved rationals lo <= value <= hi at `eps` > 0, with approximately `digits` digits in common."""
         point = exact_eps(eps)
         if self.only_at not in (None, point):
             raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")
@@ -892,32 +919,32 @@ class ClosedForm:
     def at_least(
         self, other: ClosedForm | Fraction | int | Decimal, eps: str | None = None, limits: Limits | None = None
     ) -> Any:
-        """Decide whether this is at least `other` at every eps of the intervals, by default (0, inf).
+        """Decide whether the function is at least `other` at every eps of the intervals, by default (0, inf).
 
         The result's `.verdict` is `accurate` (proved), `inaccurate` (refuted at `.counterexample.eps`; `.failing` is
-        the exact set of such eps) or `undecided` (past a limit, with a `.reason`). The result has no truth value, since
-        it has three outcomes.
+        the exact set of all eps that refute it) or `undecided` (past a limit, with a `.reason`). The result has no
+        truth value, since it has three outcomes.
         """
         return above("closed form").at_least(self, ClosedForm.convert(other), eps, limits)
 
     def sign(self, eps: str | None = None, limits: Limits | None = None) -> tuple[Any, ...]:
-        """The sign on the intervals, by default (0, inf), as maximal pieces from left to right. Raises LimitReached.
+        """The signs of the function on the intervals, by default (0, inf), as maximal pieces from left to right.
 
-        Each piece has a `.sign`, a `.start` and an `.end`, which are exact or isolated.
+        Each piece has a `.sign`, a `.start` and an `.end`; an end is exact or isolated. Raises LimitReached.
         """
         result: tuple[Any, ...] = above("closed form").signs(self, eps, limits)
         return result
 
     def sup(self, eps: str | None = None, digits: int = 30, limits: Limits | None = None) -> Supremum:
-        """The supremum over the intervals, by default (0, inf), enclosed to `digits` digits, with its place.
+        """The supremum of the function over the intervals, by default (0, inf), with the place where it is attained.
 
-        Raises LimitReached.
+        The supremum is enclosed to `digits` digits. Raises LimitReached.
         """
         supremum: Supremum = above("closed form").supremum(self, eps, digits, limits)
         return supremum
 
     def latex(self) -> str:
-        r"""The function in LaTeX mathematics, in `\varepsilon`."""
+        r"""The function as mathematics in LaTeX, with eps as `\varepsilon`."""
         text: str = above("shown").latex(self)
         return text
 
@@ -934,7 +961,7 @@ def _is_operand(value: object) -> TypeGuard[ClosedForm | Fraction | int | Decima
 
 
 def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
-    """The sum as a SymPy expression in `dipc.eps` with exact rational numbers; its value there for a given `at`."""
+    """The function `value` as a SymPy expression in `dipc.eps` with exact numbers, or its value at `at` if given."""
     import sympy
 
     def rational(number: Fraction) -> Any:
@@ -950,7 +977,7 @@ def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
 
 @lru_cache(maxsize=64)
 def _content(denominator: ExpPoly) -> tuple[int, int, Fraction]:
-    """The common denominator of the coefficients, their common divisor over it, and the greatest exponent."""
+    """The common denominator d of the coefficients c, the common divisor of all d·c, and the greatest exponent."""
     return *denominator.content(), max(q for _, q, _ in denominator.terms())
 
 
@@ -966,12 +993,12 @@ def _divisor_text(denominator: ExpPoly, point: Fraction | None) -> str:
 
 
 def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple[int, Fraction, Fraction]]:
-    """The terms by decreasing exponent, then by decreasing power: the term that leads for large eps comes first."""
+    """The terms (k, q, c) by decreasing q, then by decreasing k: the term that dominates for large eps comes first."""
     return sorted(terms, key=lambda term: (-term[1], -term[0]))
 
 
 def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> list[tuple[int, Fraction, Fraction]]:
-    """Terms without powers of eps whose sum is the sum of `terms` at this eps."""
+    """Terms without powers of eps whose sum at `eps` is the sum of `terms`."""
     sums: dict[Fraction, Fraction] = {}
     for k, q, c in terms:
         sums[q] = sums.get(q, Fraction(0)) + c * eps**k
@@ -982,7 +1009,7 @@ def sum_text(value: ExpPoly, point: Fraction | None = None) -> str:
     """The text of Σ c·eps^k·e^{q·eps}, such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`, or of its value at `point`.
 
     The text is exact: `sympy.sympify` and, without `point`, this project's own expressions read it back to the same
-    function. A value is written like `1 - 2*exp(-1/18)/3`.
+    function. The text of a value is like `1 - 2*exp(-1/18)/3`.
     """
     if point is not None:
         at_point = ordered_terms(terms_at(value.terms(), point))

@@ -1,4 +1,4 @@
-"""Limits of exact work, the exceptions that say when one is reached, and the meters that count work."""
+"""Limits of exact work, the exceptions raised when one is reached, and the meters that count work."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dipc.frozen import frozen
 
 
 def _limit(most: int, bounds: str) -> int:
-    """A field of `Limits` with its default and the name of what it bounds."""
+    """A field of `Limits` with the default `most`; `bounds` names what it limits."""
     value: int = field(default=most, metadata={"bounds": bounds})
     return value
 
 
 @frozen
 class Limits:
-    """The most work that an answer may take; deterministic, so that a verdict does not depend on the machine.
+    """The most work that an answer may take, counted so that a verdict does not depend on the machine's speed.
 
-    Past a limit the work stops with LimitReached, and the question is undecided; `--limit NAME=N` sets each.
+    Past a limit the work ends with LimitReached, and the question is undecided; `--limit NAME=N` sets a limit.
     """
 
     states: int = _limit(100_000, "states of the Markov chain")
@@ -63,7 +63,7 @@ LIMIT_NAMES: dict[str, str] = {each.name: each.metadata["bounds"] for each in fi
 
 
 class Undecided(Exception):
-    """The exact answer was not reached; `reason` is one sentence fit for a report."""
+    """Raised if the exact answer was not reached; `reason` is one sentence fit for a report."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -87,11 +87,11 @@ class LimitReached(Undecided):
 
 
 class OutsideFragment(Undecided):
-    """The event or expression is of a kind that no engine here measures exactly."""
+    """Raised if the event or expression is of a kind that dipc does not measure exactly."""
 
 
 class NoClosedForm(OutsideFragment):
-    """A function of eps is not an exponential polynomial, but can be enclosed."""
+    """Raised if a function of eps is not an exponential polynomial, but can be enclosed."""
 
 
 # --- How much work one closed form may take: deterministic limits, so that a verdict does not depend on the machine ---
@@ -104,7 +104,7 @@ _ONE_BY_ONE = 200
 
 
 def weight(bits: int) -> int:
-    """The number of short terms that one with a coefficient of `bits` bits counts as."""
+    """The number of short terms that cost as much as a term with a coefficient of `bits` bits."""
     return 1 + bits // _TERM_BITS
 
 
@@ -112,8 +112,8 @@ def weight(bits: int) -> int:
 class Meter:
     """The work spent on one function, held to the limits `terms` and `steps`.
 
-    A term with a long coefficient or long exponents counts for several. A step is a multiplication of machine words; a
-    second has approximately a hundred million. Every method raises LimitReached past a limit, before the work where
+    A term with a long coefficient or long exponents counts for several. A step is a multiplication of machine words;
+    approximately a hundred million take a second. Every method raises LimitReached past a limit, before the work if
     possible.
     """
 
@@ -121,7 +121,7 @@ class Meter:
     steps: int = 0
 
     def product(self, left: int, right: int, left_bits: int, right_bits: int) -> None:
-        """Count a product of two functions with these numbers of terms and bits of coefficients."""
+        """Count a product of two functions with `left` and `right` terms, whose coefficients have the given bits."""
         self.spend(4 * left * right * (1 + left_bits // _WORD) * (1 + right_bits // _WORD))
 
     def expansion(self, terms: int, bits: int) -> None:
@@ -130,11 +130,11 @@ class Meter:
         self.size(terms * weight(bits))
 
     def room(self, terms: int) -> None:
-        """Check a bound on the size of a function that is yet to be computed and may turn out smaller."""
+        """Check an upper bound of the number of terms of a function that is yet to be computed."""
         self.size(terms // 4)
 
     def size(self, terms: int) -> None:
-        """Check the size of a function."""
+        """Check the number of terms of a computed function."""
         if terms > self.limits.terms:
             raise self._too_many_terms()
 
@@ -158,7 +158,7 @@ _WORK_OF_ONE = 3_000
 
 
 class DecisionBudget:
-    """The work that is left within the limits for one decision. Every method raises LimitReached."""
+    """The work that one decision may still do within the limits. Every method raises LimitReached."""
 
     __slots__ = ("intervals", "limits")
 
@@ -167,7 +167,7 @@ class DecisionBudget:
         self.intervals = limits.intervals
 
     def with_bits(self, bits: int) -> DecisionBudget:
-        """A separate budget with the remaining intervals of this one, and at most `bits` bits."""
+        """A separate budget with the intervals that are left in this one, and at most `bits` bits."""
         limits = self.limits
         return DecisionBudget(
             replace(
@@ -178,7 +178,7 @@ class DecisionBudget:
         )
 
     def spend_interval(self, work: int = 0) -> None:
-        """Count one interval, or several where its `work` exceeds that of one."""
+        """Count one interval, or several if its `work` exceeds the work of one."""
         self.intervals -= 1 + work // _WORK_OF_ONE
         if self.intervals < 0:
             raise LimitReached(

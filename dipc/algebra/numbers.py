@@ -25,7 +25,7 @@ _RATIONAL = re.compile(
 
 
 class NotExact(ValueError):
-    """The text is not an exact number; `reason` is the predicate of a sentence about the text."""
+    """Raised if a text is not an exact number; `reason` is the predicate of a sentence about the text."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -91,7 +91,10 @@ def exact_rational(value: object, what: str) -> Fraction:
 
 
 def exact_eps(value: object) -> Fraction:
-    """The value as a positive Fraction. Raises as `exact_rational`, and ValueError for a number <= 0."""
+    """The value as a positive Fraction.
+
+    Raises TypeError for inexact values, ValueError for a text that is not a rational number and for a number <= 0.
+    """
     eps = exact_rational(value, "eps")
     if eps <= 0:
         raise ValueError(f"eps must be positive, not {eps}")
@@ -99,7 +102,10 @@ def exact_eps(value: object) -> Fraction:
 
 
 def exact_confidence(value: object) -> Fraction:
-    """The value as a Fraction between 0 and 1. Raises as `exact_rational`, and ValueError for any other number."""
+    """The value as a Fraction strictly between 0 and 1.
+
+    Raises TypeError for inexact values, ValueError for a text that is not a rational number and for any other number.
+    """
     confidence = exact_rational(value, "confidence")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, but it is {confidence}")
@@ -110,7 +116,7 @@ _GRID_POWER = re.compile(r"\s*([0-9]{1,9})\s*(?:\^|\*\*)\s*(-?[0-9]{1,4})\s*")
 
 
 def exact_grid(given: Fraction | int | str) -> Fraction:
-    """The grid given as a positive number or as a text such as "1/1024" or "2^-20".
+    """The width of a grid, `given` as a positive number or as a text such as "1/1024" or "2^-20".
 
     Raises TypeError for floats, ValueError for a number that is not positive.
     """
@@ -128,7 +134,7 @@ def _suggest(value: float) -> str:
 
 
 def _foreign_rational(value: object) -> Fraction | None:
-    """The value of an integer of another library or of a rational of SymPy, which has integers p and q; else None."""
+    """The value of an integer of another library or of a SymPy rational, which has integers p and q; else None."""
     try:
         return Fraction(index(value))  # type: ignore[arg-type]
     except TypeError:
@@ -172,7 +178,7 @@ def magnitude(value: Fraction) -> int:
 
 
 def _decimals(denominator: int) -> int:
-    """The least n >= 0 such that `denominator` divides 10^n. Raises ValueError where there is none."""
+    """The least n >= 0 such that `denominator` divides 10^n. Raises ValueError if there is none."""
     twos = (denominator & -denominator).bit_length() - 1
     fives, rest = 0, denominator >> twos
     # Whole powers 5^(2^k) at a time: one 5 at a time is quadratic, and denominators may have a million digits.
@@ -191,7 +197,7 @@ def _decimals(denominator: int) -> int:
 
 
 def decimal(value: Fraction) -> str:
-    """The decimal text of `value`, exactly. Raises ValueError where the value has no finite decimal expansion."""
+    """The exact decimal text of `value`. Raises ValueError if the value has no finite decimal expansion."""
     if not value:
         return "0"
     power = -_decimals(value.denominator)
@@ -212,7 +218,7 @@ def decimal(value: Fraction) -> str:
 
 
 def exact_text(value: Fraction) -> str:
-    """The exact text of `value`: a decimal where it has one, else `p/q`."""
+    """The exact text of `value`: a decimal if its expansion is finite, else `p/q`."""
     try:
         return decimal(value)
     except ValueError:
@@ -243,17 +249,17 @@ _MOST_MAGNITUDE = 5_000_000
 
 
 def to_fmpq(value: Fraction | int) -> flint.fmpq:
-    """The rational number `value`, as FLINT represents it."""
+    """The rational number `value` as FLINT's type."""
     return flint.fmpq(value.numerator, value.denominator)
 
 
 def to_fraction(value: Any) -> Fraction:
-    """The same rational as a Fraction."""
+    """The rational number `value`, of FLINT's type, as a Fraction."""
     return Fraction(int(value.p), int(value.q))
 
 
 def dyadic(exact: flint.arb) -> Fraction:
-    """The value of a ball of radius 0. Raises LimitReached where writing it out would fill the memory."""
+    """The value of a ball of radius 0. Raises LimitReached if writing it out would fill the memory."""
     mantissa, exponent = exact.man_exp()
     if mantissa != 0 and abs(int(exponent) + int(mantissa).bit_length()) > _MOST_MAGNITUDE:
         raise LimitReached(None, "a number is too large or small to be written out")

@@ -1,4 +1,4 @@
-"""Exponential polynomials with unknowns, and claim expressions that take min, max and abs of them."""
+"""Exponential polynomials with unknowns, and expressions of claims that take min, max and abs of them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ FLAT: Factors = ()
 
 
 class TooLarge(Exception):
-    """A product or power exceeds the limits."""
+    """Raised if a product or power exceeds the limits."""
 
 
 @frozen
 class Parametric:
-    """A quotient of functions of eps > 0 and of unknowns, which are numbers >= 0.
+    """A quotient of two functions of eps > 0 and of unknowns, which are numbers >= 0.
 
     The numerator is Σ coefficient(eps)·Π U^j·e^{r·U·eps}; no coefficient is zero. The denominator depends on no unknown
     and is not the zero function. Two values with the same denominator are the same function exactly if they are equal.
@@ -61,24 +61,24 @@ class Parametric:
     # --- looking ----------------------------------------------------------------------------------
 
     def unknowns(self) -> frozenset[str]:
-        """The names of the unknowns that this depends on."""
+        """The names of the unknowns that the function depends on."""
         return frozenset(name for factors in self.numerator for name, _, _ in factors)
 
     def is_flat(self) -> bool:
-        """Whether this depends on no unknown."""
+        """Whether the function depends on no unknown."""
         return self.numerator.keys() <= {FLAT}
 
     def flat(self) -> ExpPoly | None:
-        """The value where it is an exponential polynomial that depends on no unknown, else None."""
+        """The function if it is an exponential polynomial that depends on no unknown, else None."""
         return self.numerator_flat() if self.denominator == _ONE and self.is_flat() else None
 
     def numerator_flat(self) -> ExpPoly:
-        """The numerator of a value that depends on no unknown."""
+        """The numerator as an exponential polynomial; the function must not depend on an unknown."""
         assert self.is_flat()
         return self.numerator.get(FLAT, _ZERO)
 
     def constant(self) -> Fraction | None:
-        """The value where it is a rational number, else None."""
+        """The value if the function is a constant rational number, else None."""
         flat = self.flat()
         if flat is None:
             return None
@@ -89,7 +89,7 @@ class Parametric:
         return None if more or k or q else c
 
     def terms(self) -> Iterator[tuple[int, Fraction, Factors, Fraction]]:
-        """(k, q, factors, c) for the summands c·eps^k·e^{q·eps}·Π U^j·e^{r·U·eps} of the numerator."""
+        """Yield (k, q, factors, c) for the terms c·eps^k·e^{q·eps}·Π U^j·e^{r·U·eps} of the numerator."""
         return ((k, q, factors, c) for factors, value in self.numerator.items() for k, q, c in value.terms())
 
     def bits(self) -> int:
@@ -119,7 +119,7 @@ class Parametric:
         return Parametric(_times(self.numerator, other.numerator), _product(self.denominator, other.denominator))
 
     def __truediv__(self, other: Parametric) -> Parametric | None:
-        """Divide; None where the divisor depends on an unknown otherwise than as f(eps)·e^{r·U·eps}.
+        """Divide by `other`; None if it depends on an unknown and is not of the form f(eps)·e^{r·U·eps}.
 
         Raises ZeroDivisionError for a zero divisor.
         """
@@ -135,7 +135,7 @@ class Parametric:
         return Parametric(numerator, _product(self.denominator, divisor))
 
     def power(self, exponent: int) -> Parametric:
-        """The power with `exponent` >= 0."""
+        """The function to the power `exponent` >= 0."""
         if exponent == 0:
             return Parametric.number(1)
         if len(self.numerator) > 1:
@@ -152,7 +152,7 @@ class Parametric:
         )
 
     def exponential(self) -> Parametric | None:
-        """The exponential of this function if it is eps·(q + Σ r·U) with rational q and r, else None."""
+        """The exponential of the function if it is eps·(q + Σ r·U) with rational q and r, else None."""
         rate = Fraction(0)
         rates: list[tuple[str, int, Fraction]] = []
         if self.denominator != _ONE:
@@ -169,7 +169,7 @@ class Parametric:
     # --- unknowns ---------------------------------------------------------------------------------
 
     def substituted(self, values: Mapping[str, Parametric]) -> Parametric | None:
-        """The function with `values` in place of the unknowns they name; None where it is not a `Parametric`.
+        """The function with `values` in place of the unknowns they name; None if the result is not a `Parametric`.
 
         The values are numbers >= 0, or functions that are >= 0 wherever the result is used.
         """
@@ -219,9 +219,9 @@ class Parametric:
         return Parametric({FLAT: self.numerator[FLAT]} if FLAT in self.numerator else {}, self.denominator)
 
     def in_product(self) -> ExpPoly | None:
-        """The function g with this = g(U·eps) for the only unknown U; None where this has no such form.
+        """The function g with f = g(U·eps), if f depends on one unknown U and has this form; else None.
 
-        Such a function is Σ c·(U·eps)^j·e^{r·U·eps} with rational c; g is Σ c·t^j·e^{r·t}.
+        Such an f is Σ c·(U·eps)^j·e^{r·U·eps} with rational c; g is Σ c·t^j·e^{r·t}.
         """
         if self.denominator != _ONE or len(self.unknowns()) > 1:
             return None
@@ -234,7 +234,10 @@ class Parametric:
         return ExpPoly.from_terms(terms)
 
     def powers(self, name: str) -> dict[int, Parametric] | None:
-        """The nonzero coefficients, by power, of this as a polynomial in `name`; None where it is not a polynomial."""
+        """The nonzero coefficients of the function as a polynomial in the unknown `name`, by power.
+
+        None if it is not one.
+        """
         result: dict[int, dict[Factors, ExpPoly]] = {}
         for factors, value in self.numerator.items():
             power = 0
@@ -310,7 +313,7 @@ class SelectionKind(StrEnum):
 
 
 class Operation(StrEnum):
-    """Arithmetic that could not be moved into a selection."""
+    """An operation whose operands include a selection (min, max or abs), and that stays outside of it."""
 
     SUM = "+"
     PRODUCT = "*"
@@ -327,7 +330,7 @@ class Selection:
 
 @frozen
 class Combination:
-    """A sum, product or quotient of two values that is left as it is, as it has no form of its own.
+    """A sum, product or quotient of two values, at least one a selection, that has no simpler form.
 
     The divisor of a quotient is nonzero on the intervals of the question.
     """
@@ -341,7 +344,7 @@ Selected = Parametric | Selection | Combination
 
 
 def constant_of(value: Selected) -> Fraction | None:
-    """The value where it is a rational number, else None."""
+    """The value if it is a constant rational number, else None."""
     return value.constant() if isinstance(value, Parametric) else None
 
 
@@ -362,7 +365,7 @@ def plus(left: Selected, right: Selected) -> Selected:
 
 
 def negated(value: Selected) -> Selected:
-    """The value -value."""
+    """The value 0 - `value`."""
     return times(Parametric.number(-1), value)
 
 
@@ -421,7 +424,7 @@ def power(value: Selected, exponent: int) -> Selected:
 
 
 def exponential(value: Selected) -> Selected | None:
-    """The exponential of a value that is, or selects from, rational multiples of eps; else None."""
+    """The exponential of `value` if it is, or selects from, rational multiples of eps; else None."""
     match value:
         case Parametric():
             return value.exponential()
@@ -440,8 +443,8 @@ Signs = Callable[[ExpPoly], int]
 def select(kind: SelectionKind, arguments: list[Selected], far: Signs | None = None) -> Selected:
     """The selection from at least one argument, without the arguments that are never selected.
 
-    Without `far` the result holds for all values of the unknowns. With `far` it holds for a large enough unknown: where
-    the arguments differ by a growing amount, the signs of functions of eps decide which one is selected.
+    Without `far` the result is valid for all values of the unknowns. With `far` it is valid for a large enough unknown:
+    where the arguments differ by a growing amount, the signs of functions of eps decide which one is selected.
     """
     if kind is SelectionKind.ABS:
         (value,) = arguments
@@ -465,7 +468,7 @@ def select(kind: SelectionKind, arguments: list[Selected], far: Signs | None = N
 
 
 def _wins(kind: SelectionKind, left: Selected, right: Selected, far: Signs | None) -> bool:
-    """Whether a selection from both may drop `right`, since `left` is always at least as extreme."""
+    """Whether a selection from `left` and `right` may drop `right`, since `left` is always at least as extreme."""
     if not isinstance(left, Parametric) or not isinstance(right, Parametric):
         return False
     sign = _sign(left + -right, far)
@@ -473,7 +476,7 @@ def _wins(kind: SelectionKind, left: Selected, right: Selected, far: Signs | Non
 
 
 def _sign(value: Parametric, far: Signs | None) -> int | None:
-    """The sign of `value` wherever it is used, with `far` for a large enough unknown; None if it is not known."""
+    """The sign of `value` wherever it is used, or with `far` for a large enough unknown; None if it is not known."""
     if not value.numerator:
         return 0
     plain = sure_sign(value)
@@ -486,9 +489,9 @@ def _sign(value: Parametric, far: Signs | None) -> int | None:
 
 
 def sure_sign(value: Parametric) -> int:
-    """The sign that the coefficients prove for every eps > 0 and all unknowns > 0; 0 where their signs differ.
+    """The sign that the coefficients prove for every eps > 0 and all unknowns > 0; 0 if their signs differ.
 
-    Where some unknowns are 0 the value has this sign or is 0.
+    If some unknowns are 0 the value has this sign or is 0.
     """
     signs = {coefficient_sign(poly) for poly in value.numerator.values()}
     sign = signs.pop() if len(signs) == 1 else 0
@@ -496,7 +499,10 @@ def sure_sign(value: Parametric) -> int:
 
 
 def coefficient_sign(value: ExpPoly) -> int:
-    """The common sign of all coefficients, 1 or -1, which is the function's for every eps > 0; 0 where they differ."""
+    """The common sign of all coefficients of `value`, 1 or -1, which is its sign for every eps > 0.
+
+    0 if they differ.
+    """
     signs = {1 if c > 0 else -1 for _, _, c in value.terms()}
     return signs.pop() if len(signs) == 1 else 0
 
@@ -519,7 +525,7 @@ def unknowns(value: Selected) -> frozenset[str]:
 def rebuild(
     value: Selected, change: Callable[[Parametric], Parametric | None], far: Signs | None = None
 ) -> Selected | None:
-    """The value with `change` applied to each of its functions; None where `change` gives None for one.
+    """The value with `change` applied to each `Parametric` in it; None if `change` returns None for one.
 
     `change` must preserve sums, products, quotients and the order of values. Raises ZeroDivisionError for a divisor
     that becomes the zero function.
@@ -538,7 +544,10 @@ def rebuild(
 
 
 def combine(operation: Operation, left: Selected, right: Selected) -> Selected:
-    """The value left operation right. Raises ZeroDivisionError as `divide`."""
+    """The result of `operation` on `left` and `right`.
+
+    Raises ZeroDivisionError for a divisor that is the zero function.
+    """
     match operation:
         case Operation.SUM:
             return plus(left, right)
@@ -550,10 +559,12 @@ def combine(operation: Operation, left: Selected, right: Selected) -> Selected:
 
 
 def limit(value: Selected, far: Signs) -> Selected | None:
-    """The limit of `value` as the unknown grows without bound, for every eps that `far` knows signs for.
+    """The limit of `value` as the unknown grows without bound, for every eps at which `far` gives signs.
 
-    None if no limit was found. For a large enough unknown it is known which arguments are selected; min, max and abs
-    are continuous, so they commute with limits.
+    None if not found.
+
+    For a large enough unknown it is known which arguments are selected. Since min, max and abs are continuous, they
+    commute with limits.
     """
     settled = rebuild(value, lambda leaf: leaf, far)
     return None if settled is None else rebuild(settled, Parametric.limit)
@@ -578,7 +589,7 @@ MOST_CONDITIONS = 256
 
 
 def candidates(value: Selected) -> list[Parametric]:
-    """Forms of which one is the value at each eps. Raises TooLarge for too many."""
+    """Functions without selections, one of which is equal to `value` at each eps. Raises TooLarge for too many."""
     forms: list[Parametric] = []
     for form in _all_candidates(value):
         if form not in forms:
@@ -610,7 +621,10 @@ def _all_candidates(value: Selected) -> list[Parametric]:
 
 
 def _is_zero_divisor(value: Combination, divisor: Parametric) -> bool:
-    """Whether `divisor` is the zero function in a quotient; a divisor never has this candidate as its value."""
+    """Whether `value` is a quotient and `divisor` is the zero function.
+
+    At no eps is the divisor of `value` equal to it.
+    """
     return value.operation is Operation.QUOTIENT and not divisor.numerator
 
 
@@ -621,10 +635,10 @@ def _combine_candidates(operation: Operation, left: Parametric, right: Parametri
 
 
 def conditions(value: Selected) -> list[ExpPoly]:
-    """Functions, none of them zero, whose signs decide which candidate `value` is; it must not depend on an unknown.
+    """Nonzero functions whose signs determine which of its `candidates` is equal to `value`.
 
-    Between two neighboring roots of all of them the value is one form, and no intermediate denominator is 0. Raises
-    TooLarge for too many.
+    `value` must not depend on an unknown. Between two neighboring roots of all these functions the value is one
+    candidate, and no intermediate denominator is 0. Raises TooLarge for too many.
     """
     polys: list[ExpPoly] = []
     for function in _all_conditions(value):
@@ -658,9 +672,10 @@ def _all_conditions(value: Selected) -> list[ExpPoly]:
 
 
 def resolve(value: Selected, sign: Signs) -> Parametric:
-    """The form of `value` where `sign` gives the signs of functions. Raises ZeroDivisionError where a divisor is 0.
+    """The candidate that is equal to `value` where `sign` gives the signs of functions.
 
-    `sign` applies to one eps, or to a gap between neighboring roots of `conditions(value)`.
+    `sign` applies to one eps, or to a gap between neighboring roots of `conditions(value)`. Raises ZeroDivisionError if
+    a divisor is 0.
     """
     match value:
         case Parametric():

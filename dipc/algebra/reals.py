@@ -1,7 +1,7 @@
 """Real numbers built from rationals by products, sums, roots, `exp`, `log` and `erfc`, such as standard deviations.
 
-A number is kept as a product of powers, so that equal numbers mostly are equal objects. It can be enclosed to any
-precision.
+A number is kept as a product of powers, so that equal numbers mostly have equal representations. It can be enclosed to
+any precision.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _MOST_POWER = 1000
 
 
 class NotReal(Exception):
-    """The real number does not exist, or its sign was not found; the message says which."""
+    """Raised if the real number does not exist, or its sign was not found; the message says which."""
 
 
 @frozen
 class Irrational:
-    """A positive irrational number: a function of numbers."""
+    """A positive irrational number: `function` applied to `arguments`."""
 
     function: str
     arguments: tuple[Real, ...]
@@ -50,7 +50,7 @@ class Irrational:
         return f"{self.function}({self.arguments[0]})"
 
     def ball(self) -> flint.arb:
-        """An enclosure, to the precision that FLINT is set to."""
+        """An enclosure of the number, at FLINT's current precision."""
         balls = [argument.ball() for argument in self.arguments]
         match self.function:
             case "exp":
@@ -87,7 +87,7 @@ class Real:
 
     @property
     def rational(self) -> Fraction | None:
-        """The value as a rational number; None where it is not seen to be rational."""
+        """The value as a rational number; None if the representation does not show that it is rational."""
         if not self.sign:
             return Fraction(0)
         return None if self.atoms or self.root != 1 else self.sign * self.base
@@ -101,9 +101,9 @@ class Real:
         )
 
     def split(self) -> tuple[Fraction, Fraction, Real]:
-        """Return (r, s, rest) with r and s rational such that this positive number is r·√s·rest.
+        """Return (r, s, t) with r and s rational such that this positive number is r·√s·t.
 
-        The rest is 1 where the number has no atoms and is at most a square root.
+        t is 1 if the number has no atoms and is at most a square root.
         """
         if self.root == 1:
             return self.base, Fraction(1), Real(1, Fraction(1), 1, self.atoms)
@@ -116,7 +116,7 @@ class Real:
         return outside / self.base.denominator, Fraction(inside), Real(1, Fraction(1), 1, self.atoms)
 
     def ball(self) -> flint.arb:
-        """An enclosure, to the precision that FLINT is set to."""
+        """An enclosure of the number, at FLINT's current precision."""
         import flint
 
         total = flint.arb(flint.fmpq(self.base.numerator, self.base.denominator))
@@ -193,7 +193,7 @@ class Real:
         return self * Real(other.sign, 1 / other.base, other.root, tuple((atom, -power) for atom, power in other.atoms))
 
     def power(self, exponent: int) -> Real:
-        """The power with an integer `exponent`."""
+        """The number to the integer power `exponent`."""
         result = ONE
         for _ in range(min(abs(exponent), _MOST_POWER)):
             result = result * self
@@ -219,7 +219,6 @@ class Real:
         return _canonical(1, self.base, 2 * self.root, tuple((atom, power / 2) for atom, power in self.atoms))
 
     def exp(self) -> Real:
-        """The exponential of this number."""
         rational = self.rational
         if rational is not None:
             return ONE if not rational else Real(1, Fraction(1), 1, ((_E, rational),))
@@ -241,7 +240,7 @@ class Real:
         return Real(1, Fraction(1), 1, ((Irrational("exp", (self,)), Fraction(1)),))
 
     def log(self) -> Real:
-        """The logarithm. Raises NotReal where the number is not positive."""
+        """The logarithm. Raises NotReal if the number is not positive."""
         if self.sign <= 0:
             raise NotReal("a logarithm needs a positive number")
         rational = self.rational
@@ -287,14 +286,14 @@ def _perfect_power(value: Fraction) -> tuple[int, Fraction]:
 
 
 def _whole_root(number: int, exponent: int) -> int:
-    """Return the greatest integer whose power with this exponent is at most `number`."""
+    """The greatest integer n with n^exponent <= `number`."""
     import flint
 
     return int(flint.fmpz(number).root(exponent))
 
 
 def _in_logarithms(value: Real) -> tuple[Fraction, Fraction] | None:
-    """Return (q, r) if `value` is q·log(r) with rational numbers q and r, else None."""
+    """Rational numbers (q, r) such that `value` is q·log(r), or None if no such numbers are found."""
     match value.atoms:
         case ((Irrational(function="log", arguments=(inner,)), power),) if power == 1 and value.root == 1:
             return None if inner.rational is None else (value.sign * value.base, inner.rational)
@@ -302,7 +301,7 @@ def _in_logarithms(value: Real) -> tuple[Fraction, Fraction] | None:
 
 
 def _merged_logarithms(numbers: Sequence[Real]) -> list[Real]:
-    """Return numbers with the same sum, of which at most one is a rational multiple of a logarithm of a rational."""
+    """Numbers with the same sum as `numbers`, at most one of them a rational multiple of a logarithm of a rational."""
     logarithms = [known for number in numbers if (known := _in_logarithms(number)) is not None]
     if len(logarithms) < 2:
         return list(numbers)
@@ -317,7 +316,7 @@ def _merged_logarithms(numbers: Sequence[Real]) -> list[Real]:
 
 
 def _total(numbers: Sequence[Real]) -> Real:
-    """The sum of `numbers`, as one atom or its negative."""
+    """The sum of `numbers`, as one atom or minus one atom."""
     flat: list[Real] = []
     for number in numbers:
         match number:
@@ -341,7 +340,10 @@ def _total(numbers: Sequence[Real]) -> Real:
 
 
 def _signed(atom: Irrational) -> Real:
-    """The number with the value of `atom`, which may be negative here. Raises NotReal where its sign is not found."""
+    """The number `atom`, which may be negative although an atom should be positive.
+
+    Raises NotReal if its sign is not found.
+    """
     import flint
 
     bits = _FIRST_BITS

@@ -1,4 +1,4 @@
-"""Answers as records of named fields, of which their JSON objects are made."""
+"""Records: answers that list the fields of their JSON objects."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from dipc.algebra.numbers import exact_text, magnitude, outward
 class Record:
     """A record that lists in `FIELDS` the keys of its JSON object, in order.
 
-    - `key` is the attribute of that name. `key=one.two` is the attribute "two" of the attribute "one", None without it.
-    - `key?` is left out where it is None, `key+` where it is false or empty, `key-` where it is true.
+    - `key` is the attribute of that name. `key=one.two` is the attribute "two" of the attribute "one"; null if "one" is
+      None.
+    - `key?` is left out if its value is None, `key+` if it is false or empty, `key-` if it is true.
     - `key:ends` and other conversions of `CONVERSIONS` write a value in another way than `json_value`.
-    - `key(…)` is an object with these fields. `key?(…)` is left out where the first of them is None, and `?(…)` adds
-      them to the object itself unless the first is None. `key=path(…)` is such an object of another record, or a list
-      of them.
+    - `key(…)` is an object with the fields in the parentheses. `key?(…)` is left out if the first of them is None, and
+      `?(…)` adds them to the object itself unless the first is None. `key=path(…)` is such an object of another record,
+      or a list of such objects.
     - `*name` adds the fields of a mapping or a record; None adds nothing.
 
     >>> class Loss(Record):
@@ -34,7 +35,7 @@ class Record:
     FIELDS = ""
 
     def as_json(self) -> Any:
-        """Return the JSON object: numbers that are not counts are exact texts, and pairs of them enclosures."""
+        """Return the JSON object: exact numbers are texts, counts are numbers, and pairs of numbers are enclosures."""
         return json_object(self, self.FIELDS)
 
     def __getitem__(self, key: str) -> Any:
@@ -91,7 +92,7 @@ def _cell(ends: Any) -> Any:
 
 
 def _shortened(ends: tuple[Fraction, Fraction] | None) -> Any:
-    """Return the ends rounded outward to few more digits than they have in common."""
+    """Return the ends of an enclosure, rounded outward to few more digits than they have in common."""
     if ends is None or ends[0] == ends[1]:
         return _cell(ends)
     low, high = ends
@@ -167,7 +168,7 @@ def _object(plan: _Plan, record: object) -> dict[str, Any]:
 
 
 def _objects(plan: _Plan, record: object) -> Any:
-    """Return the object of a record, the list of those of several records, or None for None."""
+    """Return the JSON object of a record, the list of objects for several records, or None for None."""
     if record is None or isinstance(record, tuple | list):
         return None if record is None else [_object(plan, each) for each in record]
     return _object(plan, record)
@@ -184,5 +185,5 @@ def _part(name: str, part: Callable[[Any], Any], record: object) -> Any:
 
 
 def _record_unless(find: Callable[[Any], Any] | None, record: object) -> object | None:
-    """Return the record, but None where its part that `find` returns is None."""
+    """Return `record`, or None if the value that `find` gets from it is None."""
     return None if find is not None and find(record) is None else record

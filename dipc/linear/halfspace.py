@@ -28,10 +28,8 @@ _ZERO = Fraction(0)
 class Halfspace:
     """The half-space Σ coefficient · x[key] + constant >= 0, or > 0 if `strict`.
 
-    Keys increase, no coefficient is zero.
-
-    The caller decides what a key means: a noise, an input, a distance, a multiplier. A half-space without coefficients
-    is the whole space or empty.
+    Keys increase, and no coefficient is zero. The caller decides what a key means: a noise, an input, a distance, a
+    multiplier. A half-space without coefficients is the whole space or empty.
     """
 
     coefficients: Terms
@@ -53,15 +51,15 @@ class Halfspace:
         return value > 0 or (not value and not self.strict)
 
     def complement(self) -> Halfspace:
-        """The complement, exactly, boundary included."""
+        """The exact complement: it contains the boundary where this half-space does not."""
         return Halfspace(tuple([(k, -c) for k, c in self.coefficients]), -self.constant, not self.strict)
 
     def closure(self) -> Halfspace:
-        """The half-space with its boundary; without coefficients, the same inequality with >=."""
+        """The same inequality with >=: the half-space with its boundary."""
         return Halfspace(self.coefficients, self.constant) if self.strict else self
 
     def with_values(self, point: Mapping[int, Fraction]) -> Halfspace:
-        """The half-space in the remaining unknowns, with the numbers of `point` for some unknowns."""
+        """The half-space of the remaining unknowns after `point` gives some of the unknowns their values."""
         constant = sum((c * point[key] for key, c in self.coefficients if key in point), self.constant)
         return Halfspace(tuple([(key, c) for key, c in self.coefficients if key not in point]), constant, self.strict)
 
@@ -71,7 +69,7 @@ class Halfspace:
         return {k: -c / here for k, c in self.coefficients if k != key}, -self.constant / here
 
     def substituted(self, key: int, slopes: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
-        """The half-space with x[key] := Σ slopes·x + constant."""
+        """The half-space after x[key] is replaced by Σ slopes·x + constant."""
         here = self.coefficient(key)
         if not here:
             return self
@@ -89,7 +87,7 @@ def sorted_terms(coefficients: Mapping[int, Fraction]) -> Terms:
 def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
     """The sum Σ weight · inequality, which holds wherever the weighted inequalities of `system` hold.
 
-    The sum is strict if one of its inequalities is. Raises ValueError for a negative weight.
+    The sum is strict if an inequality in it is. Raises ValueError for a negative weight.
     """
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False
@@ -122,7 +120,7 @@ def refutes(system: Sequence[Halfspace], weights: Weights) -> bool:
 def proved_bound(form: Halfspace, system: Sequence[Halfspace], weights: Weights) -> Fraction | None:
     """The b for which `weights` prove that `form` is at least b wherever `system` holds.
 
-    None where they prove no bound: the weighted sum has other coefficients than the form, or a weight is negative.
+    None if they prove no bound: the weighted sum has other coefficients than the form, or a weight is negative.
     """
     if any(weight < 0 for weight in weights.values()):
         return None
@@ -146,9 +144,9 @@ IsEmpty = Callable[[Sequence[Halfspace]], bool]
 
 
 def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
-    """Whether every relevant point of `system` is in one of `covers`.
+    """Whether every point of `system` is in one of `covers`, except points of systems that `is_empty` accepts.
 
-    The part of the system outside the first cover is split by the first inequality of that cover that fails there.
+    The part of the system outside the first cover is split by the first inequality of that cover that fails.
     """
     if is_empty(system):
         return True
@@ -164,7 +162,7 @@ def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]
 
 
 def convex_union(systems: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
-    """The union of `systems` as one system, up to irrelevant points; None if it is not convex.
+    """The union of `systems` as one system, except points of systems that `is_empty` accepts; None if it is not convex.
 
     A convex union satisfies every inequality that bounds it, and those are among the given ones. So the union is the
     set where all inequalities hold that hold on every system.
@@ -208,7 +206,10 @@ def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | No
 
 
 def difference_graph(differences: Iterable[Difference]) -> Graph:
-    """The graph of `differences`: edges by lower end. A variable without an edge upwards is not a key."""
+    """The graph of `differences`: the edges that start at each lower variable.
+
+    A variable without an edge upwards is no key.
+    """
     graph: Graph = defaultdict(list)
     for upper, lower, weight in differences:
         graph[lower].append((upper, weight))
@@ -218,9 +219,9 @@ def difference_graph(differences: Iterable[Difference]) -> Graph:
 def greatest_bounds(
     graph: Graph, start: int, goal: int | None = None, enough: Weight | None = None
 ) -> dict[int, Weight] | None:
-    """The greatest w by x such that `graph` entails x - start >= w; None when the graph is contradictory.
+    """For each variable x the greatest w such that `graph` entails x - start >= w; None if the graph is contradictory.
 
-    With `goal` and `enough` the search may stop early: the bound for `goal` is then at least `enough`, and other bounds
+    With `goal` and `enough` the search may end early: the bound for `goal` is then at least `enough`, and other bounds
     may be smaller than entailed. A contradiction that `start` does not reach is not noticed.
     """
     best: dict[int, Weight] = {start: _NOWHERE}
@@ -259,7 +260,7 @@ def is_contradictory(graph: Graph) -> bool:
 
 
 def absolute_value_bounds(sizes: Mapping[int, int]) -> list[Halfspace]:
-    """The half-spaces |x[k]| <= x[s] for each pair k: s of `sizes`."""
+    """The half-spaces of |x[k]| <= x[s], for each pair k: s of `sizes`."""
     return [
         Halfspace(sorted_terms({key: Fraction(sign), size: Fraction(1)}), _ZERO)
         for key, size in sizes.items()

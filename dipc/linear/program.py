@@ -2,8 +2,8 @@
 
 **Integers**: where some unknowns are integers, the method is branch and bound over exact linear programs. Every branch
 is discarded by a linear program whose answer is proved, so the tree of branches is a proof. Equations that hold
-throughout are replaced first by a basis of the lattice of their integer solutions, since no branching shows that 2x =
-2y + 1 has none.
+throughout are first replaced by a basis of the lattice of their integer solutions, since no branching shows that 2x =
+2y + 1 has no integer solution.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NOWHERE: _Value = (_FMPQ_ZERO, _FMPQ_ZERO)
 
 
 class Simplex:
-    """The tableau of one system of inequalities; each question is about a subset of them."""
+    """The tableau of one system of inequalities; each question is about a subset of the inequalities."""
 
     def __init__(self, system: Sequence[Halfspace]) -> None:
         self._columns: dict[int, int] = {}
@@ -142,9 +142,9 @@ class Simplex:
         return column not in self._lower or self._values[column] > self._lower[column][0]
 
     def _conflict(self, column: int, up: bool) -> Weights:
-        """The proof that the row `column` cannot reach its bound: its other columns are at their bounds already.
+        """The weights that prove that the row `column` cannot reach its bound: its other columns are at their bounds.
 
-        The row is as large as they allow if `up`, else as small.
+        The row is as large as these bounds allow if `up`, else as small.
         """
         result = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
         for other, c in self._rows[column].items():
@@ -153,7 +153,7 @@ class Simplex:
         return self._weights(result)
 
     def _weights(self, of_bounds: Iterable[tuple[int, fmpq]]) -> Weights:
-        """The weights of the inequalities that gave the bounds, from weights of bounds."""
+        """The weights of the inequalities, from weights of the bounds that the inequalities gave."""
         weights: dict[int, Fraction] = {}
         for index, c in of_bounds:
             bound = self._bounds[index]
@@ -168,8 +168,8 @@ class Simplex:
         """Minimize Σ goal·x subject to the inequalities of the last question, which must have a solution.
 
         Return None if the minimum is -infinity, otherwise weights of inequalities whose sum is Σ goal·x up to a
-        constant. Later goals are minimized among the points where this one is least; only the weights of the first goal
-        are meaningful.
+        constant. Later goals are minimized among the points where this goal is least; only the weights of the first
+        goal are meaningful.
         """
         self._goals -= 1
         number = self._goals
@@ -201,7 +201,7 @@ class Simplex:
         )
 
     def _maximize(self, number: int) -> bool:
-        """Raise the row to its maximum; False if it has none."""
+        """Raise the row `number` to its maximum. Return False if it has no maximum."""
         while True:
             entering, up = -1, True
             for column, c in self._rows[number].items():
@@ -213,7 +213,10 @@ class Simplex:
                 return False
 
     def _advance(self, entering: int, up: bool) -> bool:
-        """Move a column until a bound is met: its own, or the bound of a row, which then leaves the basis."""
+        """Move the column `entering` until it meets its own bound, or a row meets its bound and leaves the basis.
+
+        Return False if neither happens.
+        """
         lower, upper, values = self._lower, self._upper, self._values
         here = values[entering]
         best: _Value | None = None
@@ -307,7 +310,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class NotConfirmed(Undecided):
-    """Exact arithmetic did not confirm a proposal of the solver."""
+    """Raised if exact arithmetic did not confirm a proposal of the solver."""
 
     def __init__(self) -> None:
         super().__init__("exact arithmetic did not confirm the answer to a system of linear inequalities")
@@ -315,16 +318,16 @@ class NotConfirmed(Undecided):
 
 @frozen
 class Infeasible:
-    """No point satisfies the system: the weights prove it (see `refutes`)."""
+    """The result for a system without points; `weights` prove that there are none (see `refutes`)."""
 
     weights: Weights
 
 
 @frozen
 class Unbounded:
-    """The form has no lower bound on the system.
+    """The result for a form without a lower bound on the system.
 
-    From `point`, which is in the system, it falls along `direction`, which never leaves the system.
+    `point` is in the system. From it the form falls along `direction`, which never leaves the system.
     """
 
     point: Point
@@ -347,13 +350,13 @@ class Least:
 def solution(system: Sequence[Halfspace], keys: Iterable[int] = ()) -> Point | Infeasible:
     """A point that satisfies `system`, strict inequalities strictly, or the proof that there is none.
 
-    The point has a value for every key of the system and of `keys`. Raises NotConfirmed.
+    The point has a value for every key of the system and in `keys`. Raises NotConfirmed.
     """
     return _solution(Simplex(system), system, keys)
 
 
 def contradiction(system: Sequence[Halfspace]) -> Weights | None:
-    """The weights that prove that no point satisfies `system`; None where one does. Raises NotConfirmed."""
+    """The weights that prove that no point satisfies `system`; None if some point does. Raises NotConfirmed."""
     result = solution(system)
     return result.weights if isinstance(result, Infeasible) else None
 
@@ -368,8 +371,8 @@ def minimum(
 ) -> Least | Unbounded | Infeasible:
     """The infimum of the linear `form` over the points of `system`.
 
-    The forms of `then` are minimized in turn among the points where all earlier forms are least. This selects the point
-    and guarantees nothing more; the first of them without a minimum ends the selection. Raises NotConfirmed.
+    The forms of `then` are minimized in turn among the points where all earlier forms are least. They only select the
+    point; the first of them without a minimum ends the selection. Raises NotConfirmed.
     """
     simplex = Simplex(system)
     start = _solution(simplex, system, keys)
@@ -391,7 +394,10 @@ def minimum(
 
 
 def _unbounded(form: Halfspace, system: Sequence[Halfspace], start: Point) -> Unbounded:
-    """A direction of the recession cone in which `form` falls by 1, checked."""
+    """The result that `form` has no lower bound, with a checked direction in which it falls by 1.
+
+    The direction is in the recession cone of `system`; `start` is a point of the system.
+    """
     cone = [Halfspace(item.coefficients, _ZERO) for item in system if item.coefficients]
     fall = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -_ONE)
     direction = solution([*cone, fall])
@@ -414,9 +420,9 @@ def _solution(simplex: Simplex, system: Sequence[Halfspace], keys: Iterable[int]
 
 
 def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, Fraction]:
-    """Replace δ in the tableau's point by a positive number, so small that the point satisfies `system`.
+    """The tableau's point with a positive number for δ, so small that the point satisfies `system`.
 
-    The number is 1 where that is small enough.
+    The number is 1 if that is small enough.
     """
     point, direction = simplex.point()
     if not any(direction.values()):
@@ -432,7 +438,7 @@ def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, 
 
 
 class Interiors:
-    """A counter of linear programs that tells which systems have interior points, with all inequalities strict."""
+    """A counter of linear programs that decides whether systems have interior points, with all inequalities strict."""
 
     def __init__(self, max_questions: int) -> None:
         self._limit = max_questions
@@ -491,7 +497,7 @@ _Replaced = list[tuple[int, dict[int, Fraction], Fraction]]
 
 
 def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
-    """A point of `system` with integers for the unknowns `whole`; None if there is none, which is proved.
+    """A point of `system` with integers for the unknowns in `whole`, or None if it is proved that there is none.
 
     Raises LimitReached past `most` cases, and NotConfirmed.
     """
@@ -524,11 +530,11 @@ def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: i
 def integer_minimum(
     form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int
 ) -> tuple[Fraction, Point] | None:
-    """The least value of `form` on the points of `system` with integers for the unknowns `whole`, and such a point.
+    """The least value of `form` on the points of `system` with integers for the unknowns in `whole`, and such a point.
 
-    None if the system has no such point; the search for one may not end, so call `integer_solution` first. The form
-    must be bounded below, and strict inequalities must contain integers only. Raises LimitReached past `most` cases,
-    and NotConfirmed.
+    None if the system has no such point, but then the search may not end: call `integer_solution` first. The form must
+    be bounded below, and strict inequalities must contain integers only. Raises LimitReached past `most` cases, and
+    NotConfirmed.
     """
     closed = [_tightened(item, whole) for item in system]
     assert not any(item.strict and item.coefficients for item in closed), "the least value need not be attained"
@@ -537,7 +543,7 @@ def integer_minimum(
 
 
 def _search_integers(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
-    """The first integer point in the order of its value.
+    """The first point of `system` with integers for `whole` that a search by increasing values of `form` finds.
 
     The point has the least value, unless strict inequalities contain real unknowns.
     """
@@ -590,7 +596,7 @@ def _at_least(key: int, value: int) -> Halfspace:
 
 
 def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
-    """The strongest equivalent of an inequality between integers.
+    """The strongest inequality between integers that is equivalent to `item`.
 
     It has coprime coefficients and the tightest integer constant.
     """
@@ -607,7 +613,7 @@ def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
 def _without_equations(
     system: Sequence[Halfspace], whole: frozenset[int]
 ) -> tuple[list[Halfspace], frozenset[int], _Replaced] | None:
-    """The system without the equations between integers that it implies. None if it has no solution.
+    """The system without the equations between integers that it implies, or None if it has no solution.
 
     Return also the remaining integers, and the eliminated unknowns in terms of the remaining ones.
     """
@@ -636,7 +642,7 @@ def _without_equations(
 
 
 def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> bool:
-    """Whether an inequality between integers holds with equality on the whole system."""
+    """Whether the inequality `item`, between integers, holds with equality on the whole system."""
     if not all(key in whole for key, _ in item.coefficients):
         return False
     return implies(system, Halfspace(tuple([(key, -c) for key, c in item.coefficients]), -item.constant))
@@ -646,7 +652,7 @@ def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[
 
 
 def corners(system: Sequence[Halfspace], keys: Sequence[int]) -> Iterator[Point]:
-    """The vertices of the closure of a polyhedron, possibly repeated; each has a value for all `keys`."""
+    """Yield the vertices of the closure of the polyhedron `system`, possibly repeated, with a value for all `keys`."""
     closed = [item.closure() for item in dict.fromkeys(system) if item.coefficients]
     for chosen in combinations(closed, len(keys)):
         rows = flint.fmpq_mat([[to_fmpq(item.coefficient(key)) for key in keys] for item in chosen])
@@ -661,7 +667,7 @@ def corners(system: Sequence[Halfspace], keys: Sequence[int]) -> Iterator[Point]
 
 
 def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
-    """Whether a form is bounded from both sides on a nonempty polyhedron. Raises NotConfirmed."""
+    """Whether `form` is bounded from both sides on the nonempty polyhedron `system`. Raises NotConfirmed."""
     opposite = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -form.constant)
     return all(isinstance(minimum(each, system), Least) for each in (form, opposite))
 

@@ -2,9 +2,9 @@
 
     least Σ rate_i·|t_i|  such that  A·t + L·d >= 0  and  C·t + D·d = 0
 
-Both bounds have short proofs. The upper bound is a t that satisfies the system. The lower bound is given by multipliers
-y >= 0 of the inequalities and z of the equations with |A'y + C'z|_i <= rate_i for every i. For then Σ rate_i·|t_i| >=
-(A'y + C'z)·t = y·(A·t) + z·(C·t) >= -y·(L·d) - z·(D·d).
+Both bounds of the least sum have short proofs. The upper bound is a t that satisfies the system. The lower bound is
+given by multipliers y >= 0 of the inequalities and z of the equations with |A'y + C'z|_i <= rate_i for every i. For
+then Σ rate_i·|t_i| >= (A'y + C'z)·t = y·(A·t) + z·(C·t) >= -y·(L·d) - z·(D·d).
 
 The least sum is a convex function of d, so over a polytope it is largest at a vertex.
 """
@@ -25,7 +25,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class MoveNorm(Enum):
-    """The norm of moves: LINF bounds every coordinate by the radius, L1 the sum of their absolute values."""
+    """The norm of moves: LINF bounds every coordinate by the radius, L1 the sum of the coordinates' absolute values."""
 
     LINF = "linf"
     L1 = "l1"
@@ -33,7 +33,7 @@ class MoveNorm(Enum):
 
 @frozen
 class Shift:
-    """The least cost Σ rate·|t|, a `shift` t that has it, and the multipliers that prove that no t costs less."""
+    """The least cost Σ rate·|t|, a `shift` t with this cost, and the multipliers that prove that no t costs less."""
 
     cost: Fraction
     shift: Point
@@ -44,9 +44,9 @@ class Shift:
 def least_shift(
     rates: Mapping[int, Fraction], inequalities: Sequence[Halfspace], equations: Sequence[Halfspace] = ()
 ) -> Shift | None:
-    """The least Σ rates[i]·|t[i]| such that all `inequalities` (read as closed) and `equations` hold.
+    """The t with the least Σ rates[i]·|t[i]| for which all `inequalities` (read as closed) and `equations` hold.
 
-    None if no t satisfies them, which is proved. Rates must not be negative, and every unknown must have one. Both
+    None if it is proved that no t satisfies them. Rates must not be negative, and every unknown must have one. Both
     bounds of the answer are checked (see the module). Raises NotConfirmed.
     """
     size = {key: 1 + max(rates, default=0) + index for index, key in enumerate(sorted(rates))}
@@ -82,7 +82,7 @@ def proved_cost(
     y: Sequence[Fraction],
     z: Sequence[Fraction],
 ) -> Fraction | None:
-    """The lower bound of the cost of every t that the multipliers `y` and `z` prove; None where they prove none."""
+    """A lower bound of the cost of every t, as the multipliers `y` and `z` prove it; None if they prove no bound."""
     if len(y) != len(inequalities) or len(z) != len(equations) or any(weight < 0 for weight in y):
         return None
     total: dict[int, Fraction] = {}
@@ -103,13 +103,14 @@ def worst_shift(
     radius: Fraction,
     most: int,
 ) -> tuple[Point, Shift | None]:
-    """The move d in the ball of `radius` whose least cost is largest, with its shift, or None if it has none.
+    """The move d in the ball of `radius` whose least cost is largest, with its shift, or with None if it has no shift.
 
     The half-spaces are about t and the keys `moved` of d.
 
     In a box, consider a coordinate of d that is in no equation and has one sign in all inequalities. It is worst at one
     end, where all these inequalities are tightest: a shift for that end works for every other value. Only the other
-    coordinates take both ends. Raises LimitReached where these give a box more than `most` vertices, and NotConfirmed.
+    coordinates take both ends. Raises LimitReached if a box has more than `most` vertices of these coordinates, and
+    NotConfirmed.
     """
     shifts: list[tuple[Point, Shift]] = []
     for move in _vertices(inequalities, equations, moved, ball, radius, most):
