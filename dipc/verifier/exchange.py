@@ -43,7 +43,7 @@ _EXCHANGES: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class _Exchanged:
-    """The inputs, by place, that may be exchanged on a path of the ideal, and those that make no difference there."""
+    """The inputs, by position, that may be exchanged on a path of the ideal, and inputs on which it does not depend."""
 
     blocks: tuple[tuple[int, ...], ...] = ()
     free: tuple[int, ...] = ()

@@ -123,7 +123,7 @@ def seen_below_one(beta: Beta | None, intervals: Sequence[Interval], budget: Bud
 
 
 def is_at_least(asked: Beta | None, proved: Beta | None, intervals: Sequence[Interval], budget: Budget) -> Follows:
-    """Whether Pr >= 1 - asked follows from Pr >= 1 - proved on the intervals: asked >= min(1, proved) there."""
+    """Return whether asked >= min(1, proved) on the intervals: then Pr >= 1 - asked follows from Pr >= 1 - proved."""
     if asked is None or proved is None:
         return Follows.OPEN
     if same_beta(asked, proved, budget):
@@ -199,7 +199,7 @@ def _is_not_below(one: Probability, other: Probability, eps: Fraction, budget: B
 def _arms_suffice(
     arms: Sequence[Probability], proved: Beta, cell: tuple[Fraction, Fraction | None], budget: Budget
 ) -> bool:
-    """Whether one of the arms is seen to be at least 1, or at least one argument of the `min` that is proved."""
+    """True only if, on all of a cell, one arm is at least 1 or at least an argument of the `min` in `proved`."""
     bounds: list[Sequence[Probability]] = [(CERTAIN,), *arguments_of(proved)]
     return any(all(_is_never_less(arm, bound, cell, budget) for bound in bounds_) for arm in arms for bounds_ in bounds)
 

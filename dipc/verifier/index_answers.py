@@ -259,7 +259,7 @@ class _Output:
                     pass
 
     def is_always_given(self, body: Block) -> bool:
-        """Whether a statement outside of all branches assigns the output, and each exit before it follows another."""
+        """True if a statement outside of all branches assigns the output, and assignments precede earlier exits."""
         for place, statement in enumerate(body):
             if self.is_given(statement):
                 return all(self._exits_given(each) for each in body[:place])

@@ -30,7 +30,7 @@ _PANELS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, MOST_PANELS)
 
 
 def series(tree: Tree, cell: Expansion) -> Series:
-    """The first Taylor coefficients in eps of the sum over nodes, by lemma N6.
+    """Return the first Taylor coefficients in eps of the sum over nodes for the probability of `tree` (lemma N6).
 
     The sum has an error of at most 2^-accuracy for each eps > 0 of the cell. Raises NotDerived, NotShown.
     """
@@ -46,7 +46,7 @@ def series(tree: Tree, cell: Expansion) -> Series:
 
 
 def _density(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
-    """The density of the center at α + β·eps."""
+    """Return the density of the center at α + β·eps, as a Taylor polynomial on the cell."""
     if spread.laplace:
         sign = -1 if min(alpha, beta) < 0 else 1
         return cell.scaled(cell.falling(spread.size, sign * alpha, sign * beta), spread.size / 2)
@@ -60,7 +60,7 @@ def _normal(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion, *,
 
 
 def _leaf_probability(leaf: NearLeaf, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
-    """The probability of a leaf if the center is at α + β·eps."""
+    """Return the probability of a leaf if the center is at α + β·eps, as a Taylor polynomial on the cell."""
     sides = []
     for (a, _, d), positive in zip(leaf.forms, leaf.positive, strict=True):
         start, slope = a * alpha, a * beta + d
@@ -74,9 +74,9 @@ def _leaf_probability(leaf: NearLeaf, alpha: Fraction, beta: Fraction, cell: Exp
 
 
 def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) -> int | None:
-    """An n such that the sum over nodes is at most 2^n for |eps - middle| <= disk, by lemma N7.
+    """Return an n such that the sum over nodes is at most 2^n for |eps - middle| <= disk (lemma N7).
 
-    None if n is too large.
+    Return None if n is too large.
     """
     total = _ZERO
     for piece in _pieces(tree):
@@ -93,7 +93,7 @@ def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) ->
 
 
 def _pieces(tree: Tree) -> list[_Piece]:
-    """The pieces between the places where a factor is not smooth; the whole line is divided in two.
+    """Return the pieces between the u where a factor is not smooth; a line without them is divided in two.
 
     Raises NotDerived for too many pieces.
     """
@@ -110,7 +110,7 @@ def _pieces(tree: Tree) -> list[_Piece]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """All u between two ends, of which one may be None for infinity; the law of the center, and the leaves there."""
+    """An interval of u, of which at most one end is None for infinity; its leaves, and the law of the center."""
 
     center: Spread
     low: Fraction | None
@@ -119,25 +119,24 @@ class _Piece:
 
     @property
     def is_finite(self) -> bool:
-        """Whether both ends are finite: then t = eps·u is the variable, otherwise the distance from the finite end."""
+        """True if both ends are finite: the variable is then eps·u, otherwise the distance from the finite end."""
         return self.low is not None and self.high is not None
 
     @property
     def doublings(self) -> int:
-        """An n such that the factors are at most 2^n at complex places, times exponentials."""
+        """An n such that the factors are at most 2^n, times exponentials, at complex arguments."""
         return sum(leaf.count * (len(leaf.forms) - 1 + leaf.spread.laplace) for leaf in self.leaves)
 
     @property
     def peak(self) -> Fraction:
-        """An upper bound of the density of the center: 1/√(2π) is less than 2/5."""
+        """An upper bound of the density of the center; 1/√(2π) is less than 2/5."""
         size = self.center.size
         return size / 2 if self.center.laplace else Fraction(2, 5) * root_around(1 / size, 10)[1]
 
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
-        """Two sums over the center, with the bound t itself, and the bounds of the leaves.
+        """Return Σ (a·u + d)²/v over normal noises and Σ rate·|a·u + d| over Laplace noises, the center among them.
 
-        They are Σ (a·u + d)²/v over normal noise, and Σ rate·|a·u + d| over Laplace noise. If u is None, a replaces a·u
-        + d.
+        If `u` is None, a replaces a·u + d.
         """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]
@@ -150,10 +149,10 @@ class _Piece:
         return squares, rates
 
     def length(self, most: Fraction, accuracy: int) -> Fraction:
-        """The length of the piece in t for eps = `most`.
+        """Return the length of the piece in t for eps = `most`.
 
-        On a half-line it is the length that is summed, so that the rest is at most 2^-(accuracy + 3) for each eps up to
-        `most`.
+        On a half-line it is the length that is summed, so that the rest is at most 2^-(accuracy + 3) for each
+        eps up to `most`.
         """
         if self.low is not None and self.high is not None:
             return (self.high - self.low) * most
@@ -162,10 +161,10 @@ class _Piece:
         return far + max(_ZERO, -self.low if self.low is not None else self.high or _ZERO) * most
 
     def nodes(self, most: Fraction, accuracy: int) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Nodes (α, β, w): the integrand at t = α + β·eps counts w times.
+        """Yield nodes (α, β, w): the integrand at t = α + β·eps, times w, is a summand.
 
-        On a finite piece it counts w·eps times. The sum is within 2^-accuracy of the integral for 0 < eps <= `most`, by
-        lemma N6. Raises NotDerived.
+        On a finite piece w·eps replaces w. The sum is within 2^-accuracy of the integral for 0 < eps <= `most`,
+        by lemma N6. Raises NotDerived.
         """
         count = accuracy // 4 + 8
         length, start = self.length(most, accuracy), self.high if self.low is None else self.low
@@ -181,7 +180,7 @@ class _Piece:
                     yield s if self.high is None else -s, start, half * weight
 
     def _panels(self, length: Fraction, count: int, accuracy: int) -> int:
-        """The number of panels with which the rule has an error of at most 2^-accuracy. Raises NotDerived."""
+        """Return the number of panels with which the rule has an error of at most 2^-accuracy. Raises NotDerived."""
         curvature, rates = self.steepness(None)
         slip = _rule(count, accuracy + 64)[1]
         for panels in _PANELS:
@@ -199,11 +198,10 @@ class _Piece:
 
 @lru_cache(maxsize=64)
 def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...], Fraction]:
-    """Nodes and weights on [-1, 1], approximately those of Gauss and Legendre, and a bound δ of their error.
+    """Return nodes and weights on [-1, 1], approximately those of Gauss and Legendre, and a bound δ of their error.
 
-    |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the Chebyshev polynomials T_j of j < 2·count. The weights are positive, and their
-      sum is
-    less than 5/2.
+    |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the Chebyshev polynomials T_j of j < 2·count. The weights are positive, and
+    their sum is less than 5/2.
     """
     one = 1 << bits
     nodes: list[tuple[int, int]] = []
@@ -229,7 +227,7 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
 
 
 def _root_of_legendre(n: int, k: int, bits: int) -> int:
-    """An approximation of the k-th root from above.
+    """Return an approximation of the k-th root from above of the Legendre polynomial P_n, in units of 2^-bits.
 
     P_0, ..., P_n change signs at x as often as there are roots above x.
     """

@@ -7,8 +7,7 @@ under a key computed from the question. An answer is checked by adding up and by
   a c > 0, or to 0 > 0;
 - *some point satisfies all of them* is proved by such a point;
 - *this point minimizes a form* is proved by multipliers that show that no point has a lower value. For integer
-  variables
-  there is a tree of cases x <= k and x >= k + 1, each with multipliers of its own.
+  variables there is a tree of cases x <= k and x >= k + 1, each with multipliers of its own.
 
 The key only finds the answer: a wrong answer is rejected, and a missing one leaves the question open.
 """
@@ -50,16 +49,19 @@ class Guard:
         return Guard(tuple((i, -c) for i, c in self.form), -self.constant, not self.strict)
 
     def value_at(self, point: Mapping[int, Fraction]) -> Fraction:
-        """The value of the form with its constant at `point`, with 0 for variables that `point` does not name."""
+        """Return the value of Σ form + constant at `point`, with 0 for variables that `point` does not name."""
         return sum((c * point.get(i, _ZERO) for i, c in self.form), self.constant)
 
     def renamed(self, numbers: Mapping[int, int]) -> Guard:
-        """The same guard with variables renumbered by `numbers`; others keep their numbers."""
+        """Return the guard with its variables renumbered by `numbers`.
+
+        Variables that are not listed keep their numbers.
+        """
         return Guard(tuple(sorted((numbers.get(i, i), c) for i, c in self.form)), self.constant, self.strict)
 
     @property
     def inputs(self) -> dict[int, Fraction]:
-        """The coefficients of the form except for that of the distance."""
+        """The coefficients of the form, except that of the distance."""
         return {i: c for i, c in self.form if i != ALPHA}
 
     @property
@@ -68,7 +70,7 @@ class Guard:
         return -next((c for i, c in self.form if i == ALPHA), _ZERO)
 
     def holds(self, point: Mapping[int, Fraction]) -> bool:
-        """Whether the guard holds at the point."""
+        """True if the guard holds at `point`."""
         value = self.value_at(point)
         return value > 0 or (not value and not self.strict)
 
@@ -82,7 +84,7 @@ def contradictory(guards: Sequence[Guard], budget: Budget) -> bool:
 
 
 def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
-    """Whether no rational point satisfies all guards, strict ones strictly.
+    """True if no rational point satisfies all guards, strict ones strictly; False if some point does.
 
     Raises NotDerived if the certificate does not answer the question.
     """
@@ -99,10 +101,10 @@ def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: B
 
 
 def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], budget: Budget) -> Fraction | None:
-    """The least value of the objective where all guards hold and the variables of `whole` are integers.
+    """Return the least value of `objective` where all guards hold and the variables in `whole` are integers.
 
-    None if no point satisfies the guards. No guard may be strict. Raises NotDerived if the certificate does not answer
-    the question.
+    Return None if no point satisfies the guards. No guard may be strict. Raises NotDerived if the certificate does
+    not answer the question.
     """
     wanted = Guard(tuple(sorted(objective.items())), _ZERO, strict=False)
     data = _stated_answer(Question(tuple(guards), wanted, whole), budget)
@@ -115,9 +117,9 @@ def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], bud
 def _least_shown(
     data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget
 ) -> Fraction | None:
-    """The least value that the answer `data` proves, None if it proves that no point satisfies the guards.
+    """Return the least value that the answer `data` proves; None if it proves that no point satisfies the guards.
 
-    Raises Rejected if it proves neither.
+    Raises Rejected if the answer proves neither.
     """
     point, cases = read.fields(data, {"point": read.nullable(a_point), "cases": read.anything})
     value = None
@@ -151,7 +153,7 @@ def _least_shown(
 
 
 def read_guard(value: object) -> Guard:
-    """Read a half-space of inputs and alpha. Raise Rejected if it is malformed."""
+    """Read a half-space of inputs and alpha. Raises Rejected if it is malformed."""
     form, constant, strict = read.fields(value, {"form": a_point, "constant": read.rational, "strict": read.boolean})
     return Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict)
 
@@ -170,7 +172,7 @@ def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
 
 
 def key_of(words: Iterable[str]) -> str:
-    """The key of a question that is described by `words`."""
+    """Return the key of the question that `words` describe: a hash."""
     return hashlib.sha256("\n".join(words).encode("utf-8")).hexdigest()[:20]
 
 
@@ -178,8 +180,8 @@ def key_of(words: Iterable[str]) -> str:
 class Question:
     """A question about half-spaces: whether some point satisfies all guards, or the least value of a form on them.
 
-    The least value of `wanted` is asked for if it is not None, with integers for the variables of `whole`. A question
-    that is not `exact` needs an answer only if no point satisfies the guards.
+    If `wanted` is not None, the question is about its least value, with integers for the variables in `whole`. A
+    question that is not `exact` needs an answer only if no point satisfies the guards.
     """
 
     guards: tuple[Guard, ...]
@@ -195,7 +197,7 @@ class Question:
 
 @contextmanager
 def answers_count() -> Iterator[None]:
-    """Raise WrongAnswer instead of Rejected in the block, since a wrong answer rejects the certificate."""
+    """Raise WrongAnswer in place of Rejected in the block, since a wrong answer rejects the certificate."""
     try:
         yield
     except Rejected as error:
@@ -203,13 +205,13 @@ def answers_count() -> Iterator[None]:
 
 
 def _stated_answer(question: Question, budget: Budget) -> object:
-    """The answer of the certificate, None where it has none."""
+    """Return the certificate's answer to `question`, or None if it has none."""
     budget.spend(20 + 10 * sum(1 + len(guard.form) for guard in question.guards))
     return budget.answers.find(question.key, question)
 
 
 def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> bool | None:
-    """Whether no point satisfies all guards; None if the certificate has no answer."""
+    """Return whether no point satisfies all guards; None if the certificate has no answer."""
     data = _stated_answer(Question(tuple(guards), exact=exact), budget)
     if data is None:
         return None
@@ -218,7 +220,7 @@ def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> boo
 
 
 def _is_none(guards: Sequence[Guard], data: object, budget: Budget) -> bool:
-    """True if `data` shows that no point satisfies `guards`, False if it names such a point.
+    """Return True if `data` shows that no point satisfies `guards`, False if it names a point that does.
 
     Raises Rejected if it shows neither.
     """
@@ -243,7 +245,10 @@ def _refuted(guards: Sequence[Guard], value: object, budget: Budget) -> bool:
 
 
 def weighted(guards: Sequence[Guard], value: object, budget: Budget) -> Guard:
-    """The sum of the guards with the stated weights, which must not be negative. It holds wherever all guards do."""
+    """Return the sum of the guards with the stated weights, a guard that holds wherever all `guards` do.
+
+    Raises Rejected if a weight is negative, or refers to no guard.
+    """
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False
     for place, weight in read.coefficients(value).items():

@@ -54,8 +54,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class Side:
     """The program, or its ideal, as an endless loop.
 
-    A run begins at instruction 0, an iteration after `head`, and the part behind the loop at `end`. `carried` are the
-    slots that an iteration may read from earlier ones.
+    A run begins at instruction 0, an iteration after `head`, and the part behind the loop at `end`. `carried` are
+    the slots that an iteration may read from earlier ones.
     """
 
     machine: Machine
@@ -66,7 +66,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Iterations:
-    """A program and its ideal as endless loops. The index begins at `low`.
+    """A program and its ideal as endless loops, whose index begins at `low`.
 
     `elements` are the names of the scalars that replace elements of arrays; `norm` is the norm of the distance of
     inputs.
@@ -110,11 +110,11 @@ class Iterations:
         return Iterations(sides[0], sides[1], low, frozenset(arrays), norm)
 
     def distances(self, budget: Budget) -> Ideal:
-        """The ideal's machine, for distances of inputs; its paths are not those of the program."""
+        """Return the ideal's machine, which gives distances of inputs; its paths are not those of the program."""
         return Ideal(self.ideal.machine, self.norm, budget)
 
     def combinations(self, budget: Budget) -> Iterable[Sequence[tuple[Value, ...]]]:
-        """All values of the finite inputs, grouped by the values of those that are not elements."""
+        """Return all values of the finite inputs, grouped by the values of the inputs that are not array elements."""
         slots = self.ideal.machine.slots
         finite = [slots[slot] for slot in self.ideal.machine.numbered("input") if slots[slot].type != "real"]
         groups: dict[tuple[tuple[type, Value], ...], list[tuple[Value, ...]]] = {}
@@ -127,7 +127,10 @@ class Iterations:
 def alone(
     tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget
 ) -> tuple[Side, int, frozenset[str]]:
-    """The program without its ideal, the first index of its loop, and the names of its elements. Raises NotDerived."""
+    """Return the program without its ideal, the first index of its loop, and the names of its elements.
+
+    Raises NotDerived if it does not have the form that the module describes, or if an input is not real.
+    """
     bare = ending_at(with_arrays(replace(tree, ideal=None, metric=(), claim=()), parameter), parameter)
     arrays, loop, low = _only_loop(bare, bare.body, parameter)
     side = _side(replace(bare, body=_open_end(bare.body, loop, arrays)), arrays, constants, budget)
@@ -137,7 +140,10 @@ def alone(
 
 
 def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str, int], For, int]:
-    """The arrays up to the parameter with their first indices, and the loop with its first index. Raises NotDerived."""
+    """Return the arrays up to the parameter with their first indices, and the loop with its first index.
+
+    Raises NotDerived if the loop begins before an array, or does not have the form that the module describes.
+    """
     arrays = parameter_arrays(tree, parameter)
     loop = _loop(body, parameter, arrays)
     low = first_index(loop)
@@ -166,7 +172,7 @@ def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, F
 
 
 def first_index(loop: For) -> int:
-    """The first index of a loop. Raises NotDerived if it is not a number."""
+    """Return the first index of a loop. Raises NotDerived if it is not a number."""
     match loop.low:
         case Literal(Fraction(denominator=1, numerator=low)):
             return low
@@ -177,9 +183,10 @@ def first_index(loop: For) -> int:
 
 
 def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
-    """The arrays that end at the parameter, with their first indices.
+    """Return the arrays that end at the parameter, with their first indices.
 
-    Raises NotDerived if a declaration depends on the parameter in another way; domains may end there.
+    Raises NotDerived if a declaration depends on the parameter in another way. The end of a domain may be the
+    parameter.
     """
     arrays: dict[str, int] = {}
     others: set[str] = set()
@@ -226,7 +233,10 @@ def _require_absent(parameter: str, tree: object, what: str) -> None:
 
 
 def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
-    """The loop up to the parameter. Raises NotDerived if the statements have another form than the module describes."""
+    """Return the loop up to the parameter.
+
+    Raises NotDerived if the statements have another form than the module describes.
+    """
     loops = [statement for statement in body if isinstance(statement, For)]
     if len(loops) != 1 or sum(isinstance(node, For | While) for node in nodes(body)) != 1:
         raise NotDerived("there is not exactly one loop")
@@ -244,7 +254,7 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
 
 
 def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> None:
-    """Check that `variable` is used only as an index of the arrays, and that the arrays have no other index."""
+    """Raise NotDerived unless `variable` is only an index of the arrays, and the arrays have no other index."""
     indices = 0
     for node in nodes(tree):
         if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
@@ -258,7 +268,7 @@ def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> Non
 
 
 def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int]) -> Field:
-    """The field of the metric, as a condition on one index."""
+    """Return a field of the metric as a condition on one index. Raises NotDerived if it relates different indices."""
     if field.name not in ("input", "apart"):
         if field.name == "output" and field.value == Name("product"):
             return field
@@ -280,7 +290,7 @@ def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int
 
 
 def _open_end(body: Block, loop: For, arrays: Mapping[str, int]) -> Block:
-    """The statements with an endless loop in place of `loop`."""
+    """Return the statements with an endless loop in place of `loop`."""
     if loop.variable in arrays:
         raise NotDerived("the loop's variable is also an array")
     endless = While(Literal(value=True), loop.body)
@@ -288,7 +298,7 @@ def _open_end(body: Block, loop: For, arrays: Mapping[str, int]) -> Block:
 
 
 def _scalars(node: Any, arrays: Mapping[str, int]) -> Any:
-    """The same part of a program with scalars in place of these arrays."""
+    """Return a part of a program with scalars in place of the elements of `arrays`."""
     if isinstance(node, tuple):
         return tuple(_scalars(child, arrays) for child in node)
     if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
@@ -310,7 +320,7 @@ Scaled = tuple[tuple[NoiseFamily, Fraction, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An event of which the certificate bounds the probability: the error of a run where Σ N + constant < 0."""
+    """An event whose probability the certificate bounds: Σ N + constant < 0 for noises N, where a run may go wrong."""
 
     noises: Scaled
     constant: Fraction
@@ -337,10 +347,10 @@ MOST_WAYS = 500
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A place and the values there, with what is known: guards of inputs, and outcomes of comparisons of noises.
+    """A place and the values there, with guards of inputs, and outcomes of comparisons of noises, that hold there.
 
-    `outside` are guards of the inputs from outside, `inputs` those of the run itself. `laws` has the laws of the noises
-    drawn so far, and `terms` the terms met on the way.
+    `outside` are guards that hold before the run, `inputs` guards that the run compared. `laws` has the laws of the
+    noises drawn so far, and `terms` the terms collected on the way.
     """
 
     at: int
@@ -366,10 +376,10 @@ Outcomes = Callable[[State, Guard], Sequence[State]]
 
 
 class LoopRuns(Execution):
-    """The ways of one side of a program through an iteration, or through the parts before and after the loop.
+    """The ways of a program, or its ideal, through an iteration, or through the parts before and after the loop.
 
-    `elements` are the scalars of the iteration. `inputs` has the value of each input by name, which may be open. Noises
-    are numbered from `first_noise` on, in the order in which they are drawn.
+    `elements` are the scalars of the iteration. `inputs` has the value of each input by name, which may be open.
+    Noises are numbered from `first_noise` on, in the order in which they are drawn.
     """
 
     def __init__(
@@ -394,11 +404,11 @@ class LoopRuns(Execution):
         self._shape = Shape((), (), (False,) * len(self.machine.code), frozenset())
 
     def start(self) -> State:
-        """The beginning of a run."""
+        """Return the state at the beginning of a run."""
         return State(0, tuple(self._fresh(slot) for slot in self.machine.slots))
 
     def entered(self, head: State) -> State:
-        """The beginning of an iteration, with elements of its own."""
+        """Return the state at the beginning of an iteration after `head`, with fresh elements."""
         slots = self.machine.slots
         values = tuple(
             self._fresh(slot) if slot.name in self.elements else value
@@ -410,14 +420,14 @@ class LoopRuns(Execution):
         return self.inputs[slot.name] if slot.role == "input" else slot.initial
 
     def after_loop(self, head: State) -> State:
-        """The state behind the loop, if the loop ends at `head`."""
+        """Return the state behind the loop, if the loop ends at `head`."""
         return replace(head, at=self.side.end)
 
     def stripped(self, state: State) -> tuple[State, tuple[int, ...]]:
-        """The head that `state` leads to, and the noises that it carries.
+        """Return the head that `state` leads to, and the noises that it carries.
 
-        The head has the carried values, with noises numbered by their first occurrence and no constraints on them.
-        Raises NotDerived if an input of one iteration is carried to others.
+        The head has the carried values, with noises numbered by their first occurrence and no constraints on
+        them. Raises NotDerived if an input of one iteration is carried to others.
         """
         places: dict[int, int] = {}
         slots = self.machine.slots
@@ -437,9 +447,10 @@ class LoopRuns(Execution):
         return State(self.side.head, tuple(values), laws), tuple(places)
 
     def ways(self, state: State, given: tuple[Guard, ...], outcomes: Outcomes) -> Iterator[State]:
-        """All ways from `state` to the head of the loop or to the end, for inputs with these guards.
+        """Yield all ways from `state` to the head of the loop or to the end, for inputs with the guards `given`.
 
-        Raises NotDerived if there are too many, or if the program draws from another distribution.
+        `outcomes` gives the states that follow an open comparison. Raises NotDerived if there are too many
+        ways, or if the program draws from another distribution.
         """
         waiting = [replace(state, outside=given)]
         count = 0
@@ -466,11 +477,11 @@ class LoopRuns(Execution):
     # --- how values are looked at ---------------------------------------------------------------------
 
     def has_ties(self, form: Affine) -> bool:
-        """Whether the form may be 0; a form of inputs alone may be."""
+        """True if the form may be 0 with positive probability: if it contains inputs alone."""
         return all(i < self.first_noise for i, _ in form.terms)
 
     def is_nonnegative(self, form: Affine, known: Any) -> bool:
-        """Whether form >= 0. Raises Split if the guards leave the question open."""
+        """True if `form` >= 0 where the guards of `known` hold. Raises Split if they leave the question open."""
         guard = Guard(form.terms, form.constant, strict=False)
         guards = (*known.outside, *known.inputs, *known.outcomes)
         if contradictory((*guards, guard.opposite()), self.budget):
@@ -480,7 +491,7 @@ class LoopRuns(Execution):
         raise Split(guard)
 
     def is_integer(self, number: int) -> bool:  # noqa: ARG002
-        """Always False: no noise and no input takes integer values only."""
+        """Return False: no noise and no input takes integer values only."""
         return False
 
     def _drawn(self, label: int, law: Law, center: Fraction | Affine, known: Any) -> tuple[Fraction | Affine, Any]:  # noqa: ARG002

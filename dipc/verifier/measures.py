@@ -90,7 +90,7 @@ Halfspace = tuple[Sequence[tuple[int, Number]], Number]
 
 
 def measure_anew(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budget) -> Closed | str:
-    """The probability that all half-spaces hold for noises with these laws, or the reason why it is not measured.
+    """Return the probability that all half-spaces hold for noises with these laws, or the reason why not.
 
     Raises Exhausted if the budget does not suffice.
     """
@@ -155,9 +155,9 @@ def _common(denominators: Iterable[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Elimination:
-    """The integration over variables that are all continuous, or all integers.
+    """The integration over variables that are all continuous, or all integers (`whole`).
 
-    Lengths and rates of laws are multiplied by `lengths` and `rates`, and are then integers.
+    Lengths and rates of laws are multiplied by `lengths` and `rates`, which makes them integers.
     """
 
     whole: bool
@@ -166,7 +166,7 @@ class _Elimination:
     rates: Fraction
 
     def integral(self, laws: Mapping[int, Law], rows: Sequence[_Row]) -> _Terms:
-        """The integral of the densities of `laws` where all rows hold."""
+        """Return the integral of the densities of `laws` over the set where all rows hold."""
         densities = {i: self._density(i, *law) for i, law in laws.items()}
         left = self._with_sums(densities, rows)
         factors = [_Factor(frozenset([i]), density) for i, density in densities.items()]
@@ -187,7 +187,7 @@ class _Elimination:
         return pieces
 
     def _windows(self, i: int, family: Bounded, rate: Fraction) -> _Pieces:
-        """The density of a bounded noise times its normalizer."""
+        """Return the density of a bounded noise times its normalizer."""
         pieces: _Pieces = {}
         for low, high, c, slope in family.windows(rate):
             start, end = plain(low * self.lengths), plain(high * self.lengths)
@@ -198,7 +198,7 @@ class _Elimination:
         return pieces
 
     def _with_sums(self, densities: dict[int, _Pieces], rows: Sequence[_Row]) -> list[_Row]:
-        """The rows with one noise in place of each group whose coefficients have one proportion in all rows.
+        """Return the rows with one noise in place of each group whose coefficients have one proportion in all rows.
 
         X = Y_i + ratio·Y_j takes the place of Y_i, and `densities` is changed to those of the sums.
         """
@@ -215,7 +215,11 @@ class _Elimination:
         return [(tuple((i, a) for i, a in form if i not in gone), constant) for form, constant in rows]
 
     def _product_integral(self, factors: Sequence[_Factor], variables: frozenset[int]) -> _Terms:
-        """The integral of the product of all factors over all variables, those with the fewest neighbours first."""
+        """Return the integral of the product of all factors over all variables.
+
+        Variables with the fewest neighbours are integrated out first. Raises NotDerived if a variable has too
+        many.
+        """
         about: dict[int, set[_Factor]] = {v: set() for v in variables}
         near: dict[int, set[int]] = {v: set() for v in variables}
         total = _ONE
@@ -262,14 +266,14 @@ class _Elimination:
         return total.get(_EVERYWHERE, {})
 
     def _unit(self, factors: Iterable[_Factor], v: int) -> int:
-        """The least common multiple of the coefficients of `v`, by which bounds of an integer divide; 1 for reals."""
+        """Return the least common multiple of the coefficients of `v`, by which integer bounds divide; 1 for reals."""
         if not self.whole:
             return 1
         rows = (form for factor in factors for cell in factor.pieces for form, _ in cell)
         return lcm(*{abs(a) for form in rows for i, a in form if i == v})
 
     def _split(self, factor: _Factor, j: int, unit: int, remainder: int) -> _Factor:
-        """The factor with unit·Y_j + remainder in place of Y_j."""
+        """Return the factor with unit·Y_j + remainder in place of Y_j."""
         if j not in factor.variables:
             return factor
         return _Factor(factor.variables, self._replaced(factor.pieces, j, (((j, unit),), remainder)))
@@ -277,7 +281,7 @@ class _Elimination:
     # --- cells ------------------------------------------------------------------------------------
 
     def _cell(self, rows: Iterable[_Row]) -> _Cell | None:
-        """The rows without redundant ones; None if they hold together at most on a set of measure 0."""
+        """Return the rows without redundant ones; None if all of them hold on a set of measure 0 at most."""
         least: dict[Form, Number] = {}
         for form, constant in rows:
             if not form:
@@ -310,7 +314,7 @@ class _Elimination:
         return result
 
     def _refined(self, pieces: _Pieces) -> _Pieces:
-        """The same function of one variable, on cells that do not overlap."""
+        """Return an equal function of one variable, on cells that do not overlap."""
         variables = {i for cell in pieces for form, _ in cell for i, _ in form}
         if len(variables) != 1 or len(pieces) == 1:
             return pieces
@@ -342,7 +346,7 @@ class _Elimination:
     # --- one variable -----------------------------------------------------------------------------
 
     def _integrated(self, v: int, pieces: _Pieces) -> _Pieces:
-        """The integral over v, as a function of the other variables."""
+        """Return the integral over the variable `v`, as a function of the other variables."""
         result: _Pieces = {}
         for cell, f in pieces.items():
             rest: list[_Row] = []
@@ -367,7 +371,10 @@ class _Elimination:
         return result
 
     def _extreme(self, bounds: Iterable[_Line], side: int) -> Iterator[tuple[_Line | None, list[_Row]]]:
-        """Each bound in turn, with the rows where it is greatest (side 1) or least (side -1); the first wins ties."""
+        """Yield each bound with the rows where it is greatest (side 1) or least (side -1).
+
+        The first bound wins ties.
+        """
         listed = list(bounds)
         if not listed:
             yield None, []
@@ -383,14 +390,14 @@ class _Elimination:
             )
 
     def _least(self, one: _Line, other: _Line, strictly: int) -> _Row:
-        """The row one >= other; for integers, one > other if `strictly` is 1."""
+        """Return the row one >= other; for integers, one > other if `strictly` is 1."""
         terms = dict(one[0])
         for i, c in other[0]:
             terms[i] = terms.get(i, 0) - c
         return self._row(terms, one[1] - other[1] - strictly * self.whole)
 
     def _definite_integral(self, grown: _Terms, v: int, low: _Line | None, high: _Line | None) -> _Terms:
-        """The integral over v from `low` to `high`, None for infinity, of the function with this primitive."""
+        """Return the integral over `v` from `low` to `high` (None: infinity) of the function with primitive `grown`."""
         if any((low is None and l <= 0) or (high is None and l >= 0) for l in _slopes(grown, v)):
             raise NotDerived("an integrand does not decay")
         result: _Terms = {}
@@ -402,7 +409,10 @@ class _Elimination:
         return result
 
     def _primitive(self, f: _Terms, v: int) -> _Terms:
-        """An integral over v, for integers a sum up to Y_v - 1; it vanishes at infinity where f decays."""
+        """Return an antiderivative in Y_v, for integers a sum up to Y_v - 1.
+
+        It vanishes at infinity where `f` decays.
+        """
         result: _Terms = {}
         for (k, q, monomial, poles), c in f.items():
             n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
@@ -414,7 +424,7 @@ class _Elimination:
         return result
 
     def _integrals(self, n: int, l: Number) -> Iterator[tuple[int, Number, Number, _Poles]]:
-        """The integral of Y^n·e^{lY}, as terms Y^power·e^{shift·eps}·e^{lY} with factors and poles."""
+        """Yield the antiderivative of Y^n·e^{lY} as terms Y^power·e^{shift·eps}·e^{lY}, with factors and poles."""
         if not l:
             for power, factor in _power_sum(n) if self.whole else ((n + 1, Fraction(1, n + 1)),):
                 yield power, 0, factor, ()
@@ -429,7 +439,7 @@ class _Elimination:
                 factor *= Fraction(-power) / l
 
     def _replaced(self, pieces: _Pieces, v: int, line: _Line) -> _Pieces:
-        """The function with a line in place of Y_v; the line may contain Y_v itself."""
+        """Return the function with `line` in place of Y_v; the line may contain Y_v itself."""
         result: _Pieces = {}
         for cell, f in pieces.items():
             rows: list[_Row] = []
@@ -448,7 +458,7 @@ class _Elimination:
         return result
 
     def _substitute(self, f: _Terms, v: int, line: _Line, sign: int, result: _Terms) -> None:
-        """Add sign·f, with the line in place of Y_v, to the result."""
+        """Add sign·f, with `line` in place of Y_v, to `result`."""
         rationals = _rationals(f) + sum(type(number) is not int for number in (line[1], *(d for _, d in line[0])))
         for (k, q, monomial, poles), c in f.items():
             n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
@@ -487,7 +497,7 @@ class _Elimination:
         return {key: Fraction(c, units[0] * units[1]) for key, c in sums.items() if c}
 
     def _spend(self, terms: int, bits: int = 0, rationals: int = 0) -> None:
-        """Charge the making of `terms` terms, whose coefficients have `bits` bits.
+        """Charge the cost of `terms` terms whose coefficients have `bits` bits.
 
         `rationals` counts the exponents that are not integers, which take several times as long to look up.
         """
@@ -495,7 +505,7 @@ class _Elimination:
 
 
 def _monomial_product(monomial: _Monomial, v: int, power: int, slope: Number) -> _Monomial:
-    """The product of `monomial` and Y_v^power·e^{slope·Y_v}."""
+    """Return the product of `monomial` and Y_v^power·e^{slope·Y_v}."""
     for k, (i, n, l) in enumerate(monomial):
         if i == v:
             n, l = n + power, l + slope
@@ -510,7 +520,7 @@ def _slopes(f: _Terms, v: int) -> set[Number]:
 
 
 def _expanded(line: _Line, power: int) -> Iterator[tuple[dict[int, int], int, Number]]:
-    """The expansion of (Σ line + constant·eps)^power: powers of variables, the power of eps, and a factor."""
+    """Yield the terms of (Σ line + constant·eps)^power: powers of variables, the power of eps, and a factor."""
     if not power:
         yield {}, 0, 1
         return
@@ -539,14 +549,14 @@ def _increase(f: _Terms, key: tuple[int, Number, _Monomial, _Poles], c: Fraction
 
 
 def _collect(pieces: _Pieces, cell: _Cell, f: _Terms) -> None:
-    """Add f to the function on `cell`."""
+    """Add `f` to the function on `cell`."""
     known = pieces.setdefault(cell, {})
     for key, c in f.items():
         _increase(known, key, c)
 
 
 def _joined_poles(left: _Poles, right: _Poles) -> _Poles:
-    """The product of two products of poles."""
+    """Return the product of two products of poles."""
     if not left or not right:
         return left or right
     powers = dict(left)
@@ -556,7 +566,7 @@ def _joined_poles(left: _Poles, right: _Poles) -> _Poles:
 
 
 def _rationals(f: _Terms) -> int:
-    """The greatest number of exponents in one key of `f` that are not integers."""
+    """Return the greatest number of exponents in one key of `f` that are not integers."""
     return max(
         (
             (type(q) is not int)
@@ -574,7 +584,7 @@ def _bits(f: _Terms) -> int:
 
 @cache
 def _power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
-    """The polynomial S with S(t+1) - S(t) = t^n and S(0) = 0, as pairs (power, coefficient)."""
+    """Return the polynomial S with S(t+1) - S(t) = t^n and S(0) = 0, as pairs (power, coefficient)."""
     # (t+1)^(n+1) - t^(n+1) = Σ_{j<=n} C(n+1, j)·t^j.
     total = {n + 1: Fraction(1, n + 1)}
     for j in range(n):
@@ -585,9 +595,9 @@ def _power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
 
 @cache
 def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ...]:
-    """The p = Σ c·t^power·z^shift/(1 - z)^order with e^l·p(t+1) - p(t) = t^n, where z = e^{-|l|}; l > 0 if `growing`.
+    """Return the p for which e^{lt}·p(t) sums t^n·e^{lt}, as terms (power, shift, order, c); l > 0 if `growing`.
 
-    Then e^{lt}·p(t) sums t^n·e^{lt}.
+    p = Σ c·t^power·z^shift/(1 - z)^order satisfies e^l·p(t+1) - p(t) = t^n, where z = e^{-|l|}.
     """
     # The coefficient of t^j: (e^l - 1)·p_j = [j = n] - e^l·Σ_{m>j} C(m, j)·p_m. For l > 0, 1/(e^l - 1) = z/(1-z) and
     # e^l/(e^l - 1) = 1/(1-z); for l < 0 they are -1/(1-z) and -z/(1-z).
@@ -603,7 +613,7 @@ def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ..
 
 
 def _closed(total: _Terms, rates: Sequence[Fraction], budget: Budget) -> Closed:
-    """The sum over one denominator, times (1 - r)/(1 + r) for the rate of each integer noise."""
+    """Return the sum over one denominator, times (1 - r)/(1 + r) for each integer noise, where r = e^(-rate·eps)."""
     highest: dict[Number, int] = {}
     numerators: dict[_Poles, Ring] = {}
     for (k, q, _, poles), c in total.items():

@@ -1,8 +1,8 @@
 """Probabilities of normal noises that are compared with each other in a tree, by messages from center to center.
 
-For every place of its parent, the integral over a center is a sum over its places. On a whole line the sum follows the
-trapezoid rule; from an end of the line on, it has weights for half a line. FORMAT.md states and proves the error, lemma
-N1.
+For each position of its parent, the integral over a center is a sum over places of the center. On a whole line the sum
+follows the trapezoid rule; from an end of the line on, it has weights for half a line. FORMAT.md states and proves the
+error, lemma N1.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ MOST_ENDS, MOST_PLACES = 60, 10_000
 
 
 def series(tree: Tree, cell: Expansion) -> Series:
-    """The first Taylor coefficients in eps of the sum over places; for a single value, of its probability.
+    """Return the first Taylor coefficients in eps of the sum over places for the probability of `tree` (lemma N1).
 
-    By lemma N1 the error is at most 2^-accuracy for each eps of the cell. Raises NotDerived, NotShown.
+    A single bounded value needs no sum: its probability is expanded. The error is at most 2^-accuracy for each eps
+    of the cell. Raises NotDerived, NotShown.
     """
     bounds = tree.bounds
     if bounds is None:
@@ -45,9 +46,9 @@ def series(tree: Tree, cell: Expansion) -> Series:
 
 
 def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
-    """An n such that the sum over places is at most 2^n wherever |Im eps| <= disk, by lemma N1.
+    """Return an n such that the sum over places is at most 2^n wherever |Im eps| <= disk (lemma N1).
 
-    None if n is too large.
+    Return None if n is too large.
     """
     plan = _Plan.from_tree(tree)
     grown = (_most_scale(tree) * disk) ** 2 * plan.spread / 2
@@ -55,7 +56,7 @@ def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
 
 
 def drift(tree: Tree, accuracy: int) -> Fraction:
-    """An upper bound of 2π·D1/(h·V) of a center without ends, by which errors grow at complex eps (lemma N1)."""
+    """Return an upper bound of 2π·D1/(h·V) of a center without ends, by which errors grow at complex eps (lemma N1)."""
     root, total = tree.root, _ZERO
     for leaf, count in root.leaves:
         a, d = (max(abs(form[place]) for form in leaf.forms) for place in (0, 2))
@@ -77,14 +78,18 @@ def _most_scale(tree: Tree) -> Fraction:
 class _Ends:
     """The ends at which the line of a center is cut.
 
-    They are t = u·eps for each `still` u, and t = x - u·eps for each `moving` u.
+    They are t = u·eps for each `still` u, and t = x - u·eps for each `moving` u, where x is the place of the
+    parent.
     """
 
     still: tuple[Fraction, ...]
     moving: tuple[Fraction, ...]
 
     def moves(self, slope: Fraction, above: Fraction) -> list[Fraction]:
-        """The w of the center's places t = k·h + w·eps, if those of its parent have w = `above`; ends are places."""
+        """Return the w of the center's places t = k·h + w·eps, if the parent's places have w = `above`.
+
+        Ends are places.
+        """
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
     def inner_place(self, piece: int) -> Fraction:
@@ -93,7 +98,7 @@ class _Ends:
 
     @property
     def integrals(self) -> int:
-        """The greatest number of integrals of which a message is the sum."""
+        """The greatest number of integrals that add up to a message."""
         return max(1, 2 * (len(self.still) + len(self.moving)))
 
 
@@ -101,8 +106,8 @@ class _Ends:
 class _Plan:
     """The centers of a tree, parents first, with everything that does not depend on eps.
 
-    For each center there are the number of its parent, its ends, the pairs (w of its places, w of its parent's places),
-    and V. A sum over places is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
+    For each center there are the number of its parent, its ends, the pairs (w of its places, w of its parent's
+    places), and V. A sum over places is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
     """
 
     centers: tuple[Center, ...]
@@ -116,7 +121,7 @@ class _Plan:
     @staticmethod
     @lru_cache(maxsize=64)
     def from_tree(tree: Tree) -> _Plan:
-        """Return the plan of a tree. Raise NotDerived for too many ends."""
+        """Return the plan of a tree. Raises NotDerived for too many ends."""
         centers, parents = [tree.root], [-1]
         for number, center in enumerate(centers):
             centers += center.below
@@ -154,11 +159,11 @@ class _Plan:
         return _Plan(tuple(centers), tuple(parents), tuple(ends), tuple(moves), tuple(curvatures), bits, spread)
 
     def accuracy(self, wanted: int) -> int:
-        """The accuracy of the integrals of one center, whose errors the other centers multiply by up to 2^bits."""
+        """Return the accuracy needed for the integrals of one center, whose errors the other centers multiply."""
         return wanted + self.bits + (len(self.centers) - 1).bit_length() + 3
 
     def steps(self, accuracy: int) -> list[Fraction]:
-        """The steps h of all centers, with which each integral has an error of at most 2^-accuracy.
+        """Return the steps h of all centers with which each integral has an error of at most 2^-accuracy.
 
         Raises NotDerived if the deviations are too different.
         """
@@ -181,13 +186,13 @@ class _Plan:
 
 
 def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
-    """The forms of each factor, the density and the leaves, with its count over its variance."""
+    """Return the forms of each factor, which are the density and the leaves, with its count over its variance."""
     result: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -center.slope, _ZERO),), 1 / center.spread.size)]
     return result + [(leaf.forms, count / leaf.spread.size) for leaf, count in center.leaves]
 
 
 def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
-    """The ends of all centers. Raises NotDerived for too many ends, and for ends in more than one direction."""
+    """Return the ends of all centers. Raises NotDerived for too many ends, and for ends in more than one direction."""
     handed: list[set[Fraction]] = [set() for _ in centers]
     result: list[_Ends] = []
     for number in reversed(range(len(centers))):
@@ -212,7 +217,7 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
 
 
 def _root_below(x: Fraction) -> Fraction:
-    """A lower bound of √x, at most an eighth less, with few bits: multiples of such numbers are often equal."""
+    """Return a lower bound of √x, at most an eighth less, with few bits: multiples of such numbers are often equal."""
     low = root_around(x, 24)[0]
     rest = max(0, low.numerator.bit_length() - 4)
     return Fraction(low.numerator >> rest << rest, low.denominator)
@@ -223,7 +228,7 @@ def _root_below(x: Fraction) -> Fraction:
 
 @lru_cache(maxsize=20_000)
 def half_weight(n: int, bits: int) -> Pair:
-    """Enclose σ(n) = 1/2 + Si(πn)/π, a few units of 2^-bits wide."""
+    """Return an enclosure of σ(n) = 1/2 + Si(πn)/π in units of 2^-bits, a few units wide."""
     if n < 0:
         low, high = half_weight(-n, bits)
         return (1 << bits) - high, (1 << bits) - low
@@ -270,10 +275,10 @@ def half_weight(n: int, bits: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The values of a function of a·t + b·x + d·eps at places k·h + w·eps and j·h' + w'·eps.
+    """The values of a function of a·t + b·x + d·eps at places t = k·h + w·eps and x = j·h' + w'·eps.
 
-    The keys are a·h·k + b·h'·j in multiples of `unit`. The function's argument is that sum plus start + slope·u, with
-    an error of at most `away`.
+    The keys are a·h·k + b·h'·j in multiples of `unit`. The function's argument is this sum plus start + slope·u,
+    with an error of at most `away`.
     """
 
     known: dict[int, Series]
@@ -312,7 +317,7 @@ class _Sum:
         self._known: dict[tuple[int, Fraction, Fraction], list[Series]] = {}
 
     def total(self) -> Series:
-        """The probability of the tree."""
+        """Return the probability of the tree."""
         (value,) = self._message(0, _ZERO, _ZERO)
         return value
 
@@ -326,7 +331,7 @@ class _Sum:
         return range(first, last + 1)
 
     def _message(self, number: int, above: Fraction, u: Fraction) -> list[Series]:
-        """The message of a center around x = u·eps, at all places x of its parent that move by above·eps."""
+        """Return the message of center `number` around x = u·eps, at all places of its parent moving by above·eps."""
         key = number, above, u
         if key in self._known:
             return self._known[key]
@@ -359,7 +364,10 @@ class _Sum:
         cut: tuple[bool, Fraction] | None,
         side: int,
     ) -> list[Series]:
-        """The integral over the part below a cut (side -1), above a cut (side 1), or over the whole line (no cut)."""
+        """Return the integral below a cut (side -1), above a cut (side 1), or over the whole line (no cut).
+
+        It is a list over the places of the parent.
+        """
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
         moving = cut is not None and cut[0]
         move = ends.moves(center.slope, above)[0]
@@ -401,7 +409,7 @@ class _Sum:
         return (child for child, parent in enumerate(self._plan.parents) if parent == number)
 
     def _weighted(self, values: Sequence[Series], weights: Sequence[Pair] | None) -> Series:
-        """The sum Σ weight·value, for weights between -1/8 and 9/8."""
+        """Return Σ weight·value, for weights between -1/8 and 9/8."""
         cell = self._cell
         if weights is None:
             return cell.sum(values)
@@ -427,7 +435,7 @@ class _Sum:
         return _Table({}, unit, int(a / unit), int(b / unit), start, slope, away, spread.size, density)
 
     def _factor(self, tables: Sequence[_Table], count: int, k: int, j: int) -> Series:
-        """The density without its factor 1/√v, or the probability of a leaf, to the power `count`."""
+        """Return the density without its factor 1/√v, or the probability of a leaf, to the power `count`."""
         cell, result = self._cell, []
         for table in tables:
             key = table.first * k + table.second * j

@@ -19,7 +19,7 @@ from dipc.verifier.reals import UNIT, Number
 
 
 class Family(StrEnum):
-    """The laws of noise with a rate, defined above."""
+    """The laws of noise with a rate: Laplace, one-sided exponential and discrete Laplace."""
 
     LAPLACE = "laplace"
     ONE_SIDED = "one-sided"
@@ -28,7 +28,7 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Normal:
-    """Normal noise, with a variance in place of the rate.
+    """Normal noise X, with a variance in place of the rate.
 
     The variance is that of X if `fixed`, otherwise that of eps·X, in multiples of `square`. If `whole`, X is an
     integer, with masses proportional to the density of a normal variable of that variance.
@@ -47,5 +47,5 @@ Law = tuple[NoiseFamily, Fraction]
 
 
 def is_whole(family: NoiseFamily) -> bool:
-    """Whether noise of this law takes integer values."""
+    """True if noise of this law takes integer values."""
     return family.whole if isinstance(family, Normal) else family is Family.DISCRETE_LAPLACE

@@ -59,7 +59,7 @@ Hanging = tuple[tuple[tuple[NoiseFamily, Fraction], ...], tuple[Row, ...]]
 
 
 def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Iterable[Row]) -> list[Hanging]:
-    """Group the half-spaces that share noises, directly or through each other."""
+    """Group the half-spaces that share noises, directly or indirectly, each group with the laws of its noises."""
     result: list[Hanging] = []
     for noises, members in connected(rows, lambda row: (i for i, _ in row[0])):
         place = {i: index for index, i in enumerate(sorted(noises))}
@@ -69,7 +69,7 @@ def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Ite
 
 
 def without_implied(hanging: Hanging) -> list[Hanging]:
-    """Leave out half-spaces over normal and Laplace noises that others imply; the rest may be several groups."""
+    """Return the event without half-spaces over normal and Laplace noises that others imply, as one or more groups."""
     laws, rows = hanging
     if any(is_whole(family) for family, _ in laws):
         return [hanging]
@@ -78,9 +78,9 @@ def without_implied(hanging: Hanging) -> list[Hanging]:
 
 
 def star_of(hanging: Hanging) -> Hub:
-    """The star of connected half-spaces over normal, Laplace or integer noises.
+    """Return the star of connected half-spaces over normal, Laplace or integer noises.
 
-    Raises NotDerived for half-spaces that are not a star, and for those that are the product of several stars.
+    Raises NotDerived for half-spaces that are not a star, or are the product of several stars.
     """
     parts = without_implied(hanging)
     if not parts:
@@ -106,7 +106,7 @@ def star_of(hanging: Hanging) -> Hub:
 def _merged(
     laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[Row]
 ) -> tuple[list[Spread], list[tuple[dict[int, Fraction], Fraction]]]:
-    """The laws of independent values, and half-spaces over the values.
+    """Return the laws of independent values, and half-spaces over these values.
 
     Normal noises with proportional columns are one value, since their sums are normal.
     """
@@ -135,12 +135,12 @@ Stars = tuple[Hub, ...]
 
 
 def in_order(stars: Iterable[Hub]) -> Stars:
-    """The stars in the order in which certificates list them."""
+    """Return the stars in the order in which certificates list them."""
     return tuple(sorted(stars, key=star_order))
 
 
 def star_order(star: Hub) -> tuple[int, Any]:
-    """The key by which stars are sorted."""
+    """Return the key by which stars are sorted."""
     return (Tree, Summed).index(type(star)), star
 
 
@@ -154,7 +154,7 @@ class Enclosed:
         return hash(frozenset(self.terms))
 
     def equals(self, other: Enclosed, budget: Budget) -> bool:
-        """Whether all stars and weights are the same, term by term."""
+        """True if all stars and weights are equal, term by term."""
         return self.terms.keys() == other.terms.keys() and all(
             equal_closed(weight, other.terms[stars], budget) for stars, weight in self.terms.items()
         )
@@ -165,12 +165,12 @@ Probability = Closed | Enclosed
 
 
 def _is_exact(star: Hub) -> bool:
-    """Whether no integral is needed, since the event is that one value lies within bounds."""
+    """True if no integral is needed, since the event is that one value lies within bounds."""
     return isinstance(star, Tree) and star.bounds is not None
 
 
 class Sum:
-    """A sum of weights times stars, to which terms can be added."""
+    """A sum of weights times probabilities of stars, to which terms can be added."""
 
     def __init__(self, terms: Mapping[Stars, Closed] | None = None) -> None:
         self._terms: dict[Stars, Closed] = dict(terms or {})
@@ -183,9 +183,10 @@ class Sum:
         return result
 
     def add(self, stars: Stars, weight: Closed, budget: Budget) -> None:
-        """Add a summand.
+        """Add weight·Π Pr[star].
 
-        For one value between two bounds, the probability is the sum of the probabilities for each bound, less 1.
+        If a star bounds one value on two sides, its probability is written as a sum over the two bounds, minus
+        1.
         """
         for index, star in enumerate(stars):
             if isinstance(star, Tree) and star.bounds is not None and len(star.bounds) > 1:
@@ -202,19 +203,19 @@ class Sum:
         self._terms[stars] = weight if known is None else add_closed(known, weight, budget)
 
     def include(self, other: Probability, budget: Budget, factor: Closed | None = None) -> None:
-        """Add a whole probability, times `factor` if it is given."""
+        """Add `other`, times `factor` if it is given."""
         for stars, weight in other.terms.items() if isinstance(other, Enclosed) else [((), other)]:
             self.add(stars, weight if factor is None else multiply_closed(weight, factor, budget), budget)
 
     def opposite(self, budget: Budget) -> Sum:
-        """Return 1 less the sum."""
+        """Return 1 minus the sum."""
         result = Sum({stars: (times(above, -1), below) for stars, (above, below) in self._terms.items()})
         result.add((), (ONE, ONE), budget)
         return result
 
     @property
     def value(self) -> Probability:
-        """The sum as a probability; a closed form if no star is in it."""
+        """The sum as a probability: a closed form if it contains no star."""
         terms = {stars: weight for stars, weight in self._terms.items() if weight[0]}
         if terms.keys() <= {()}:
             return terms.get((), ({}, ONE))
@@ -222,14 +223,14 @@ class Sum:
 
 
 def same(left: Probability, right: Probability, budget: Budget) -> bool:
-    """Whether two probabilities are equal; sums over stars must be equal term by term."""
+    """True if two probabilities are equal; sums over stars must be equal term by term."""
     if isinstance(left, Enclosed) or isinstance(right, Enclosed):
         return isinstance(left, Enclosed) and isinstance(right, Enclosed) and left.equals(right, budget)
     return equal_closed(left, right, budget)
 
 
 def read_enclosed(value: object) -> Enclosed:
-    """Read a sum over stars. Raise Rejected if it is malformed."""
+    """Read a sum over stars. Raises Rejected if it is malformed."""
     terms: dict[Stars, Closed] = {}
     for weight, factors in read.listed(read.tuple_of(read_ring, read.listed(_read_star, 100)), 10_000)(value):
         stars = tuple(factors)
@@ -255,7 +256,7 @@ class Cell(Expansion):
     """An interval of eps on which integrals, and sums over integers, have an error of at most 2^-accuracy."""
 
     def star(self, star: Hub) -> Series:
-        """The first Taylor coefficients in eps of the sum over nodes of a star."""
+        """Return the first Taylor coefficients in eps of the sum over nodes that replaces the probability of a star."""
         if star.fixed:
             cell = replace(self, middle=_ONE, radius=_ZERO, terms=1)
             series = star.series(cell) if isinstance(star, Summed) else cell.star(replace(star, fixed=False))
@@ -267,7 +268,10 @@ class Cell(Expansion):
     # --- what has to be positive --------------------------------------------------------------
 
     def polynomial(self, total: Enclosed) -> tuple[Series, Fraction]:
-        """The sum, with sums over nodes for integrals, and a bound of its distance from the true sum."""
+        """Return the Taylor polynomial of `total` with sums over nodes for integrals.
+
+        Also returns a bound of the distance between `total` with sums over nodes and `total` itself.
+        """
         result = Series([0] * self.terms, 0)
         away = _ZERO
         for stars, (weight, below) in total.terms.items():
@@ -282,7 +286,11 @@ class Cell(Expansion):
         return result, away
 
     def disks(self, total: Enclosed) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Yield ratios, disks with the radius of the cell over the ratio, and bounds of the sum over nodes there."""
+        """Yield triples for several disks around the middle of the cell: a ratio, the radius of the disk, and a bound.
+
+        The radius is that of the cell over the ratio. The bound is one of the absolute value of the sum over
+        nodes on the disk.
+        """
         for larger in _DISKS:
             ratio = Fraction(1, 1 << larger)
             disk, most = self.radius / ratio, _ZERO
@@ -330,7 +338,7 @@ class Cell(Expansion):
         return all(positive_on_unit(each, self.budget) for each in (upward, downward))
 
     def is_positive_from_zero(self, total: Enclosed) -> bool:
-        """True only if the sum, which is 0 at eps = 0, is positive on (0, radius]; by lemma N2 around 0."""
+        """True only if the sum, which is 0 at eps = 0, is positive on (0, middle + radius] (lemma N2 around 0)."""
         around = replace(self, middle=_ZERO, radius=self.middle + self.radius)
         try:
             trees = {star for stars in total.terms for star in stars if isinstance(star, Tree)}
@@ -352,7 +360,7 @@ class Cell(Expansion):
         return positive_on_unit([first - wrong, *rest], self.budget)
 
     def enclosure(self, total: Enclosed) -> tuple[Fraction, Fraction]:
-        """Rationals below and above the sum at the middle. Raises Rejected."""
+        """Return rationals below and above the sum at the middle of the cell. Raises Rejected."""
         try:
             polynomial, away = replace(self, radius=_ZERO, terms=1).polynomial(total)
         except NotDerived as ended:
@@ -365,7 +373,10 @@ class Cell(Expansion):
 
 
 def majorant(function: Ring, middle: Fraction, radius: Fraction) -> Fraction:
-    """An upper bound of the absolute value of an exponential polynomial on the disk."""
+    """Return an upper bound of the absolute value of an exponential polynomial on the disk around `middle`.
+
+    Raises NotShown if the bound is too large.
+    """
     total, far = _ZERO, middle + radius
     for (k, q), c in function.items():
         most = max(q * (middle - radius), q * far)
@@ -384,14 +395,14 @@ def majorant(function: Ring, middle: Fraction, radius: Fraction) -> Fraction:
 
 
 def is_number(total: Enclosed) -> bool:
-    """Whether the sum is the same for every eps."""
+    """True if the sum does not depend on eps."""
     return all(weight[0].keys() <= {(0, _ZERO)} for weight in total.terms.values()) and all(
         star.fixed for stars in total.terms for star in stars
     )
 
 
 def at_zero(total: Enclosed) -> Fraction | None:
-    """The limit of the sum at eps = 0 if it is known as a rational, otherwise None."""
+    """Return the limit of the sum at eps = 0 if it is known as a rational, otherwise None."""
     result = _ZERO
     for stars, (weight, below) in total.terms.items():
         known = [star.at_zero for star in stars]
@@ -402,9 +413,9 @@ def at_zero(total: Enclosed) -> Fraction | None:
 
 
 def next_to_zero(total: Enclosed) -> Enclosed | None:
-    """A lower bound of the sum with normal noises in place of discrete ones.
+    """Return a lower bound of the sum with normal noises in place of discrete ones.
 
-    None if the sum has no discrete noises, or if a weight has no sign.
+    Return None if the sum has no discrete noises, or if a weight has no sign.
     """
     result = Sum()
     if not any(isinstance(star, Summed) for stars in total.terms for star in stars):
@@ -428,9 +439,9 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
 
 @lru_cache(maxsize=1_000)
 def _normal_bound(event: Summed, *, above: bool) -> Tree:
-    """The tree over normal noises with a probability at least (`above`), or at most, that of `event`.
+    """Return the tree over normal noises with a probability at least (`above`), or at most, that of `event`.
 
-    Raises NotDerived.
+    Raises NotDerived if there is none.
     """
     laws, rows = event.continuous_bound(1 if above else -1)
     star = star_of((tuple(laws), tuple(rows)))
@@ -441,8 +452,8 @@ def _normal_bound(event: Summed, *, above: bool) -> Tree:
 def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool:
     """True only if the sum is positive on [start, inf), by lemma N4.
 
-    A product of stars with a positive weight is at least 1 less the tails of all its half-spaces. One half-space with a
-    negative weight is 1 less its tail.
+    A product of stars with a positive weight is at least 1 minus the tails of all its half-spaces. One half-space
+    with a negative weight is 1 minus its tail.
     """
     plain: Ring = {}
     # e^(-r·eps²)/2 is what sums over integers fail with at most, and more than erfc(√r·eps)/2: both do not cancel.
@@ -510,7 +521,7 @@ def _normal_tails_are_positive(
 
 
 def read_sizes(value: object) -> tuple[int, int]:
-    """Read the accuracy and the number of terms that a certificate states."""
+    """Read the accuracy in bits and the number of terms that a certificate states. Raises Rejected."""
     accuracy, terms = read.tuple_of(read.up_to(MOST_BITS), read.up_to(MOST_TERMS))(value)
     if accuracy < 8 or terms < 2:
         raise Rejected("the accuracy is at least 8, and there are at least 2 terms")
@@ -518,7 +529,10 @@ def read_sizes(value: object) -> tuple[int, int]:
 
 
 def complementary(square: Number, *, fixed: bool) -> Enclosed:
-    """The sum of erfc(√square·eps), or erfc(√square): 2 - 2·Pr[L <= eps], where L has the variance 1/(2·square)."""
+    """Return erfc(√square·eps), or erfc(√square) if `fixed`, as a sum over stars.
+
+    It is 2 - 2·Pr[L <= eps], where L is normal with the variance 1/(2·square).
+    """
     if not square.factor:
         return Enclosed({(): (ONE, ONE)})
     spread = Spread(False, 1 / (2 * square.factor))

@@ -52,7 +52,7 @@ _ZERO = Fraction(0)
 
 
 def worst(verdicts: Collection[str]) -> str:
-    """The verdict of a report with these verdicts."""
+    """Return the overall verdict of `verdicts`: inaccurate if one is, else undecided if one is, else accurate."""
     return next((verdict for verdict in ("inaccurate", "undecided") if verdict in verdicts), "accurate")
 
 
@@ -68,7 +68,7 @@ class Tally:
     open: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, verdict: str, missing: str | None, *, vacuous: bool = False) -> None:
-        """Count one more verdict, with the reason why its proof is missing, or None."""
+        """Count one more verdict. `missing` is the reason why its proof is missing, or None."""
         self.counts["rows"] += 1
         self.counts[verdict] += 1
         self.counts["vacuous"] += vacuous
@@ -76,7 +76,7 @@ class Tally:
             self.open.append((self.counts["rows"], missing))
 
     def require(self, stated: object, what: str) -> None:
-        """Check that `stated` is the verdict of all parts together. Raise Rejected if it is not."""
+        """Raise Rejected unless `stated` is the overall verdict of all parts; `what` names the parts."""
         if not self.counts["rows"]:
             raise Rejected("the list is empty", what)
         overall = worst([verdict for verdict in VERDICTS if self.counts[verdict]])
@@ -88,8 +88,8 @@ class Tally:
 class Decided:
     """A checked obligation, value >= 1 - beta on the intervals.
 
-    `open` is the reason for which it has no proof, or None. `charted` is true if a refuted obligation is also shown
-    where it holds.
+    `open` is the reason why it has no proof, or None. `charted` is true if the exact set where a refuted obligation
+    fails is also proved.
     """
 
     value: Probability
@@ -102,10 +102,10 @@ class Decided:
     fails_at: Fraction | None = None
 
     def require(self, verdict: str, beta: Beta | None, budget: Budget) -> str | None:
-        """The reason why the obligation has no proof, or None.
+        """Return the reason why the obligation has no proof, or None.
 
-        Raises Rejected unless the obligation has this verdict and this beta. An obligation whose beta is not known has
-        no proof.
+        Raises Rejected unless the obligation has this verdict and this beta. An obligation whose beta is not
+        known has no proof.
         """
         if self.verdict != verdict:
             raise Rejected(f"its obligation is {self.verdict}, not {verdict}")
@@ -115,7 +115,7 @@ class Decided:
 
 
 def among(entries: Sequence[object]) -> read.Reader[int]:
-    """Return the reader of a position in `entries`."""
+    """Return a reader of positions in `entries`."""
     return lambda value: read.index(value, entries)
 
 
@@ -147,7 +147,7 @@ class Positive:
                 self._open[frozenset(function.items())] = None
 
     def open(self, function: Ring) -> str | None:
-        """None if the denominator was shown to be positive, otherwise the reason.
+        """Return None if the denominator `function` was shown to be positive, otherwise the reason why not.
 
         Raises Rejected if the denominator is not listed.
         """
@@ -159,7 +159,7 @@ class Positive:
             raise Rejected("its denominator is missing from the list `positive`") from None
 
     def of_all(self, *functions: Closed) -> str | None:
-        """None if all functions have positive denominators, otherwise the reason."""
+        """Return None if the denominators of all functions were shown to be positive, otherwise the reason why not."""
         missing = next((why for _, below in functions if (why := self.open(below)) is not None), None)
         return None if missing is None else f"a denominator is not shown to be positive: {missing}"
 
@@ -200,7 +200,7 @@ class Context:
 
 
 def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positive: Positive) -> Context:
-    """Read the probabilities and betas of a certificate."""
+    """Read the probabilities and betas of a certificate. Raises Rejected."""
 
     def closed(value: object) -> Closed:
         one = read_closed(value)
@@ -235,7 +235,7 @@ def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positiv
 
 
 def _the_one(stated: list[Any], why: str) -> list[Any]:
-    """Return `stated`, of which exactly one entry must not be None. Raise Rejected with `why` otherwise."""
+    """Return `stated`, of which exactly one entry must not be None. Raises Rejected with `why` otherwise."""
     if sum(one is not None for one in stated) != 1:
         raise Rejected(why)
     return stated
@@ -245,7 +245,7 @@ def _the_one(stated: list[Any], why: str) -> list[Any]:
 
 
 def check_obligations(value: object, context: Context, budget: Budget) -> list[Decided]:
-    """Check all obligations of a certificate, about its intervals of eps."""
+    """Check all obligations of a certificate, about its intervals of eps. Raises Rejected for a wrong one."""
     return read.listed(lambda item: check_obligation(item, context, budget), step="obligation")(value)
 
 
@@ -259,7 +259,7 @@ _EVIDENCE = {
 
 
 def check_obligation(value: object, context: Context, budget: Budget) -> Decided:
-    """Check one obligation of a certificate again. Raise Rejected if its evidence does not prove it."""
+    """Check one obligation of a certificate again. Raises Rejected if its evidence does not prove it."""
     table = {"probability": among(context.values), "beta": among(context.betas), "verdict": read.one_of(*VERDICTS)}
     evidence = {
         "parts": read.items,
@@ -298,7 +298,10 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
 def _check_parts(
     items: Sequence[object], probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> str | None:
-    """Check Pr >= 1 - min(...) for each argument; return why a denominator is not shown to be positive, or None."""
+    """Check Pr >= 1 - beta for each argument of the `min` in beta. Raises Rejected for a wrong proof.
+
+    Returns the reason why a denominator is not shown to be positive, or None.
+    """
     if len(items) != len(least):
         raise Rejected(f"there are {len(items)} parts for the {len(least)} arguments of the `min`")
     missing = None
@@ -322,7 +325,7 @@ def _check_parts(
 
 
 def _check_cells(value: object, functions: Sequence[Closed | None], interval: Interval, budget: Budget) -> None:
-    """Check that on each cell of the interval one of the functions is nonnegative, by continuity including its ends."""
+    """Raise Rejected unless one of the functions is nonnegative on each cell of the interval, including its ends."""
     table = {"argument": among(functions), "to": end, "factors": read.anything}
     position: Fraction | None = interval.lower
     cells = read.items(value, MOST_CELLS)
@@ -347,7 +350,7 @@ def _check_cells(value: object, functions: Sequence[Closed | None], interval: In
 def _check_chart(
     value: object, probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> bool:
-    """Whether it is shown exactly where Pr < 1 - beta."""
+    """Check a chart of where Pr < 1 - beta, and return True if it is proved on all intervals. Raises Rejected."""
     function, charts = read.fields(value, {"function": read_closed, "intervals": read.items})
     if len(least) != 1 or len(least[0]) != 1 or len(charts) != len(context.intervals):
         raise Rejected("a chart is about one function on all intervals")
@@ -374,7 +377,7 @@ def _require_slack(function: Closed, probability: Closed, beta: Closed, budget: 
 def _check_counterexample(
     value: object, probability: Probability, beta: Beta, intervals: Sequence[Interval], budget: Budget
 ) -> Fraction:
-    """Return the stated eps, at which Pr < 1 - max(arms) for one argument of the `min`. Raise Rejected."""
+    """Return the stated eps, at which Pr < 1 - max(arms) for one argument of the `min` in beta. Raises Rejected."""
     least = arguments_of(beta)
     with in_step("counterexample"):
         argument, eps = read.fields(value, {"argument": among(least), "eps": read.rational})
@@ -386,7 +389,7 @@ def _check_counterexample(
 
 
 def fails_at(probability: Probability, arms: Sequence[Probability], eps: Fraction, budget: Budget) -> bool:
-    """Whether Pr + a - 1 < 0 at this eps for each a in `arms`.
+    """True if Pr + a - 1 < 0 at this eps for each a in `arms`.
 
     A closed form is decided exactly. A sum over stars counts as negative only if an enclosure shows it.
     """
@@ -409,7 +412,7 @@ def _is_negative(total: Probability, eps: Fraction, budget: Budget) -> bool:
 
 
 def _slack(probability: Probability, arm: Probability, budget: Budget) -> Probability:
-    """The function Pr + a - 1."""
+    """Return the function Pr + arm - 1."""
     total = Sum()
     for summand in (probability, arm, (constant(-1), ONE)):
         total.include(summand, budget)
@@ -417,9 +420,9 @@ def _slack(probability: Probability, arm: Probability, budget: Budget) -> Probab
 
 
 def slacks(value: Probability, beta: Beta | None, budget: Budget) -> list[Enclosed] | None:
-    """The functions Pr + beta - 1, one for each argument of a `min`.
+    """Return the functions Pr + beta - 1, one for each argument of the `min` in beta.
 
-    None if an argument is a `max`, or if beta is not known.
+    Return None if an argument is a `max`, or if beta is not known.
     """
     if beta is None or any(len(arms) > 1 for arms in arguments_of(beta)):
         return None
@@ -437,7 +440,7 @@ def _check_cells_of_stars(
     sizes: tuple[int, int],
     budget: Budget,
 ) -> None:
-    """Raise Rejected unless no sum is negative on the intervals, cell by cell; the ends of cells are stated."""
+    """Raise Rejected unless each sum of `totals` is proved nonnegative on the intervals, cell by cell."""
     if totals is None:
         raise Rejected("beta is not a `min` of functions, so no cells may be stated")
     if len(cells) != len(intervals):

@@ -32,7 +32,7 @@ class PrivacyClaim:
 
     @staticmethod
     def read(value: object) -> PrivacyClaim:
-        """Read the `claim` of a document. Raise Rejected."""
+        """Read the `claim` of a document. Raises Rejected."""
         with in_step("claim"):
             budget, delta, _ = read.fields(value, {"budget": read.rational, "delta": read_closed, "eps": read.items})
             if budget < 0:
@@ -40,20 +40,20 @@ class PrivacyClaim:
             return PrivacyClaim(budget, delta)
 
     def scaled(self, probability: Probability, budget: Budget) -> Sum:
-        """The probability times e^(budget·eps)."""
+        """Return `probability` times e^(K·eps), where K is the budget of the claim."""
         total = Sum()
         total.include(probability, budget, ({(0, self.budget): Fraction(1)}, ONE))
         return total
 
     def allowed(self, probability: Probability, budget: Budget) -> Probability:
-        """The greatest probability that the claim allows if the adjacent input has `probability`."""
+        """Return the greatest probability that the claim allows if the adjacent input has `probability`."""
         total = self.scaled(probability, budget)
         total.include(self.delta, budget)
         return total.value
 
 
 def adjacency(value: object) -> tuple[str, Fraction]:
-    """The distance and the radius of a text such as `linf:1`."""
+    """Return the distance and the radius of a text such as `linf:1`. Raises Rejected for other text."""
     distance, _, radius = read.text(value).partition(":")
     reach = read.rational(radius)
     if distance not in ("linf", "l1", "hamming") or reach <= 0:
@@ -65,7 +65,8 @@ def adjacency(value: object) -> tuple[str, Fraction]:
 class Pairs:
     """The pairs of inputs of a certificate.
 
-    `laws` has for each input the numbers of the probabilities of all outputs; `ordered` has the pairs, as positions.
+    `laws` has for each input the numbers of the probabilities of all outputs; `ordered` has the pairs, as
+    positions.
     """
 
     laws: Sequence[Sequence[int]]
@@ -76,10 +77,10 @@ class Pairs:
 
 @dataclass(frozen=True)
 class PairsResult:
-    """The result about pairs.
+    """The result of checking pairs.
 
-    `counts` has the number of pairs by verdict, `missing` the pairs without a complete proof, with the reason. For a
-    refutation `refuted` has the probabilities of its outputs at the two inputs, the obligation, and the pair.
+    `counts` has the number of pairs by verdict, `missing` the pairs without a complete proof, with the reason. For
+    a refutation `refuted` has the probabilities of its outputs at the two inputs, the obligation, and the pair.
     """
 
     counts: dict[str, int]
@@ -99,7 +100,7 @@ class Refuted:
 
     @staticmethod
     def read(value: object) -> Refuted:
-        """Read the `refuted` of a document. Raise Rejected."""
+        """Read the `refuted` of a document. Raises Rejected."""
         table: read.Table = {
             "pair": read.natural,
             "outputs": read.listed(read.natural),
@@ -151,13 +152,13 @@ def check_privacy(
 
 
 def claim_text(claim: Mapping[str, Any], about: str) -> str:
-    """The claim about these pairs in words; the claim has been read before."""
+    """Return the claim about the pairs `about` in words."""
     delta = closed_text(read_closed(claim["delta"]))
     return f"budget = {claim['budget']}*eps, delta = {delta}, eps in {' or '.join(claim['eps'])}; {about}"
 
 
 def pairs_text(data: Mapping[str, Any]) -> str:
-    """The pairs of a document in words."""
+    """Return the pairs of a document in words."""
     adjacent = data["adjacent"]
     if data["verdict"] == "not private":
         return "one pair" if adjacent is None else f"a pair adjacent by {adjacent[:40]}"
@@ -175,19 +176,19 @@ class _Shown:
     budget: Budget
 
     def missing_proof(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
-        """The reason why the claim about these probabilities is not proved by the obligation `number`, or None.
+        """Return the reason why the obligation `number` does not prove the claim about these probabilities, or None.
 
-        `first` and `second` are probabilities of outputs at the two inputs of a pair. Raises Rejected unless the
-        obligation is about them and has this verdict.
+        `first` and `second` are probabilities of outputs at the two inputs of a pair. Raises Rejected unless
+        the obligation is about them and has this verdict.
         """
         with in_step("obligation of a pair"):
             allowed = self.claim.allowed(self.total(second), self.budget)
             return self.at_most(number, self.total(first), allowed, verdict)
 
     def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
-        """The reason why the obligation `number` does not prove that `likely` is at most `allowed`, or None.
+        """Return the reason why the obligation `number` does not prove that `likely` is at most `allowed`, or None.
 
-        With the verdict "inaccurate" the obligation must refute it. Raises Rejected for another obligation.
+        With the verdict "inaccurate" the obligation must refute this. Raises Rejected for another obligation.
         """
         decided = self.decided[read.index(number, self.decided)]
         rest = Sum.from_probability(likely, self.budget).opposite(self.budget).value
@@ -197,7 +198,7 @@ class _Shown:
         return missing
 
     def total(self, numbers: Sequence[int]) -> Probability:
-        """The sum of these probabilities."""
+        """Return the sum of the probabilities with these numbers."""
         total = Sum()
         for number in numbers:
             total.include(self.context.values[number], self.budget)
@@ -212,7 +213,8 @@ Couple = tuple[int, int]
 class _Sets:
     """A proof of privacy: for each pair, obligations about the sets of outputs that may be the worst.
 
-    Without a delta there are no such sets, since no output is ever more likely than allowed.
+    `never_too_much` has obligations for outputs that are never more likely than e^(budget·eps) allows, `excess` for
+    outputs that always are, and `sets` for sets of outputs, with delta. All are by couples of probabilities.
     """
 
     never_too_much: Mapping[tuple[Couple, ...], int]
@@ -227,7 +229,7 @@ class _Sets:
         self._signs: dict[Couple, str | None] = {}
 
     def check(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
-        """Yield the pairs whose proof is not complete, with the reason. Raise Rejected for a wrong obligation."""
+        """Yield the pairs whose proof is not complete, with the reason. Raises Rejected for a wrong obligation."""
         for number, (i, j) in enumerate(pairs.ordered):
             with in_step(f"pair {number}"):
                 self.budget.spend(pairs.outputs)
@@ -256,7 +258,7 @@ class _Sets:
                     yield number, why
 
     def _sign(self, couple: Couple) -> str | None:
-        """The reason why the sign of p - e^(budget·eps)·p' is not certified for a couple, or None."""
+        """Return the reason why the sign of p - e^(budget·eps)·p' is not certified for a couple (p, p'), or None."""
         with in_step("sign of a couple"):
             likely, other = (self.context.values[number] for number in couple)
             scaled = self.shown.claim.scaled(other, self.budget).value
@@ -265,7 +267,7 @@ class _Sets:
             return self.shown.at_most(self.excess[couple,], scaled, likely, "accurate")
 
     def _set(self, chosen: tuple[Couple, ...]) -> str | None:
-        """The reason why outputs with these couples of probabilities are not certified to be allowed, or None."""
+        """Return the reason why a set of outputs with these couples of probabilities is not certified, or None."""
         if not chosen and not self.shown.claim.delta[0]:
             return None  # 0 <= 0
         if chosen not in self._known:
@@ -277,7 +279,7 @@ class _Sets:
 
 
 def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[tuple[Couple, ...], int]:
-    """The obligations of the field `name`, by the couples of probabilities that they are about."""
+    """Return the obligations of the field `name`, by the couples of probabilities that they compare."""
     place = among(context.values)
     with in_step(name):
         listed_ = read.listed(read.tuple_of(read.listed(read.tuple_of(place, place)), read.natural))(data[name])
@@ -336,7 +338,7 @@ def _read(
 def _require_all_outputs(
     theorem: Theorem, given: Sequence[Value], outputs: Collection[tuple[Value, ...]], budget: Budget
 ) -> None:
-    """Raise Rejected unless every run at this input ends with one of the outputs."""
+    """Raise Rejected unless every run at the input `given` ends with one of the outputs."""
     machine = theorem.machine
     run = Execution(machine, Wanted({}, every=True), budget)
     with must_be_derived():
@@ -357,7 +359,7 @@ def _table(data: Mapping[str, Any], name: str, reader: read.Reader[Any]) -> list
 def _ordered(
     data: Mapping[str, Any], inputs: Sequence[tuple[Value, ...]], budget: Budget, *, whole: bool
 ) -> list[tuple[int, int]]:
-    """Read the pairs. If adjacency is stated, they must be adjacent, and with `whole` all that are."""
+    """Read the pairs. If adjacency is stated, they must be adjacent, and with `whole` all adjacent pairs."""
     with in_step("pairs"):
         ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])
     stated = set(ordered)
@@ -374,7 +376,10 @@ def _ordered(
 
 
 def are_adjacent(distance: str, radius: Fraction, one: tuple[Value, ...], two: tuple[Value, ...]) -> bool:
-    """Whether two different inputs are at most so far apart."""
+    """True if two different inputs are within `radius` of each other.
+
+    Raises Rejected for a value that is not a number.
+    """
     if distance == "hamming":
         return sum(a != b for a, b in zip(one, two, strict=True)) <= radius
     moves = []

@@ -1,8 +1,8 @@
 """The probability of an answer, derived from the text of a program alone; and the theorem that a certificate states.
 
 The probability of an answer is a sum over exits: the total weight of the ways to the exit (FORMAT.md, lemma 3), times
-the probability of its half-spaces. `Theorem` compares the probability that a row states with the derived one, and its
-dd with that of the ideal.
+the probability of its half-spaces. `Theorem` compares the probability that a row states with the derived one, and the
+dd of the row with that of the ideal.
 
 A probability that cannot be derived is taken on trust. Its reason is counted, and at a few eps the stated function must
 lie between 0 and 1.
@@ -72,10 +72,10 @@ _NONE: Closed = ({}, ONE)
 
 
 def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
-    """The total weight of the ways from the first state to each wanted end, by the end's state.
+    """Return the total weight of the ways from the first state to each wanted end, by the end's state.
 
-    Steps lead forward in the text, except inside a `while`, whose states are eliminated together. Raises NotDerived if
-    the program may not end, or if elimination takes too much work.
+    Steps lead forward in the text, except inside a `while`, whose states are eliminated together. Raises NotDerived
+    if the program may not end, or if elimination takes too much work.
     """
     steps = run.steps
     if len(_leading_to(steps, (node for node, row in enumerate(steps) if not row))) < len(steps):
@@ -98,7 +98,7 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
 
 
 def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: Iterable[int]) -> set[int]:
-    """The states from which steps lead to one of `goals`, including the goals."""
+    """Return the states from which steps lead to one of `goals`, including the goals."""
     before: list[list[int]] = [[] for _ in steps]
     for here, row in enumerate(steps):
         for goal, _ in row:
@@ -119,9 +119,9 @@ def _through(
     useful: set[int],
     budget: Budget,
 ) -> dict[int, Closed]:
-    """The weights with which runs leave the states of `component`, by the useful state that follows.
+    """Return the weights with which runs leave the states of `component`, by the useful state that follows.
 
-    `arriving` has the weights with which runs enter these states.
+    `arriving` has the weights with which runs enter the component.
     """
     if len(component) > MOST_STATES:
         raise NotDerived(f"a loop has more than {MOST_STATES} states")
@@ -147,7 +147,7 @@ def _through(
 
 
 def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[int, Closed]:
-    """The weights of the steps from a state at its last visit.
+    """Return the weights of the steps from the state `here` at its last visit.
 
     They are n/(d - r) in place of n/d if the state returns to itself with weight r/d.
     """
@@ -169,7 +169,7 @@ def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[i
 
 
 def _lowest(above: Ring, below: Ring, budget: Budget) -> Closed:
-    """The quotient above/below, simplified if one of the two is seen to divide the other."""
+    """Return the quotient above/below, simplified if one of the two is seen to divide the other."""
     quotient = divided(above, below, budget)
     if quotient is not None:
         return quotient, ONE
@@ -209,7 +209,7 @@ class Probabilities:
     def probability(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Probability:
-        """The probability that all these outputs, by slot, have the given values up to gamma. Raises NotDerived."""
+        """Return the probability that all outputs, by slot, are within gamma of `outputs`. Raises NotDerived."""
         total = Sum()
         for answer in self._near_answers(inputs, outputs, gamma, budget):
             total.include(self._answer_probability(inputs, answer, gamma, budget), budget)
@@ -218,10 +218,10 @@ class Probabilities:
     def _near_answers(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Iterator[Mapping[int, Value]]:
-        """The answers whose probabilities have to be added.
+        """Yield the answers whose probabilities add up to that of `outputs` within gamma.
 
-        With the product distance this is the given answer, whose numbers may be off by gamma. Otherwise it is each
-        answer within gamma of the given one.
+        With the product distance this is the given answer, whose numbers may be off by gamma. Otherwise it is
+        each answer within gamma of the given one.
         """
         if self.is_plain():
             yield outputs
@@ -238,9 +238,9 @@ class Probabilities:
         high: Fraction | None,
         budget: Budget,
     ) -> bool:
-        """Whether the same answers are within gamma of the given one for all gamma from `low` to before `high`.
+        """True if the answers within gamma of `outputs` are equal for all gamma from `low` to before `high`.
 
-        `high` is None for infinity. Raises NotDerived.
+        A `high` of None is infinity. Raises NotDerived.
         """
         slots = self.machine.slots
         if self.is_plain():
@@ -249,7 +249,7 @@ class Probabilities:
         return not any(d is not None and d > low and (high is None or d < high) for d in distances)
 
     def is_plain(self) -> bool:
-        """Whether the distance of answers is the product distance, by which only numbers may be off."""
+        """True if the distance of answers is the product distance: numbers may be off by gamma, others not at all."""
         distance = self.machine.distance
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("output")]
         numbers = all(type_ in ("real", "int") for type_ in types)
@@ -260,7 +260,7 @@ class Probabilities:
     def _answers(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], budget: Budget
     ) -> Iterator[tuple[Mapping[int, Value], Fraction | None]]:
-        """All answers, with their distances from the given one; None for infinity."""
+        """Yield all answers, with their distances from `outputs`; None for infinity. Raises NotDerived for too many."""
         slots = self.machine.numbered("output")
         types = [self.machine.slots[slot].type for slot in slots]
         choices = list(map(values_of, types))
@@ -279,7 +279,7 @@ class Probabilities:
         answer: Mapping[int, Value],
         budget: Budget,
     ) -> Fraction | None:
-        """The distance of an answer from the exact one; None for infinity."""
+        """Return the distance of `answer` from the exact one, which is in `values`; None for infinity."""
         run = Execution(self.machine, Wanted({}), budget)
         distance = self.machine.distance
         if distance.same is not None and all(run.plain(code, values) is True for code in distance.same):
@@ -307,7 +307,7 @@ class Probabilities:
     def product(
         self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget
     ) -> tuple[Stars, Closed]:
-        """The factors of weight·Pr[known]: stars of normal noises, and a closed form. Raises NotDerived."""
+        """Return weight·Pr[known] as a product: stars of normal noises, and a closed form. Raises NotDerived."""
         stars: list[Hub] = []
         for key in _connected_groups(known, laws):
             if _is_normal(key):
@@ -317,7 +317,7 @@ class Probabilities:
         return in_order(stars), weight
 
     def weighted(self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget) -> Closed:
-        """The product weight·Pr[known] in closed form. Raises NotDerived."""
+        """Return weight·Pr[known] in closed form. Raises NotDerived if normal noise is involved."""
         stars, weight = self.product(weight, known, laws, budget)
         if stars:
             raise NotDerived("probabilities of Gaussian noise have no closed form")
@@ -333,7 +333,7 @@ class Probabilities:
 
 
 def _connected_groups(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
-    """The half-spaces, grouped by the noises that they connect.
+    """Return the half-spaces, grouped by the noises that they connect.
 
     Half-spaces that others imply are removed from groups with normal noise.
     """
@@ -359,17 +359,17 @@ class Differs:
 
 
 def satisfies(machine: Machine, inputs: Mapping[int, Value], budget: Budget) -> bool:
-    """Whether an input, by slot, satisfies the program's `requires`. Raises NotDerived where that has no value."""
+    """True if an input, by slot, satisfies the program's `requires`. Raises NotDerived if a condition has no value."""
     run = Execution(machine, Wanted({}), budget)
     return all(run.plain(code, inputs) is True for code in machine.requires)
 
 
 @dataclass
 class Theorem:
-    """The program and the ideal of a certificate, with a count of what was derived and what was not.
+    """The program and the ideal of a certificate, with counts of what was derived and what was not.
 
-    `ideal` is None if the program has none, or the reason for which the checker cannot use it. `derived` counts the
-    rows whose probability was derived, and `reasons` the others. `measured` counts the rows whose answer and dd were
+    `ideal` is None if the program has none, or the reason why the checker cannot use it. `derived` counts the rows
+    whose probability was derived, and `reasons` the others. `measured` counts the rows whose answer and dd were
     found to be the ideal's, and `distances` the others.
     """
 
@@ -393,7 +393,7 @@ class Theorem:
     def of_tree(
         tree: Program, constants: Mapping[str, Fraction], whole: Budget, distances: Budget | None = None
     ) -> Theorem:
-        """Return the theorem about a syntax tree with these constants. Raise NotDerived if the tree has no meaning.
+        """Return the theorem about a syntax tree with these constants. Raises NotDerived if the tree has no meaning.
 
         Derivations take parts of the budget `whole`; `distances` is the budget of the ideal.
         """
@@ -418,11 +418,11 @@ class Theorem:
 
     @property
     def is_compared_with_ideal(self) -> bool:
-        """Whether the answers and distances of all rows are known to be those of the `ideal`."""
+        """True if the answers and distances of all rows were found to be those of the `ideal`."""
         return isinstance(self.ideal, Ideal) and not self.distances
 
     def require_columns(self, *columns: Sequence[str]) -> None:
-        """Check that a table has the columns for the program's inputs and outputs. Raise Rejected if it does not."""
+        """Raise Rejected unless a table's columns are the names of the program's inputs and outputs."""
         for role, stated in zip(("input", "output"), columns, strict=True):
             if [self.machine.slots[slot].name for slot in self.machine.numbered(role)] != list(stated):
                 raise Rejected(f"its {role}s differ from those of the program", "table")
@@ -437,7 +437,10 @@ class Theorem:
             self._allowed.add(tuple(inputs))
 
     def check(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Probability) -> None:
-        """Check that the stated probability is the program's. Raise Rejected if the program has another."""
+        """Raise Rejected if the program has another probability than `stated` for these outputs within gamma.
+
+        A probability that cannot be derived is counted as taken on trust.
+        """
         self.require_allowed(inputs)
         key = (tuple(inputs), tuple(outputs), gamma)
         derived = self._known.get(key)
@@ -469,7 +472,8 @@ class Theorem:
     ) -> None:
         """Compare the stated outputs, and `dd` if it is stated, with the ideal's, if there is one.
 
-        Raises Rejected if dd is said to be `computed` from the ideal, and the outputs or dd are not the ideal's.
+        Raises Rejected if dd is said to be `computed` from the ideal, and the outputs or dd are not the
+        ideal's.
         """
         self.require_allowed(inputs)
         if self.ideal is None:
@@ -493,9 +497,10 @@ class Theorem:
     def _distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], *, known: bool
     ) -> Fraction | str | Differs | None:
-        """The dd of the ideal (None for infinity), the reason why it is not derived, or `Differs` for another answer.
+        """Return the dd of the ideal (None: infinity), the reason why it is not derived, or `Differs`.
 
-        If dd is not stated (`known` is false), only the outputs are compared, and None is returned.
+        `Differs` means that the ideal has another answer. If dd is not stated (`known` is false), only the
+        outputs are compared, and None is returned.
         """
         if not isinstance(self.ideal, Ideal):
             assert self.ideal is not None, "it was looked at before"
@@ -516,10 +521,10 @@ class Theorem:
     def steadiness(
         self, inputs: Sequence[str], outputs: Sequence[str | None], ends: tuple[Fraction, Fraction | None]
     ) -> str | None:
-        """The reason why the answers within gamma may depend on gamma, or None if they do not.
+        """Return the reason why the answers within gamma may depend on gamma, or None if they do not.
 
-        gamma is at least the first of `ends` and less than the second (None: infinity). Raises Rejected if they do
-        depend on it.
+        gamma is at least the first of `ends` and less than the second (None: infinity). Raises Rejected if the
+        answers do depend on gamma.
         """
         given, wanted = self.read(inputs, outputs)
         try:
@@ -531,7 +536,10 @@ class Theorem:
         return None
 
     def read(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> tuple[dict[int, Value], dict[int, Value]]:
-        """The values of the inputs and of the given outputs, by slot. Raises Rejected for text that fits no slot."""
+        """Return the values of the inputs and of the given outputs, by slot.
+
+        Raises Rejected for text that is not a value.
+        """
         slots = self.machine.slots
         given = {
             slot: cell_value(slots[slot], cell)
@@ -547,7 +555,7 @@ class Theorem:
     def derived_probability(
         self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction
     ) -> Probability | str:
-        """The probability of outputs within `gamma` of these, or the reason why it is not derived."""
+        """Return the probability of outputs within `gamma` of `outputs`, or the reason why it is not derived."""
         return self._derived(inputs, outputs, gamma)
 
     def _derived(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction) -> Probability | str:
@@ -561,9 +569,9 @@ class Theorem:
 def program_of(
     text: str, digest: object, name: str, constants: Mapping[str, Fraction], only_at: Fraction | None, budget: Budget
 ) -> tuple[Program, Machine]:
-    """Read and compile the program of this text, which must have this digest and this name. Raise Rejected otherwise.
+    """Read and compile the program `text`. Raises Rejected unless it has this digest and this name.
 
-    The program is read at the eps `only_at`, or at every eps if that is None.
+    The program is read at the eps `only_at`, or at every eps if `only_at` is None.
     """
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
         raise Rejected("`sha256` does not match its text")
@@ -576,7 +584,7 @@ def program_of(
 
 
 def cell_value(slot: Slot, cell: str) -> Value:
-    """The value that the text of a cell gives to this variable. Raises Rejected for other text."""
+    """Return the value of the variable `slot` that a cell states. Raises Rejected for other text."""
     if slot.type == "bool":
         if cell in ("true", "false"):
             return cell == "true"

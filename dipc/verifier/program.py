@@ -51,7 +51,7 @@ Type = str | frozenset[Value]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A scalar variable, or one element of an array; `initial` is None if it starts unassigned."""
+    """A scalar variable, or one element of an array; `initial` is None if the variable starts unassigned."""
 
     name: str
     role: str
@@ -61,7 +61,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A slot to read or write: `slots[index - low]`, where only a state determines `index`.
+    """A slot to read or write: `slots[index - low]`, where `index` is computed in a state.
 
     For a scalar, or an element with a known index, `slots` has one member and `index` is None.
     """
@@ -73,7 +73,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operator or function applied to values, with the names of `dipc.verifier.syntax.Apply`."""
+    """An operator or function applied to arguments, with the names of `dipc.verifier.syntax.Apply`."""
 
     op: str
     arguments: tuple[Code, ...]
@@ -149,14 +149,14 @@ Instruction = Store | Sample | Choice | Scored | Branch | Jump | Halt
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """The distance of an answer from the exact one, and the conditions under which two inputs count as apart.
+    """The distance of an answer from the exact one, and the conditions under which two inputs are infinitely far apart.
 
     `kind` names a distance, or computes one from an input, an answer and the exact answer. The distance is 0 if all
     conditions of `same` hold. The exact answer is in the slots `exact`, in the order of the outputs.
 
-    For dd, another answer is one that differs in an output whose place is in `decisive`. These are the finite outputs,
-    if there are any and the block does not say `all`; otherwise all outputs. Two inputs are infinitely far apart if any
-    condition of `apart` holds; the second input is in the slots `other`.
+    For dd, two answers differ if they differ in an output whose position is in `decisive`. These are the finite
+    outputs, if there are any and the block does not say `all`; otherwise all outputs. Two inputs are infinitely far
+    apart if any condition of `apart` holds; the second input is in the slots `other`.
     """
 
     kind: str | Code
@@ -174,10 +174,10 @@ class Distance:
 
 @dataclass(frozen=True)
 class Machine:
-    """A compiled program. `code` refers to variables by their position in `slots`, and to instructions by their number.
+    """A compiled program. `code` refers to variables by position in `slots`, and to instructions by number.
 
-    `loops` has the range [first, end) of instructions of each `while` statement. Every jump backwards is the end of
-    one.
+    `loops` has the range [first, end) of instructions of each `while` statement. Only the last instruction of a
+    `while` jumps backwards.
     """
 
     name: str
@@ -192,7 +192,7 @@ class Machine:
     at: Fraction | None = None
 
     def numbered(self, role: str) -> list[int]:
-        """The slots with this role, such as "input" or "output", in the order of their declaration."""
+        """Return the slots with this role, such as "input" or "output", in the order of their declaration."""
         return [number for number, slot in enumerate(self.slots) if slot.role == role]
 
     @staticmethod
@@ -222,7 +222,7 @@ class Machine:
 def computed(
     tree: syntax.Program, constants: Mapping[str, Fraction], names: Container[str], budget: Budget
 ) -> dict[str, Fraction]:
-    """Compute the constants `names` from the expressions in the text, with `constants` for all other constants.
+    """Compute the constants `names` from the expressions in the text; `constants` has the values of the others.
 
     Raises NotDerived if an expression has no rational value.
     """
@@ -286,7 +286,7 @@ class _Compiler:
             raise NotDerived(f"`{name}` cannot be declared")
 
     def domain(self, domain: syntax.Domain) -> tuple[Value, ...]:
-        """The values of a domain; a listed name that is new becomes a value."""
+        """Return the values of a domain; a listed name that is new becomes a value."""
         match domain:
             case syntax.Named(name):
                 if name not in self.domains:
@@ -343,10 +343,10 @@ class _Compiler:
         return frozenset(values)
 
     def distance(self, metric: Sequence[syntax.Field]) -> Distance:
-        """Compile the distances that `metric` states of answers and of inputs.
+        """Compile the distances of answers and of inputs that `metric` states.
 
-        Declares out' for each output out, and q' for each input q if the metric says when inputs are apart. Afterwards
-        only inputs and outputs are visible.
+        Declares out' for each output out, and q' for each input q if the metric says when inputs are apart.
+        Afterwards only inputs and outputs are visible.
         """
         visible = {}
         for name, variable in self.variables.items():
@@ -495,7 +495,7 @@ class _Compiler:
                     self.locals = hidden
 
     def _parameter(self, statement: syntax.Noise | syntax.Mechanism | syntax.Choose) -> Place | None:
-        """A finite variable on which the rate or a weight of a draw still depends, None if there is none."""
+        """Return a finite variable on which the rate or a weight of a draw depends, or None if there is none."""
         if isinstance(statement, syntax.Choose):
             waiting = [weight for _, weight in statement.arms]
         else:
@@ -513,7 +513,7 @@ class _Compiler:
         return None
 
     def _for_each_value(self, read: Place, statement: syntax.Statement) -> None:
-        """Compile `statement` once for each value of the finite variable `read`, which is a constant there."""
+        """Compile `statement` once for each value of the finite variable `read`, which is then a constant in it."""
         ends = []
         (slot,) = read.slots
         for value in values_of(self.slots[slot].type):
@@ -527,12 +527,12 @@ class _Compiler:
             self.code[end] = Jump(len(self.code))
 
     def _require_new(self, name: str, more: Container[str]) -> None:
-        """Check that a local name hides no other local one, no constant, no value, and nothing in `more`."""
+        """Raise NotDerived if a local name hides another local name, a constant, a value, or a name in `more`."""
         if name in self.locals or name in self.constants or name in self.labels or name in more:
             raise NotDerived(f"the loop variable `{name}` has a name that is already in use")
 
     def _bind(self, name: str, value: Value) -> dict[str, Value]:
-        """Bind the local name to `value`, and return the former bindings."""
+        """Bind the local `name` to `value`, and return the former bindings."""
         before = self.locals
         self.locals = {**before, name: value}
         return before
@@ -561,7 +561,7 @@ class _Compiler:
     # --- expressions ------------------------------------------------------------------------------
 
     def resolved(self, expr: Expr) -> Code:
-        """Resolve the names of an expression, and compute its value if it is constant."""
+        """Return the expression with its names resolved, or its value if it is constant."""
         self.budget.spend(5)
         match expr:
             case Literal():
@@ -617,7 +617,7 @@ class _Compiler:
                 return Operation(op, codes)
 
     def _written_out(self, expr: Ranged) -> Expr:
-        """A sum, count, least or greatest over a range, for each value of its variable."""
+        """Return a sum, count, least or greatest over a range, with a term for each value of its variable."""
         self._require_new(expr.variable, ())
         low, high = self.integer(expr.low), self.integer(expr.high)
         self.budget.spend(50 * max(1, high - low + 1))
@@ -627,23 +627,24 @@ class _Compiler:
         return Literal(self.fixed[slot]) if slot in self.fixed else Place((slot,), 0, None)
 
     def number(self, expr: Expr) -> Fraction:
-        """The rational value of a constant expression; a condition counts as 1 or 0."""
+        """Return the rational value of a constant expression; a condition counts as 1 or 0. Raises NotDerived."""
         code = self.resolved(expr)
         if not isinstance(code, Literal) or not isinstance(code.value, Fraction | bool):
             raise NotDerived("a constant number is expected")
         return Fraction(code.value)
 
     def integer(self, expr: Expr) -> int:
-        """The value of a constant integer expression."""
+        """Return the value of a constant integer expression. Raises NotDerived."""
         value = self.number(expr)
         if value.denominator != 1:
             raise NotDerived(f"an integer is expected, not {value}")
         return value.numerator
 
     def law(self, name: str, parameter: Expr) -> tuple[NoiseFamily, Fraction]:
-        """The family of a noise, and its rate in multiples of eps.
+        """Return the family of a noise, and its rate in multiples of eps.
 
-        Gaussian noise has its variance in place of the rate, in multiples of 1/eps², or of 1 if the family is `fixed`.
+        Gaussian noise has its variance in place of the rate, in multiples of 1/eps², or of 1 if the family is
+        `fixed`.
         """
         if name not in ("Gauss", "DGauss"):
             family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
@@ -657,7 +658,10 @@ class _Compiler:
         return Normal(not power, Number(Fraction(1), variance.powers), name == "DGauss"), variance.factor
 
     def bounded_law(self, name: str, parameter: Expr, low: Expr, high: Expr) -> tuple[NoiseFamily, Fraction]:
-        """The family of noise with constant ends, and its rate in multiples of eps; that of uniform noise is 1."""
+        """Return the family of noise with constant ends, and its rate in multiples of eps.
+
+        The rate of uniform noise is 1.
+        """
         ends = self.number(low), self.number(high)
         if ends[0] >= ends[1]:
             raise NotDerived("the ends of a noise are not in their order")
@@ -666,7 +670,7 @@ class _Compiler:
         return Truncated(*ends), self.rate(parameter)
 
     def _monomial(self, expr: Expr) -> tuple[Fraction, tuple[int]]:
-        """The c and the n for which `expr` is c·eps^n."""
+        """Return c and n for an expression c·eps^n. Raises NotDerived for other expressions."""
         weight = self.weight(expr)
         if any(len(ring) != 1 or next(iter(ring))[1] for ring in weight):
             raise NotDerived("a standard deviation must be a constant times a power of eps")
@@ -674,27 +678,30 @@ class _Compiler:
         return c / d, (above[0] - below[0],)
 
     def rate(self, expr: Expr) -> Fraction:
-        """The a > 0 for which `expr` is a·eps."""
+        """Return the a > 0 for an expression a·eps. Raises NotDerived for other expressions."""
         rate = self._multiple(expr)
         if rate is None or rate <= 0:
             raise NotDerived("a rate must be a positive multiple of eps")
         return rate
 
     def _multiple(self, expr: Expr) -> Fraction | None:
-        """The a for which `expr` is a·eps, for all eps or at the one eps of the program; None if there is no such a."""
+        """Return a for an expression a·eps, or None.
+
+        If the program is read at one eps, the equation must hold there alone.
+        """
         above, below = self.weight(expr)
         if below == ONE and not above.keys() - {(1, ZERO)}:
             return above.get((1, ZERO), ZERO)
         return None if self.at is None else self.number(expr) / self.at
 
     def probability(self, expr: Expr) -> Closed:
-        """The weight of an arm: a number if the program is read at one eps and the weight has no powers of e."""
+        """Return the weight of an arm, a number if the program is read at one eps and the weight has no powers of e."""
         if self.at is not None and not _has_powers_of_e(expr):
             return constant(self.number(expr)), ONE
         return self.weight(expr)
 
     def weight(self, expr: Expr) -> Closed:
-        """The rate or weight `expr` as a function of eps."""
+        """Return the rate or weight `expr` as a function of eps. Raises NotDerived."""
         match expr:
             case Ranged():
                 return self.weight(self._written_out(expr))
@@ -737,7 +744,7 @@ def _has_powers_of_e(expr: Expr) -> bool:
 
 
 def reduced(value: Closed) -> Closed:
-    """The same function, without its denominator if that is a number or a single exponential."""
+    """Return an equal function, without its denominator if that is a number or a single exponential."""
     above, below = value
     if len(below) != 1:
         return value
@@ -751,7 +758,7 @@ def reduced(value: Closed) -> Closed:
 
 
 def holds(type_: Type, value: object) -> bool:
-    """Whether a variable of this type can have this value, which contains no noise."""
+    """True if a variable of this type can have this value, which contains no noise."""
     match type_:
         case "bool":
             return isinstance(value, bool)
@@ -783,12 +790,12 @@ _OPERATIONS: Mapping[str, Callable[..., Fraction]] = {
 
 
 def values_of(type_: Type) -> Sequence[Value]:
-    """The values of a finite type, in an arbitrary but fixed order."""
+    """Return the values of a finite type, in an arbitrary but fixed order."""
     return sorted(type_, key=str) if isinstance(type_, frozenset) else (False, True)
 
 
 def calculated(op: str, values: Sequence[Value]) -> Value:
-    """Apply the operation to plain values. Raise NotDerived if it has no result."""
+    """Apply the operation to plain values. Raises NotDerived if there is no result."""
     if op in ("and", "or", "not"):
         if not all(isinstance(value, bool) for value in values):
             raise NotDerived(f"`{op}` needs truth values")

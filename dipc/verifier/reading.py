@@ -48,7 +48,7 @@ class Ended(Exception):
 
 
 class Rejected(Ended):
-    """A step of the certificate is wrong: it does not prove what it says."""
+    """A step of the certificate is wrong: it does not prove what the certificate claims."""
 
 
 class WrongAnswer(Ended):
@@ -96,7 +96,7 @@ DERIVATION_ENDS = (NotDerived, Rejected, Exhausted, RecursionError, MemoryError)
 
 
 def why_it_ends(error: Exception) -> str:
-    """The reason, in half a sentence, for which `error` ended a derivation or a whole run."""
+    """Return the reason, in half a sentence, why `error` ended a derivation or a whole run."""
     match error:
         case Ended(why=why):
             return why
@@ -108,7 +108,7 @@ def why_it_ends(error: Exception) -> str:
 
 @contextmanager
 def must_be_derived() -> Iterator[None]:
-    """Raise Rejected instead of NotDerived in the block, for what a certificate cannot do without."""
+    """Raise Rejected in place of NotDerived in the block, for parts that a certificate cannot do without."""
     try:
         yield
     except NotDerived as error:
@@ -158,12 +158,12 @@ class Budget:
         self.answers = answers or Answers({})
 
     def part(self, share: Fraction) -> Budget:
-        """Return a budget with this share of the whole one's steps; its spending counts against the whole one, too."""
+        """Return a budget with this share of the whole budget's steps; spending it also spends the whole budget."""
         whole = self if self.whole is None else self.whole
         return Budget(int(whole.steps * share), whole, self.answers)
 
     def spend(self, operations: int, bits: int = 0) -> None:
-        """Subtract the cost of `operations` on numbers of `bits` bits. Raise Exhausted if too little is left."""
+        """Subtract the cost of `operations` on numbers of `bits` bits. Raises Exhausted if too little is left."""
         if bits > BITS:
             raise Exhausted(f"it takes numbers of {bits} bits, more than {BITS}")
         # Products of long numbers cost about in proportion to the square of their length, with a small constant.
@@ -283,7 +283,7 @@ def natural(value: object, most: int = 10**MOST_INTEGER_DIGITS) -> int:
 
 
 def up_to(most: int) -> Reader[int]:
-    """Return the reader of integers from 0 to `most`."""
+    """Return a reader of integers from 0 to `most`."""
     return lambda value: natural(value, most)
 
 
@@ -329,7 +329,7 @@ def integer(value: object) -> int:
 
 
 def decimal_integer(digits: str) -> int:
-    """Return the natural number with these ASCII digits, of any length, whatever limit Python has for conversions."""
+    """Return the natural number with these ASCII digits, which may be more than Python's conversion permits."""
     if len(digits) <= _SAFE_DIGITS:
         return int(digits)
     half = len(digits) // 2
@@ -340,8 +340,8 @@ def decimal_integer(digits: str) -> int:
 def decimal(cell: str) -> Fraction:
     """Return the number that a person writes in a table, a program or an option: `1/3`, `0.25` or `1e-23`, in ASCII.
 
-    Raises ValueError for any other text, for more than MOST_CELL characters, and for an exponent beyond MOST_EXPONENT.
-    The numbers of a certificate itself have only one spelling, which `rational` reads.
+    Raises ValueError for any other text, for more than MOST_CELL characters, and for an exponent beyond
+    MOST_EXPONENT. The numbers of a certificate itself have only one spelling, which `rational` reads.
     """
     match = _DECIMAL.fullmatch(cell) if len(cell) <= MOST_CELL else None
     if match is None:
@@ -363,12 +363,12 @@ def decimal(cell: str) -> Fraction:
 
 
 def nullable(reader: Reader[T]) -> Reader[T | None]:
-    """Return a reader of null, and of what `reader` reads."""
+    """Return a reader of null (as None) and of the values that `reader` reads."""
     return lambda value: None if value is None else reader(value)
 
 
 def one_of(*allowed: str) -> Reader[str]:
-    """Return the reader of a text that must be one of `allowed`."""
+    """Return a reader of texts that must be one of `allowed`."""
 
     def read(value: object) -> str:
         if not isinstance(value, str) or value not in allowed:
@@ -388,7 +388,7 @@ def items(value: object, most: int = 10_000_000) -> list[Any]:
 
 
 def listed(reader: Reader[T], most: int = 10_000_000, step: str | None = None) -> Reader[list[T]]:
-    """Return the reader of a list of values for `reader`; errors name the item as `step` with its number from 0 on."""
+    """Return a reader of lists whose items `reader` reads; errors name the item as `step` with its number from 0 on."""
 
     def read(value: object) -> list[T]:
         given = items(value, most)

@@ -44,7 +44,7 @@ class Power:
     exponent: Fraction
 
     def ends(self, bits: int) -> Ends:
-        """Return rationals below and above the power, whose distance is about 2^-bits of it."""
+        """Return rationals below and above the power, with a relative distance of approximately 2^-bits."""
         low, high = self.argument.ends(bits + _GUARD)
         if self.function == "exp":
             low, high = sorted((low * self.exponent, high * self.exponent))
@@ -92,7 +92,7 @@ class Number:
 
     @property
     def root(self) -> Number:
-        """The square root of this number. Raises NotDerived for a negative one."""
+        """The square root of this number. Raises NotDerived for a negative number."""
         if self.factor < 0:
             raise NotDerived("a root is taken of a negative number")
         above, below = isqrt(self.factor.numerator), isqrt(self.factor.denominator)
@@ -103,7 +103,7 @@ class Number:
 
     @property
     def logarithm(self) -> Number:
-        """The logarithm of this number. Raises NotDerived if it has none, or if its sign is not found."""
+        """The logarithm of this number. Raises NotDerived for numbers <= 0, and for numbers too near to 1."""
         if self.factor <= 0:
             raise NotDerived("a logarithm is taken of a number that is not positive")
         if self == UNIT:
@@ -120,7 +120,7 @@ class Number:
         return Number(_ONE, (Power("exp", base, exponent),) if exponent else ())
 
     def ends(self, bits: int) -> Ends:
-        """Return rationals below and above the number, whose distance is about 2^-bits of it.
+        """Return rationals below and above the number, with a relative distance of approximately 2^-bits.
 
         Raises NotDerived if the number is too large or too small.
         """
@@ -140,7 +140,7 @@ def _ends(number: Number, bits: int) -> Ends:
 
 
 def _rounded(x: Fraction, bits: int) -> Ends:
-    """Numbers of about `bits` bits below and above the positive number `x`."""
+    """Return numbers of approximately `bits` bits below and above the positive number `x`."""
     shift = bits - x.numerator.bit_length() + x.denominator.bit_length()
     unit = Fraction(2) ** -shift
     whole = x // unit
@@ -148,14 +148,14 @@ def _rounded(x: Fraction, bits: int) -> Ends:
 
 
 def root_around(x: Fraction, bits: int) -> Ends:
-    """Return rationals below and above the square root of a positive number, whose distance is about 2^-bits of it."""
+    """Return rationals below and above √x for x > 0, with a relative distance of approximately 2^-bits."""
     shift = bits + max(0, x.denominator.bit_length() - x.numerator.bit_length())
     whole = isqrt((x.numerator << 2 * shift) // x.denominator)
     return Fraction(whole, 1 << shift), Fraction(whole + 1, 1 << shift)
 
 
 def exponential_around(low: Fraction, high: Fraction, bits: int) -> Ends:
-    """Return a rational below e^low and one above e^high. Raises NotDerived for too great a power."""
+    """Return a rational below e^low and one above e^high. Raises NotDerived for too large exponents."""
     if max(abs(low), abs(high)) > MOST_EXPONENT:
         raise NotDerived("e is raised to too great a power")
     work = bits + 2 * growth_bits(max(abs(low), abs(high)))
@@ -167,7 +167,7 @@ def exponential_around(low: Fraction, high: Fraction, bits: int) -> Ends:
 
 
 def _logarithm(x: Fraction, bits: int) -> Ends:
-    """Rationals around the logarithm of x >= 1: with x = 2^k·y and 1 <= y < 2, log y is 2·artanh((y - 1)/(y + 1))."""
+    """Return rationals around log x for x >= 1. With x = 2^k·y and 1 <= y < 2, log y is 2·artanh((y - 1)/(y + 1))."""
     twos = x.numerator.bit_length() - x.denominator.bit_length()
     if Fraction(2) ** twos > x:
         twos -= 1
@@ -179,7 +179,10 @@ def _logarithm(x: Fraction, bits: int) -> Ends:
 
 
 def _twice_artanh(z: Fraction, bits: int) -> Ends:
-    """Rationals around 2·artanh(z) = 2·Σ z^(2n+1)/(2n+1), for 0 <= z <= 1/3: the rest is less than the last term."""
+    """Return rationals around 2·artanh(z) = 2·Σ z^(2n+1)/(2n+1), for 0 <= z <= 1/3.
+
+    The rest of the series is less than its last term.
+    """
     low = term = (z.numerator << bits) // z.denominator
     square, n = (z * z).numerator, 1
     below = (z * z).denominator
@@ -202,15 +205,15 @@ Monomial = tuple[Number, tuple[Fraction, ...]]
 
 
 def is_irrational(tree: Expr) -> bool:
-    """Whether the expression contains a square root, a logarithm or an exponential."""
+    """True if the expression contains a square root, a logarithm or an exponential."""
     return any(isinstance(node, Apply) and node.op in FUNCTIONS for node in nodes(tree))
 
 
 def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]]]) -> Monomial:
-    """The number and the exponents of variables of an expression that is a product of powers.
+    """Return the number and the exponents of variables of an expression that is a product of powers.
 
-    `plain` returns both for an expression without square roots, logarithms and exponentials. Raises NotDerived for sums
-    and comparisons with such functions.
+    `plain` returns both for an expression without square roots, logarithms and exponentials. Raises NotDerived for
+    sums and comparisons with such functions.
     """
     match tree:
         case Apply("sqrt", (inner,)):
@@ -245,7 +248,7 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
 
 
 def read_number(value: object, depth: int = 0) -> Number:
-    """Read a positive number in its canonical form. Raise Rejected for anything else."""
+    """Read a positive number in its canonical form. Raises Rejected for anything else."""
     if depth > DEEPEST:
         raise Rejected("its numbers are nested too deeply")
     stated = read.tuple_of(read.one_of("exp", "log", "root"), read.anything, read.rational)

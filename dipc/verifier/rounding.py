@@ -1,9 +1,9 @@
-"""Irrational numbers in the claim that somebody asks about: rationals in their place, so that more is claimed.
+"""Rationals in place of the irrational numbers in the claim that somebody asks about, so that more is claimed.
 
-The claim asked about follows from what was proved if a stronger one does. So each irrational number is replaced by a
+The claim asked about follows from what was proved if a stronger claim does. So each irrational number is replaced by a
 rational that makes the expression smaller, for every eps > 0 and all distances. The rational is a lower bound where the
-expression grows with the number, and an upper bound where it falls. What is asked to be refuted is made larger instead.
-Integer multiples of logarithms in exponents are exact.
+expression grows with the number, and an upper bound where it falls. If the claim is to be refuted, the expression is
+made larger instead. Integer multiples of logarithms in exponents are exact.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _DISTANCES = ("alpha", "gamma", "dd", "α", "γ")
 
 
 def rational_bound(text: str, constants: Mapping[str, Fraction], budget: Budget, *, above: bool = False) -> str:
-    """An expression without irrational numbers that is at most this one everywhere, at least it if `above`.
+    """Return an expression without irrational numbers that is at most `text` everywhere, or at least `text` if `above`.
 
-    The result is the text itself if it has no such number. Raises NotDerived where the expression is not seen to grow,
-    or to fall, with such a number.
+    An expression without irrational numbers is returned unchanged. Raises NotDerived unless the expression is seen
+    to grow, or to fall, with each irrational number.
     """
     tree = read_expression(text, budget)
     return expression_text(_Rounding(constants).rounded(tree, int(above))) if _has_numbers(tree) else text
@@ -54,7 +54,7 @@ def _is_number(node: object) -> bool:
 
 
 def _shifts(tree: Expr) -> bool:
-    """Whether a sum has a summand that is a constant other than 0."""
+    """True if a sum has a constant summand that is not 0."""
     match tree:
         case Apply("+" | "-", (left, right)):
             return _shifts(left) or _shifts(right)
@@ -80,7 +80,7 @@ class _Rounding:
     constants: Mapping[str, Fraction]
 
     def rounded(self, tree: Expr, side: int) -> Expr:
-        """An expression that is at most this one everywhere if `side` is 0, at least this one if it is 1."""
+        """Return an expression that is everywhere at most `tree` if `side` is 0, and at least `tree` if it is 1."""
         if not _has_numbers(tree):
             return tree
         number = self._number(tree)
@@ -104,7 +104,7 @@ class _Rounding:
         raise NotDerived("an irrational number stands where it is not seen which way to round it")
 
     def _sides(self, op: str, left: Expr, right: Expr, side: int) -> tuple[int, int]:
-        """The sides to which the factors of a product, or both parts of a quotient, are rounded."""
+        """Return the sides to which both operands of a product or a quotient are rounded. Raises NotDerived."""
         signs = self._sign(left), self._sign(right)
         first = side if signs[1] == 1 else 1 - side
         second = side if (signs[0] == 1) is (op == "*") else 1 - side
@@ -117,7 +117,7 @@ class _Rounding:
         return first, second
 
     def _sign(self, tree: Expr) -> int:
-        """1 only if the expression is nowhere negative, -1 only if it is nowhere positive, else 0."""
+        """Return 1 only if the expression is nowhere negative, -1 only if it is nowhere positive, otherwise 0."""
         number = self._number(tree)
         if number is not None:
             return 1 if number[0] >= 0 else -1 if number[1] <= 0 else 0
@@ -138,7 +138,7 @@ class _Rounding:
         return 0
 
     def _number(self, tree: Expr) -> Ends | None:
-        """Rationals around a number, equal ones where it is rational; None for what is not a number."""
+        """Return rationals around a number, equal ones if it is rational; None if the expression is not a number."""
         match tree:
             case Literal(Fraction() as value):
                 return value, value
@@ -196,7 +196,7 @@ def _literal(value: Fraction) -> Expr:
 
 
 def _product_of_powers(logarithms: Mapping[Fraction, Fraction]) -> Ends:
-    """Rationals around the product of r^q, equal ones where it is seen to be rational."""
+    """Return rationals around the product of r^q for the pairs r, q; equal ones if it is seen to be rational."""
     below = above = Fraction(1)
     for base, exponent in logarithms.items():
         size = max(map(int.bit_length, base.as_integer_ratio()))
@@ -214,7 +214,7 @@ def _product_of_powers(logarithms: Mapping[Fraction, Fraction]) -> Ends:
 
 
 def _whole_root(base: Fraction, degree: int) -> Fraction | None:
-    """The rational whose power with this degree is `base` > 0, None if there is none."""
+    """Return the rational r with r^degree = `base`, for `base` > 0; None if there is none."""
     parts = []
     for number in base.as_integer_ratio():
         low, high = 1, 1 << (number.bit_length() // degree + 1)
@@ -227,7 +227,7 @@ def _whole_root(base: Fraction, degree: int) -> Fraction | None:
 
 
 def _applied(op: str, numbers: list[Ends]) -> Ends | None:
-    """Rationals around the value of an operation on numbers; None where it has none."""
+    """Return rationals around the result of an operation on numbers; None if there is no result."""
     match op, numbers:
         case "neg", [(low, high)]:
             return -high, -low

@@ -21,7 +21,7 @@ STEADINESS = "that the answers within gamma are the same for all gamma of a rang
 
 
 def _own(value: object) -> dict[str, str]:
-    """The cells of a row that override the claim."""
+    """Read the cells of a row that override the claim, by column."""
     names = ("alpha", "beta", "gamma")
     cells = zip(names, read.fields(value, {}, dict.fromkeys(names, read.text)), strict=True)
     return {name: cell for name, cell in cells if cell is not None}
@@ -44,7 +44,11 @@ _WORDS: read.Table = {"vacuous": read.boolean, "reason": read.text, "open": read
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The probability, the beta and the obligation of a row, or of a range of gamma, by number."""
+    """The verdict, probability, beta and obligation that a certificate states for a row, or for a range of gamma.
+
+    The last three are numbers of entries of the certificate. `reason` says why the verdict is undecided, and `open`
+    why it has no proof.
+    """
 
     verdict: str
     probability: int | None
@@ -66,7 +70,7 @@ class Cells:
 
     @property
     def states_nothing(self) -> bool:
-        """Whether no output is stated, so that every answer is right."""
+        """True if no output is stated, so that every answer is right."""
         return all(output is None for output in self.outputs)
 
 
@@ -76,7 +80,7 @@ _Verdict = tuple[str, bool, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The fact proved for one gamma, or for a range of gamma up to `to`, exclusive (None: infinity): Pr >= 1 - beta.
+    """The fact Pr >= 1 - `beta`, proved for one gamma, or for all gamma before `to` (None: infinity).
 
     `decided` is the obligation that proves it, None if nothing is claimed or nothing was proved.
     """
@@ -127,7 +131,7 @@ class Rows:
     _shown: list[Shown] = field(default_factory=list)
 
     def check(self, value: object, budget: Budget) -> None:
-        """Check all rows, numbered from 1. Raise Rejected at the first that is wrong."""
+        """Check all rows, numbered from 1. Raises Rejected at the first wrong row."""
         for number, item in enumerate(read.items(value), start=1):
             with in_step(f"row {number}"):
                 budget.spend(20)
@@ -141,7 +145,7 @@ class Rows:
             self.tally.add(verdict, missing, vacuous=vacuous)
 
     def _says_something(self, decided: Decided | None, budget: Budget) -> bool:
-        """Whether the beta of an obligation is below 1 at some eps of the claim."""
+        """True if the beta of an obligation is below 1 at some eps of the claim."""
         if decided is None:
             return False
         known = self._says.get(id(decided))
@@ -193,7 +197,10 @@ class Rows:
     def _ranges(
         self, cells: Cells, ranges: Sequence[object], verdict: str, reason: str | None, budget: Budget
     ) -> _Verdict:
-        """The verdict on a row with gamma left open, whose ranges must cover all gamma, each with its obligation."""
+        """Return the verdict on a row with gamma left open.
+
+        Its ranges must cover all gamma, each with an obligation.
+        """
         if self.claim.gamma != "free" or "gamma" in cells.own:
             raise Rejected("it has ranges of gamma, but gamma is not left open")
         if (reason is not None) is bool(ranges) or (not ranges and verdict != "undecided"):
@@ -235,7 +242,7 @@ class Rows:
     def _result(
         self, cells: Cells, stated: Result, gamma: Fraction, vacuous: bool, to: Fraction | None = None
     ) -> _Verdict:
-        """The verdict on a row with these cells, or on the range of gamma that ends at `to`."""
+        """Return the verdict on a row with these cells, or on the range of gamma that ends at `to`. Raises Rejected."""
         verdict = stated.verdict
         if (stated.vacuous or False) is not vacuous:
             raise Rejected(f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise")
@@ -269,7 +276,7 @@ class Rows:
         return verdict, False, decided.open
 
     def _require_same(self, claimed: Beta | None, place: int, budget: Budget) -> None:
-        """Raise Rejected unless the stated beta is the claimed one."""
+        """Raise Rejected unless the stated beta is the claimed beta."""
         stated = self.context.betas[read.index(place, self.context.betas)]
         # Without a stated beta nothing is certified, so there is nothing to compare.
         if stated is not None and (claimed is None or not same_beta(stated, claimed, budget)):

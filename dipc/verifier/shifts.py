@@ -52,7 +52,7 @@ class Change:
     inputs: Mapping[int, Fraction]
 
     def value(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> Fraction:
-        """The value of the change for this shift and this move."""
+        """Return the value of the change for this shift and this move."""
         moved = sum((c * move[slot] for slot, c in self.inputs.items() if slot in move), _ZERO)
         return sum((c * shift[i] for i, c in self.noises.items() if i in shift), moved)
 
@@ -71,9 +71,9 @@ class AlignedExit:
     growing: frozenset[int]
 
     def moves(self, slots: Sequence[int], distance: str, radius: Fraction) -> Iterator[dict[int, Fraction]]:
-        """Moves of the inputs, of which some convex combination is the worst.
+        """Yield moves of the inputs, of which some convex combination is the worst.
 
-        In a box, consider an input that no real output depends on, and on which all half-spaces depend with one sign.
+        Consider an input on which no real output depends, and on which all half-spaces depend with one sign.
         Only its tightest end is a move: a shift that is right there is right at every other value.
         """
         if distance == "l1":
@@ -94,15 +94,16 @@ class AlignedExit:
     def moves_in(
         self, widths: Mapping[int, Fraction | None], distance: str, radius: Fraction
     ) -> Iterator[dict[int, Fraction]]:
-        """Moves of inputs with ranges of these widths, of which some convex combination is the worst.
+        """Yield moves of inputs with ranges of these widths, of which some convex combination is the worst.
 
-        A shift that is right for a move is right for one that changes no output, and each slack by at least as much.
+        A shift that is right for one move is right for each move with equal outputs whose slacks are at least
+        as large.
         """
         forms = [change.inputs for change in (*self.slacks, *self.outputs)]
         return moves_in_box(forms, len(self.slacks), widths, distance, radius)
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
-        """Whether the shifted noises of this exit are in the exit after the move, with the same real outputs."""
+        """True if `shift` maps the exit into itself after `move`, with the same real outputs."""
         return (
             shift.keys() <= self.rates.keys()
             and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
@@ -112,9 +113,9 @@ class AlignedExit:
 
 
 def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bool = False) -> list[AlignedExit]:
-    """The exits of a program with its inputs left open, all of which must be real. Raises NotDerived.
+    """Return the exits of a program with its inputs left open. Raises NotDerived, also unless all inputs are real.
 
-    Moves by hamming are known where inputs are `in_box`.
+    Adjacency by hamming is allowed only if the inputs are `in_box`.
     """
     slots = machine.numbered("input")
     if distance not in (("linf", "l1", "hamming") if in_box else ("linf", "l1")):
@@ -145,9 +146,9 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bo
 def in_box(
     tree: Program, machine: Machine, constants: Mapping[str, Fraction], budget: Budget
 ) -> tuple[Machine, Mapping[int, Fraction | None] | None]:
-    """The program with its clipped inputs in a box, with the widths of all inputs by slot.
+    """Return the program with its clipped inputs in a box, and the widths of all inputs by slot.
 
-    The program itself, and no widths, if it clips no input.
+    If the program clips no input, return `machine` and None.
     """
     box = boxed(tree, constants)
     if box is None:
@@ -165,12 +166,10 @@ def alignment_cost(
     budget: Budget,
     widths: Mapping[int, Fraction | None] | None = None,
 ) -> Fraction:
-    """A K for which the program with these exits is K·eps-private, for all real inputs within `radius` of each other.
+    """Return a K for which the program with these exits is K·eps-private, for real inputs within `radius`.
 
-    With `widths`, they are those in a box of these widths.
-
-    K is the greatest cost of the stated shifts, one for each exit and each of its moves. Raises Rejected if a shift is
-    wrong.
+    With `widths`, the inputs are those in a box of these widths. K is the greatest cost of the stated shifts, one
+    for each exit and each of its moves. Raises Rejected if a shift is wrong.
     """
     with in_step(_STEP):
         vectors, numbers = read.fields(
@@ -201,7 +200,7 @@ def alignment_cost(
 
 
 def shifts_one_noise(exits: Sequence[AlignedExit], stated: Mapping[str, Any]) -> bool:
-    """Whether there is one exit, and all its stated shifts move one and the same Laplace noise."""
+    """True if there is one exit, and all its stated shifts move one and the same Laplace noise."""
     places = {place for vector in stated["vectors"] for place, _ in vector}
     if len(exits) != 1 or len(places) > 1:
         return False
@@ -213,7 +212,7 @@ def delta_suffices(
 ) -> bool:
     """True only if delta is at least 1 - e^(-short·eps/2) for every eps up to the greatest of `uppers`.
 
-    `short` is positive.
+    `short` must be positive.
     """
     rest = {(0, _ZERO): Fraction(-1), (0, -short / 2): _ONE}
     for key, c in delta.items():
@@ -245,9 +244,9 @@ _MANY = 1_000
 class _Way:
     """A way from one head to the next, with the conditions on its shifts.
 
-    `slacks` must not be negative and `outputs` must be 0, over the noises by their places, carried ones first. `drawn`
-    has the rates of the noises drawn. `goal` is the head that follows, None at the end, and `carried` are the noises
-    that it carries.
+    `slacks` must not be negative and `outputs` must be 0, over the noises by position, carried ones first. `drawn`
+    has the rates of the noises drawn. `goal` is the head that follows, None at the end, and `carried` are the
+    noises that the way carries to it.
     """
 
     slacks: tuple[Change, ...]
@@ -286,12 +285,12 @@ class Followed:
         )
 
     def carried_shifts(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """The shifts of the noises that are carried on."""
+        """Return the shifts of the noises that are carried on, from those of earlier and of drawn noises."""
         shifts = (*before, *fresh)
         return tuple(shifts[noise] for noise in self.carried)
 
     def cost(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> Fraction | None:
-        """The cost of shifting carried noises by `before` and drawn ones by `fresh`; None for forbidden shifts."""
+        """Return the cost of these shifts of carried and of drawn noises; None if they are forbidden."""
         shifts = (*before, *fresh)
 
         def changed(noises: Mapping[int, Fraction]) -> Fraction:
@@ -336,7 +335,7 @@ def require_private(
 
 
 def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fraction) -> Iterator[tuple[str, Fraction]]:
-    """Distances and radii, each of which relates all inputs of the box that are adjacent."""
+    """Yield distances and radii, each of which includes all pairs of inputs of the box that are adjacent."""
     declared = [item for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
     widths = [None if box is None else box.width(name) for item in declared for name, _ in item.names]
     finite = [width for width in widths if width is not None]
@@ -368,7 +367,10 @@ class _Exploration:
     _ways: dict[int | None, tuple[_Way, ...]] = field(default_factory=dict)
 
     def check(self) -> int:
-        """Check every way, and return the number of ways. Raise NotDerived if one has no shifts within the budget."""
+        """Check every way, and return the number of ways.
+
+        Raises NotDerived if a way has no shifts within the budget.
+        """
         elements = self.runs.elements
         slots = self.runs.side.machine.slots
         shared = [slot for slot in self.runs.side.machine.numbered("input") if slots[slot].name not in elements]
@@ -393,7 +395,7 @@ class _Exploration:
         return sum(map(len, self._ways.values()))
 
     def _moves(self, slots: Sequence[int], *, spent: bool) -> Iterator[tuple[dict[int, Fraction], bool]]:
-        """Extreme moves of these inputs, each with whether no other input may move."""
+        """Yield extreme moves of the inputs in `slots`, each with whether no other input may move."""
         ends = (self.radius, -self.radius)
         if self.distance == "linf":
             for values in product(ends, repeat=len(slots)):
@@ -405,7 +407,7 @@ class _Exploration:
                 yield {slot: end}, True
 
     def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
-        """The costs after a way, by the shifts of the noises carried then; the certificate states the shifts."""
+        """Return the costs after a way, by the shifts of the noises that it carries, which the certificate states."""
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(
             100 + 10 * len(costs) + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes)
@@ -432,7 +434,7 @@ class _Exploration:
     # --- ways -----------------------------------------------------------------------------------------
 
     def _ways_from(self, head: int | None) -> tuple[_Way, ...]:
-        """The ways from a head, through an iteration or behind the loop; for None, the ways up to the loop."""
+        """Return the ways from a head, through an iteration or behind the loop; for None, the ways up to the loop."""
         if head not in self._ways:
             if head is None:
                 ways = [self._way(0, end, elements=False) for end in self._ends(self.runs.start())]
@@ -448,7 +450,7 @@ class _Exploration:
         return self.runs.ways(state, (), self._outcomes)
 
     def _outcomes(self, state: State, guard: Guard) -> list[State]:
-        """The two outcomes of a comparison of noise."""
+        """Return the states after both outcomes of a comparison of noise. Raises NotDerived for inputs alone."""
         if not any(i >= self.runs.first_noise for i, _ in guard.form):
             raise NotDerived("inputs are compared without noise")
         return [
@@ -482,7 +484,7 @@ class _Exploration:
         )
 
     def _head(self, state: State) -> tuple[int, tuple[int, ...]]:
-        """The number of a head, and the noises that it carries."""
+        """Return the number of the head that `state` leads to, and the noises that it carries."""
         head, kept = self.runs.stripped(state)
         if head.key not in self._numbers:
             if len(self._heads) >= MOST_HEADS:

@@ -1,7 +1,7 @@
 """Signs of exponential polynomials: at points, next to 0 and infinity, on pieces, and of products; and their roots.
 
-A certificate states the factors of a function and, for each piece of the interval, a proof of the factor's sign there.
-FORMAT.md states and proves the lemmas for these proofs, S1 to S5.
+A certificate states the factors of a function and, for each piece of the interval, a proof of the factor's sign on the
+piece. FORMAT.md states and proves the lemmas for these proofs, S1 to S5.
 
 Numbers are enclosed in fixed point: a pair (low, high) of integers encloses x if low·2^-bits <= x <= high·2^-bits.
 Every operation rounds low down and high up, so the results are enclosures whatever is rounded.
@@ -39,7 +39,7 @@ def growth_bits(x: Fraction) -> int:
 
 
 def exp_minus(x: Fraction, bits: int) -> Pair:
-    """Enclose e^{-x} for x >= 0 in a pair that is a few units of 2^-bits wide."""
+    """Return an enclosure of e^{-x} for x >= 0, a few units of 2^-bits wide."""
     if not x:
         return 1 << bits, 1 << bits
     if decay_bits(x) >= bits:
@@ -67,7 +67,7 @@ def exp_minus(x: Fraction, bits: int) -> Pair:
 
 
 def powers(exponents: Sequence[int], x: Fraction, bits: int, budget: Budget) -> list[Pair]:
-    """Enclose e^{-j·x} for each of the increasing natural numbers j in `exponents`, for x >= 0."""
+    """Return enclosures of e^{-j·x} for the increasing natural numbers j in `exponents`, for x >= 0."""
     if not exponents:
         return []
     fine = bits + exponents[-1].bit_length() + 4
@@ -98,12 +98,12 @@ def _power(gap: int, steps: dict[int, Pair], bits: int) -> Pair:
 
 
 def _product(a: Pair, b: Pair, bits: int) -> Pair:
-    """Enclose the product of two numbers that are not negative."""
+    """Return an enclosure of the product of two numbers that are not negative."""
     return a[0] * b[0] >> bits, -(-a[1] * b[1] >> bits)
 
 
 def combination(values: Sequence[int], pairs: Sequence[Pair]) -> Pair:
-    """Enclose Σ value·x over the numbers x that `pairs` enclose."""
+    """Return an enclosure of Σ value·x over the numbers x that `pairs` enclose."""
     low = high = 0
     for value, (least, most) in zip(values, pairs, strict=True):
         if value >= 0:
@@ -143,7 +143,7 @@ def positive_on_unit(coefficients: list[int], budget: Budget) -> bool:
 
 
 def _shifted(coefficients: list[int]) -> list[int]:
-    """The coefficients of p(x + 1), by repeated partial sums."""
+    """Return the coefficients of p(x + 1), by repeated partial sums."""
     row = coefficients[::-1]
     result: list[int] = []
     while row:
@@ -215,12 +215,12 @@ class Curve:
 
 
 def sign_of_ring(function: Ring, eps: Fraction, budget: Budget) -> int:
-    """The exact sign of an exponential polynomial at a rational eps > 0."""
+    """Return the exact sign of an exponential polynomial at a rational eps > 0."""
     return _sign_at(Curve.from_ring(function, budget), eps, budget) if function else 0
 
 
 def _sign_at(curve: Curve, eps: Fraction, budget: Budget) -> int:
-    """The exact sign of the curve at a rational eps > 0.
+    """Return the exact sign of the curve at a rational eps > 0.
 
     With x = scale·eps the value is Σ values[j]·e^{-j·x}. It is 0 only if all values are 0, since e^{-x} is
     transcendental (Lindemann).
@@ -285,10 +285,10 @@ def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: 
 
 
 def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget: Budget) -> tuple[list[int], list[int]]:
-    """Bounds of the Taylor coefficients of the curve around the middle m of [lower, upper], with radius r.
+    """Return bounds of the Taylor coefficients of the curve around the middle m of [lower, upper], with radius r.
 
-    Returns lists low and high. For some scale s > 0, and for each -1 <= u <= 1, there are low[n] <= a_n <= high[n] with
-    s·curve(m + r·u) = Σ a_n·u^n. Before scaling, about `bits` bits after the point are right.
+    The bounds are lists low and high. For some scale s > 0, and each -1 <= u <= 1, there are low[n] <= a_n <=
+    high[n] with s·curve(m + r·u) = Σ a_n·u^n. Before scaling, approximately `bits` bits after the point are right.
     """
     middle, radius = (lower + upper) / 2, (upper - lower) / 2
     whole = middle.denominator * radius.denominator
@@ -358,7 +358,7 @@ def _ceil(x: Fraction | int) -> int:
 
 
 def shown(x: Fraction) -> str:
-    """The number as text, or an ellipsis if it is long."""
+    """Return the number as text, or an ellipsis if it is long."""
     return str(x) if x.numerator.bit_length() + x.denominator.bit_length() < 120 else "…"
 
 
@@ -373,8 +373,8 @@ MOST_ORDER = 20_000
 def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budget: Budget) -> None:
     """Raise Rejected unless the curve vanishes at 0 to exactly this order and has this strict sign on (0, radius].
 
-    With the Taylor coefficients a_n, curve(t)/t^order is Σ a_n·t^{n - order} over n >= order. The sum up to n = last
-    must exceed a bound of the rest on [0, radius].
+    With the Taylor coefficients a_n, curve(t)/t^order is Σ a_n·t^{n - order} over n >= order. The sum up to n =
+    last must exceed a bound of the rest on [0, radius].
     """
     last = max(order + _EXTRA_TERMS, curve.degree)
     numbers = _derivatives(curve, last, budget)
@@ -403,7 +403,7 @@ def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budge
 
 
 def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
-    """The derivatives of order 0 to `last` at 0: t^k·e^{-jt} contributes n!/(n-k)!·(-j)^{n-k}."""
+    """Return the derivatives of order 0 to `last` at 0: t^k·e^{-jt} contributes n!/(n-k)!·(-j)^{n-k}."""
     longest = curve.terms[-1][0].bit_length()
     budget.spend((last + 1) * len(curve.terms), curve.bits + last * longest)
     result = [0] * (last + 1)
@@ -419,10 +419,10 @@ def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
 
 
 def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
-    """An upper bound of Σ |a_n|·radius^{n - order} over n > last.
+    """Return an upper bound of Σ |a_n|·radius^{n - order} over n > last, for the Taylor coefficients a_n at 0.
 
-    A term t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first = last + 1 - k. Each term of this
-    sum is at most j·radius/(first + 1) times the one before.
+    A term t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first = last + 1 - k. Each term of
+    this sum is at most j·radius/(first + 1) times the one before.
     """
     total = Fraction(0)
     for j, k, c in curve.terms:
@@ -439,7 +439,7 @@ def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
 def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) -> None:
     """Raise Rejected unless the curve has this strict sign on [bound, inf), bound > 0.
 
-    The leading term is c·t^degree, the one without e^{-t} and with the highest power. On [bound, inf) each term of the
+    The leading term is c·t^degree, the term without e^{-t} of the highest power. On [bound, inf) each term of the
     other sign, divided by t^degree, decreases in absolute value. At the bound the sum of these is less than |c|.
     """
     constant = [(k, c) for j, k, c in curve.terms if not j]
@@ -495,8 +495,8 @@ _PIECES: Mapping[str, read.Table] = {
 class Signs:
     """The sign changes of a function on an interval.
 
-    `left` is the sign right after the lower end. `roots` are increasing; each is enclosed in an interval of its own, or
-    known exactly, and the sign changes there.
+    `left` is the sign right after the lower end. `roots` are increasing. Each root is enclosed in an interval of
+    its own, or known exactly, and the sign changes at each root.
     """
 
     left: int
@@ -504,9 +504,9 @@ class Signs:
 
 
 def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -> Signs:
-    """All sign changes of a function inside `within`. Raises Rejected if the stated pieces do not prove them.
+    """Return all sign changes of a function inside `within`. Raises Rejected if the stated pieces do not prove them.
 
-    No pieces are stated for a function linear in eps, whose root decides, and for a single term.
+    A function linear in eps, whose root is computed, and a single term need no stated pieces.
     """
     if value is None:
         return _evident(function, within)
@@ -543,7 +543,7 @@ def _evident(function: Ring, within: Range) -> Signs:
 
 
 def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[int, int, Fraction | None]:
-    """The signs at the two ends of the piece at the beginning of `left`, and its upper end (None for infinity)."""
+    """Return the signs at the two ends of the piece at the beginning of `left`, and its upper end (None: infinity)."""
     method, (first, *stated) = read.variant(value, "method", _PIECES)
     position = left[0]
     if not position and method != "zero":
@@ -571,9 +571,10 @@ def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[in
 
 
 def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> list[tuple[int, Signs | None]]:
-    """The multiplicity of each stated factor, and its signs inside `within`. The product of the factors is `function`.
+    """Return the multiplicity of each stated factor, and its signs inside `within`.
 
-    The signs are None for a factor of even multiplicity without evidence: its power changes no sign.
+    The product of the factors must be `function`. The signs are None for a factor of even multiplicity without
+    evidence: its power changes no sign. Raises Rejected.
     """
     product = ONE
     result: list[tuple[int, Signs | None]] = []

@@ -48,7 +48,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Subject:
-    """The program that a statement is about, with the constants that have one value in it."""
+    """The program that a statement is about, with its constants that have one value."""
 
     name: str
     constants: tuple[tuple[str, str], ...]
@@ -58,7 +58,7 @@ class Subject:
     requires: str = ""
 
     def leaving_open(self, names: frozenset[str]) -> Subject:
-        """The same program without the constants that are left open."""
+        """Return the subject without the constants `names`."""
         return replace(self, constants=tuple(each for each in self.constants if each[0] not in names))
 
     def __str__(self) -> str:
@@ -72,8 +72,8 @@ class Subject:
 class Expected:
     """The claim that a reader expects.
 
-    Parts that are None are those of the program's claim block, `block`, or else those that were proved. With `own` the
-    rows are those of the reader's table, and so are their columns.
+    Parts that are None are those of the program's claim block, `block`, or else those that were proved. With `own`
+    the rows are those of the reader's table, and so are their columns.
     """
 
     verdict: str | None = None
@@ -90,12 +90,12 @@ class Expected:
 
     @property
     def is_given(self) -> bool:
-        """Whether anything is expected."""
+        """True if anything is expected."""
         parts = any(getattr(self, name) is not None for name in _PARTS)
         return self.verdict is not None or self.all_inputs or parts
 
     def words(self, *, about_privacy: bool) -> str:
-        """The claim expected in words: the parts that are given, then those that are as proved."""
+        """Return the expected claim in words: the parts that are given, then the parts that are as proved."""
         names = _OF_PRIVACY if about_privacy else _OF_ACCURACY
         block = {} if about_privacy else self.block
         # A claim block with a beta has a default for each part that it leaves out.
@@ -119,17 +119,18 @@ class Expected:
                     raise UnusableArgument(why, f"give --{name} an expression, {_SUCH_AS[name]}") from None
 
     def intervals(self, proved: Sequence[Interval]) -> tuple[Interval, ...]:
-        """The eps asked about. Raises UnusableArgument if they are not intervals of rational numbers."""
+        """Return the eps asked about. Raises UnusableArgument if they are not intervals of rational numbers."""
         text = self.eps if self.eps is not None else self.block.get("eps")
         return tuple(proved) if text is None else read_intervals(text)
 
     def claim(
         self, proved: Claim, wanted: str, *, distance: str | None, varying: Container[str] = frozenset()
     ) -> Claim:
-        """The claim asked about accuracy. `distance` is alpha where a claim block has a beta and no alpha.
+        """Return the claim asked about accuracy. `distance` is alpha if a claim block has a beta and no alpha.
 
-        Irrational numbers are rounded so that the claim says more, and less where `wanted` is "inaccurate". The
-        constants `varying` have no value for that. Raises Unreadable where the direction is not seen.
+        Irrational numbers are rounded so that the claim says more, or less if `wanted` is "inaccurate". The
+        values of the constants `varying` are not used for that. Raises UnusableArgument if the direction of a
+        rounding is not seen.
         """
         defaults: dict[str, Any] = {"alpha": distance, "beta": proved.beta, "gamma": None}
         constants = {name: value for name, value in proved.constants.items() if name not in varying}
@@ -147,7 +148,7 @@ class Expected:
         return Claim(part("alpha"), part("beta"), part("gamma"), self.intervals(proved.intervals), proved.constants)
 
     def own_cells(self, own: Mapping[str, str]) -> dict[str, str]:
-        """The cells of a row's own that are asked about: those of a compared table, or of parts that nobody gives.
+        """Return the row's own cells that are asked about: those of a compared table, or of parts that nobody gives.
 
         A claim block with a beta gives all parts: the ones that it leaves out have a default.
         """
@@ -165,7 +166,7 @@ _OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
 
 
 def _rounded(text: str, name: str, constants: Mapping[str, Fraction], wanted: str) -> str:
-    """A part of a claim without irrational numbers; at least as great if `wanted` is to be refuted, else at most."""
+    """Return a part of a claim without irrational numbers, rounded up if it is `wanted` refuted, otherwise down."""
     try:
         return rational_bound(text, constants, Budget(), above=wanted in ("inaccurate", "not-private"))
     except DERIVATION_ENDS as error:
@@ -179,7 +180,7 @@ _PARTS = (*_OF_ACCURACY[:-1], *_OF_PRIVACY)
 
 
 def read_intervals(text: str) -> tuple[Interval, ...]:
-    """The intervals of a text such as `(0, 1/2], [2, inf)`, or of one number. Raises UnusableArgument."""
+    """Return the intervals of a text such as `(0, 1/2], [2, inf)`, or of one number. Raises UnusableArgument."""
     plain = text.replace(" ", "").replace("∞", "inf").replace("∪", ",")
     parts: list[str] = []
     while plain:
@@ -223,23 +224,23 @@ class Statement(Protocol):
         """The theorem in words."""
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether the expected claim follows."""
+        """Return whether the expected claim follows, with the reason if it does not."""
 
 
 def eps_text(intervals: Sequence[Interval]) -> str:
-    """The values of eps of a theorem in words."""
+    """Return the values of eps of a theorem in words."""
     if len(intervals) == 1 and intervals[0].is_point:
         return f"at eps = {intervals[0].lower}"
     return f"for every eps in {' or '.join(map(str, intervals))}"
 
 
 def shown(expression: str) -> str:
-    """The text of an expression on one line, without comments: these are a certificate's own words."""
+    """Return an expression of a certificate on one line, without comments."""
     return " ".join(" ".join(line.partition("#")[0].split()) for line in expression.splitlines()).strip()
 
 
 def _less_than_one(beta: str, budget: Budget) -> str:
-    """The text of 1 - beta, with parentheses around a beta that is a sum."""
+    """Return the text of 1 - beta, with parentheses around a beta that is a sum."""
     try:
         tree = read_expression(beta, budget)
     except DERIVATION_ENDS:
@@ -248,7 +249,7 @@ def _less_than_one(beta: str, budget: Budget) -> str:
 
 
 def _claimed(claim: Claim, rows: Sequence[Row], budget: Budget) -> str:
-    """The probability, alpha and gamma that are claimed, with the rows' own values of each."""
+    """Return the claimed probability, alpha and gamma in words, with the rows' own values of each."""
     words: list[str] = []
     for name in ("beta", "alpha", "gamma"):
         own = [shown(row.cells.own[name]) for row in rows if name in row.cells.own]
@@ -273,7 +274,7 @@ def _claimed(claim: Claim, rows: Sequence[Row], budget: Budget) -> str:
 
 
 def _values(slots: Sequence[Slot], cells: Sequence[str], known: dict[tuple[int, str], Value]) -> tuple[Value, ...]:
-    """The values of cells, by the number of their slot."""
+    """Return the values of a row's cells. `known` has the values of cells that were read before, by number and text."""
     for number, (slot, cell) in enumerate(zip(slots, cells, strict=True)):
         if (number, cell) not in known:
             known[number, cell] = cell_value(slot, cell)
@@ -289,7 +290,7 @@ MOST_INPUTS = 2_000
 
 
 def domain_size(machine: Machine) -> int | None:
-    """The number of inputs that the program has, None if some are real or int, or if they are not counted."""
+    """Return the number of inputs of the program; None if an input is real or int, or if they are too many to count."""
     sizes = [
         2 if slot.type == "bool" else len(slot.type) if isinstance(slot.type, frozenset) else None
         for slot in _slots(machine, "input")
@@ -335,7 +336,7 @@ class OfRows:
         return {"accurate": "proved", "inaccurate": "refuted"}.get(self.verdict, "undecided")
 
     def _inputs(self, *, whole: bool) -> int:
-        """The number of different inputs of the rows; with `whole`, only of rows that state all outputs."""
+        """Return the number of different inputs of the rows; with `whole`, only of rows that state all outputs."""
         slots = _slots(self.theorem.machine, "input")
         known: dict[tuple[int, str], Value] = {}
         rows = (row for row in self.rows if not whole or None not in row.cells.outputs)
@@ -343,7 +344,7 @@ class OfRows:
 
     @property
     def _covers_domain(self) -> bool:
-        """Whether all inputs of the program have a row that states all outputs."""
+        """True if all inputs of the program have a row that states all outputs."""
         if self.product is not None:
             return self.product[2] and all(None not in row.cells.outputs for row in self.rows)
         size = domain_size(self.theorem.machine)
@@ -367,7 +368,7 @@ class OfRows:
         return where
 
     def _notes(self) -> list[str]:
-        """The parts of the theorem that are vacuous, undecided, left empty, or taken from the table."""
+        """Return notes on the parts of the theorem that are vacuous, undecided, left empty, or taken from the table."""
         notes = []
         vacuous = sum(row.vacuous for row in self.rows)
         if vacuous:
@@ -408,7 +409,7 @@ class OfRows:
         return f"{self.subject} {right} {claimed}, {self._refuting_place}{after}, {eps}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether the expected claim follows."""
+        """Return whether the expected claim follows, with the reason if it does not."""
         has_distance = self.theorem.ideal is not None or any(row.cells.dd is not None for row in self.rows)
         wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
         asked = expected.claim(self.claim, wanted, distance="dd" if has_distance else None)
@@ -442,7 +443,7 @@ class OfRows:
         return result, why
 
     def _row(self, row: Row, asked: Claim, own: Mapping[str, str], budget: Budget) -> tuple[Follows, str, bool]:
-        """Whether the claim asked follows at a row, why not, and whether it says anything there."""
+        """Return whether the claim asked follows at a row, the reason if not, and whether it says anything there."""
         if all(output is None for output in row.cells.outputs):
             return Follows.YES, "", False
         dd = row.cells.dd
@@ -470,7 +471,7 @@ class OfRows:
         return answer, why, says
 
     def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
-        """Whether an input at which something is refuted violates the claim asked."""
+        """Return YES if an input at which a claim was refuted violates the claim asked; otherwise NO with a reason."""
         for row in self.rows:
             if row.verdict != "inaccurate" or row.missing is not None:
                 continue
@@ -492,9 +493,9 @@ def violates(
     refuted: tuple[Fraction, Decided],
     budget: Budget,
 ) -> bool:
-    """Whether the claim asked fails at a row, at the eps where its obligation was refuted.
+    """True if the claim asked fails at a row, at the eps where its obligation was refuted.
 
-    `row` has inputs, outputs and dd, `refuted` a gamma and the obligation about it.
+    `row` has inputs, outputs and dd, `refuted` a gamma and the obligation for it.
     """
     inputs, outputs, dd = row
     radius, decided = refuted
@@ -522,7 +523,8 @@ def violates(
 class OfInputs:
     """The theorem about every real and int input.
 
-    With a `parameter`, a pair of a constant's name and its least value, it is about every number from that value on.
+    With a `parameter`, a pair of a constant's name and its least value, it is about every number from that value
+    on.
     """
 
     subject: Subject
@@ -564,7 +566,7 @@ class OfInputs:
         return f"{self.subject} is right {claimed}, at every {self.kinds} input{every}{after}, {eps}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether the expected claim follows."""
+        """Return whether the expected claim follows, with the reason if it does not."""
         wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
         asked = expected.claim(self.claim, wanted, distance="dd", varying=self.varying)
         if expected.adjacent or expected.budget or expected.delta or wanted not in ("accurate", "inaccurate"):
@@ -610,7 +612,7 @@ def _private(subject: Subject, budget: str, delta: str, *, holds: bool) -> str:
 
 
 def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget: Budget) -> tuple[Fraction, Closed]:
-    """The budget, as a multiple of eps, and delta that are asked. Raises UnusableArgument."""
+    """Return the budget asked, as a multiple of eps, and the delta asked. Raises UnusableArgument."""
     factor, delta = claim.budget, claim.delta
     try:
         if expected.budget is not None:
@@ -631,7 +633,7 @@ def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget:
 
 
 def _privacy_follows(expected: Expected, claim: PrivacyClaim, intervals: Sequence[Interval], budget: Budget) -> Answer:
-    """Whether budget, delta and eps that are asked follow from those proved."""
+    """Return whether the budget, delta and eps asked follow from the proved ones, with the reason if they do not."""
     factor, delta = _privacy_asked(expected, claim, "private", budget)
     asked = expected.intervals(intervals) if expected.eps is not None else tuple(intervals)
     if not is_within(asked, intervals):
@@ -651,7 +653,7 @@ def _about_accuracy(expected: Expected) -> bool:
 
 @dataclass(frozen=True)
 class OfPairs:
-    """The theorem about pairs of inputs. For a refutation it is the one pair with the outputs that refute it."""
+    """The theorem about pairs of inputs. For a refutation this is one pair with the outputs that refute privacy."""
 
     subject: Subject
     claim: PrivacyClaim
@@ -698,7 +700,7 @@ class OfPairs:
         return f"{said}, at {which} {of}, {eps_text(self.intervals)}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether the expected claim follows."""
+        """Return whether the expected claim follows, with the reason if it does not."""
         if _about_accuracy(expected):
             return Follows.NO, "it is about privacy"
         wanted = expected.verdict or ("private" if self.private else "not-private")
@@ -789,7 +791,7 @@ class OfAllPairs:
         return f"{said}, at all pairs of real inputs adjacent by {by}{every}, {eps_text(self.intervals)}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether the expected claim follows."""
+        """Return whether the expected claim follows, with the reason if it does not."""
         if _about_accuracy(expected):
             return Follows.NO, "it is about privacy"
         if expected.verdict == "not-private":
@@ -801,7 +803,7 @@ class OfAllPairs:
         return _privacy_follows(expected, self.claim, self.intervals, budget)
 
     def _includes(self, distance: str, reach: Fraction) -> bool:
-        """Whether all inputs adjacent by the distance asked are adjacent by the one proved."""
+        """True if all inputs within `reach` by `distance` are adjacent by the proved adjacency."""
         own, most = self.adjacent
         count = len(_slots(self.machine, "input"))
         if own == distance:
@@ -819,7 +821,7 @@ class OfAllPairs:
 
 @dataclass(frozen=True)
 class Both:
-    """The theorem of two certificates together: one number suffices, and a smaller one does not."""
+    """The theorem of two certificates together: one number suffices, and a smaller number does not."""
 
     bracket: str
     proved: Statement | None
@@ -827,17 +829,17 @@ class Both:
 
     @property
     def kind(self) -> str:
-        """The text "proved"."""
+        """The text "proved", or "refuted" if there is no proof."""
         return "proved" if self.proved is not None else "refuted"
 
     @property
     def sentence(self) -> str:
-        """The theorems in words."""
+        """Both theorems in words."""
         parts = [f"{one.kind}: {one.sentence}" for one in (self.proved, self.refuted) if one is not None]
         return f"{self.bracket}; {'; '.join(parts)}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Whether the expected claim follows from one of the two certificates."""
+        """Return whether the expected claim follows from one of the two certificates, with the reason if not."""
         denied = expected.verdict in ("inaccurate", "not-private") or (expected.verdict is None and not self.proved)
         one = self.refuted if denied else self.proved
         return (Follows.NO, f"nothing is {'refuted' if denied else 'proved'}") if one is None else one.follows(
@@ -846,12 +848,12 @@ class Both:
 
 
 def is_about_privacy(statement: Statement) -> bool:
-    """Whether the statement is about privacy, not accuracy."""
+    """True if the statement is about privacy, not accuracy."""
     if isinstance(statement, Both):
         return any(one is not None and is_about_privacy(one) for one in (statement.proved, statement.refuted))
     return isinstance(statement, OfPairs | OfAllPairs)
 
 
 def block_of(fields: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """The fields of a claim block that are about accuracy, without blanks except between words."""
+    """Return the fields of a claim block that are about accuracy, without blanks except between words."""
     return {name: re.sub(r"(?<!\w)\s+|\s+(?!\w)", "", text) for name, text in fields if name in _OF_ACCURACY}

@@ -40,7 +40,8 @@ Limit = tuple[int, int, int]
 class Mass:
     """The law of a noise on the integers: discrete Laplace with the rate `size`, or discrete normal.
 
-    The square of a normal deviation is size·square. Sizes are in multiples of eps or 1/eps², unless the law is `fixed`.
+    The square of a normal deviation is size·square. Sizes are in multiples of eps or 1/eps², unless the law is
+    `fixed`.
     """
 
     laplace: bool
@@ -50,7 +51,7 @@ class Mass:
 
     @staticmethod
     def from_law(family: NoiseFamily, size: Fraction) -> Mass:
-        """Return the mass of a law. Raise NotDerived if the law is not on the integers."""
+        """Return the mass of a law. Raises NotDerived if the law is not on the integers."""
         if isinstance(family, Normal) and family.whole:
             return Mass(False, size, family.fixed, family.square)
         if family is Family.DISCRETE_LAPLACE:
@@ -58,7 +59,7 @@ class Mass:
         raise NotDerived("discrete Gaussian noise is compared with noise that is not on integers")
 
     def reach(self, eps: Fraction, bits: int, *, on_disk: bool) -> int:
-        """A K with Pr[|N| > K] <= 2^-bits from this eps on.
+        """Return a K with Pr[|N| > K] <= 2^-bits for this noise N at every eps from `eps` on.
 
         With `on_disk`, lemma N8 also holds on disks around these eps.
         """
@@ -78,7 +79,7 @@ class Mass:
         return reach
 
     def masses(self, cell: Expansion, reach: int) -> list[Series]:
-        """The masses of 0 to K, for normal noise divided by Θ_K, the sum over |k| <= K."""
+        """Return the masses of 0 to K = `reach`. Those of normal noise are divided by Θ_K, the sum over |k| <= K."""
         if self.fixed and cell.terms > 1:
             masses = self.masses(replace(cell, middle=_ONE, radius=_ZERO, terms=1), reach)
             return [Series(each.coefficients + [0] * (cell.terms - 1), each.error) for each in masses]
@@ -125,12 +126,12 @@ class Summed:
 
     @property
     def fixed(self) -> bool:
-        """Whether the probability is the same for every eps."""
+        """True if the probability does not depend on eps."""
         return all(mass.fixed for mass, _ in self._noises)
 
     @property
     def at_zero(self) -> None:
-        """Always None: the limit of the probability at eps = 0 is not known."""
+        """None always: the limit of the probability at eps = 0 is not known."""
 
     @property
     def _noises(self) -> Iterator[tuple[Mass, int]]:
@@ -140,10 +141,10 @@ class Summed:
 
     @property
     def tails(self) -> list[Number | Fraction] | None:
-        """Rates by which the half-spaces fail, for a sum of upper bounds.
+        """The rates of upper bounds of the probabilities that the half-spaces fail, or None.
 
-        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. None if a half-space has no
-        positive slack, or if a law is the same for every eps.
+        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. The rates are None if
+        a half-space has no positive slack, or if a law does not depend on eps.
         """
         if any(mass.fixed for mass, _ in self._noises):
             return None
@@ -164,11 +165,11 @@ class Summed:
         return result
 
     def continuous_bound(self, side: int) -> tuple[list[Law], list[tuple[Any, Fraction]]]:
-        """Laws and half-spaces of continuous noises that bound the probability of the event.
+        """Return laws and half-spaces of continuous noises that bound the probability of the event.
 
-        Their probability is at most (side = -1) or at least (side = 1) the event's. Each discrete normal noise is
-        within 3/2 of a normal one, and each discrete Laplace noise within 1 of a Laplace one. For side = 0 the
-        half-spaces are unchanged.
+        Their probability is at most (side = -1) or at least (side = 1) the event's. Each discrete normal noise
+        is within 3/2 of a normal one, and each discrete Laplace noise within 1 of a Laplace one. For side = 0
+        the half-spaces are unchanged.
         """
         laws: list[Law] = []
         rows: list[tuple[tuple[tuple[int, int], ...], Fraction]] = []
@@ -193,14 +194,17 @@ class Summed:
     # --- its value ------------------------------------------------------------------------------------
 
     def disk_bits(self, middle: Fraction, disk: Fraction) -> int | None:
-        """An n such that the sum is at most 2^n for |eps - middle| <= disk, by lemma N8; None for too large disks."""
+        """Return an n such that the sum is at most 2^n for |eps - middle| <= disk (lemma N8), or None.
+
+        The lemma does not cover disks of more than half of `middle`.
+        """
         if self.fixed:
             return 0
         # 3 for each noise.
         return 8 * sum(count for _, count in self._noises) // 5 + 1 if 2 * disk <= middle else None
 
     def series(self, cell: Expansion) -> Series:
-        """The sum over values up to K, with an error of at most 2^-accuracy on the cell.
+        """Return the Taylor series of the sum over values up to K, with an error of at most 2^-accuracy on the cell.
 
         Raises NotShown, NotDerived.
         """
@@ -230,14 +234,14 @@ class _Evaluation:
     masses: Mapping[Mass, Sequence[Series]]
 
     def total(self, root: Branch) -> Series:
-        """The sum over all values of the root within its limits."""
+        """Return the sum over all values of the root within its limits."""
         values = self._values(root)
         most = len(values) // 2
         low, high = _range_within_limits(root.limits, 0, most)
         return self.cell.sum(values[low + most : high + most + 1])
 
     def _values(self, branch: Branch) -> list[Series]:
-        """For each value of the branch, from -K to K, its probability times that of everything below it."""
+        """Return, for each value of the branch from -K to K, its probability times that of everything below it."""
         values = self._law(branch.noises)
         most = len(values) // 2
         low, high = _range_within_limits([limit for limit in branch.limits if not limit[1]], 0, most)
@@ -254,7 +258,7 @@ class _Evaluation:
         return values
 
     def _law(self, noises: Sequence[tuple[Mass, int]]) -> list[Series]:
-        """The masses of the sum of the noises, from -K to K."""
+        """Return the masses of the sum of the noises, from -K to K."""
         total: list[Series] = []
         for mass, c in noises:
             half = self.masses[mass]
@@ -273,12 +277,12 @@ class _Evaluation:
 
 
 def _difference(first: Series, last: Series) -> Series:
-    """The difference of two partial sums, where `last` contains all terms of `first`."""
+    """Return the difference of two partial sums, where `last` contains all terms of `first`."""
     return Series(list(map(sub, last.coefficients, first.coefficients)), last.error - first.error)
 
 
 def _range_within_limits(limits: Sequence[Limit], other: int, most: int) -> tuple[int, int]:
-    """The least and the greatest value from -most to most within the limits; (1, 0) if there is none."""
+    """Return the least and the greatest value from -most to most within the limits; (1, 0) if there is none."""
     low, high = -most, most
     for a, b, d in limits:
         if a > 0:
@@ -300,7 +304,7 @@ _Values = tuple[list[list[tuple[Mass, int]]], list[_Row]]
 def summed_of(
     laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[tuple[Sequence[tuple[int, int]], Fraction]]
 ) -> Summed:
-    """The event of half-spaces over integer noises. Raises NotDerived if they do not form a tree."""
+    """Return the event of half-spaces over integer noises. Raises NotDerived if they do not form a tree."""
     masses = [Mass.from_law(*law) for law in laws]
     nearest: dict[tuple[tuple[int, int], ...], int] = {}
     for form, constant in rows:
@@ -315,7 +319,7 @@ def summed_of(
 
 
 def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) -> _Values:
-    """The noises as values, or, if `united`, sums of the noises that occur in all half-spaces in one proportion."""
+    """Return the noises as values, or, if `united`, sums of noises whose coefficients are always proportional."""
     values: list[list[tuple[Mass, int]]] = []
     combined: list[_Row] = [({}, d) for _, d in rows]
     for direction, members in by_direction(form.items() for form, _ in rows).items():
@@ -328,7 +332,7 @@ def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) ->
 
 
 def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) -> Summed:
-    """The tree in a normal form that does not depend on the order of noises and their signs."""
+    """Return the tree in a normal form that does not depend on the order of noises and their signs."""
     own: list[list[Limit]] = [[] for _ in values]
     pairs: dict[int, dict[int, list[Limit]]] = {i: {} for i in range(len(values))}
     for row, d in rows:
@@ -348,7 +352,7 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
 
     @cache
     def branch(i: int, above: int | None, signs: tuple[int, int]) -> Branch:
-        """-k has the law of k: with these signs of the value and of that above."""
+        """Return the branch of a value with these signs of the value and its parent: -k has the law of k."""
         limits = own[i] + (pairs[i][above] if above is not None else [])
         below = Counter(min(branch(j, i, (sign, signs[0])) for sign in (1, -1)) for j in pairs[i] if j != above)
         return Branch(
@@ -377,7 +381,7 @@ def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
 
 
 def read_summed(value: Mapping[str, Any]) -> Summed:
-    """Read an event over integer noises. Raise Rejected if it is malformed."""
+    """Read an event over integer noises. Raises Rejected if it is malformed."""
     (root,) = read.fields(value, {"values": read.anything})
     event = Summed(_read_branch(root, 0))
     if any(b for _, b, _ in event.root.limits):

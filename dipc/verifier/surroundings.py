@@ -1,8 +1,8 @@
 """Near inputs: how a certificate proves dd(u) < alpha (FORMAT.md, lemma 5).
 
 For all inputs u of a part of a path, and all alpha there, the certificate states one other input, by forms of u and
-alpha. Multipliers prove that this input has another answer, satisfies `requires`, and is nearer to u than alpha. Then
-nothing is claimed about the part.
+alpha. Multipliers prove that the other input has another answer, satisfies `requires`, and is nearer to u than alpha.
+Then nothing is claimed about the part.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Surroundings:
     def require_near(self, stated: object, part: Sequence[Guard]) -> None:
         """Raise Rejected unless the stated input has another answer than u, and is nearer to u than alpha.
 
-        This must hold for every u of the path and every alpha that satisfy the guards `part`.
+        This must hold for every input u of the path and every alpha that satisfy the guards `part`.
         """
         number, rounded, moved = read.fields(stated, _NEAR)
         choices = list(self.ideal.combinations())
@@ -88,7 +88,7 @@ class Surroundings:
             raise Rejected("an input that is near is not shown to be at a finite distance")
 
     def _lengths(self, gaps: Sequence[Fraction], moves: Sequence[Fraction | Affine]) -> Iterator[Fraction | Affine]:
-        """Lengths of which the greatest is the distance between two inputs, whose finite inputs have these gaps."""
+        """Yield lengths whose maximum is the distance of two inputs, given the gaps of finite inputs and the moves."""
         match self.ideal.norm:
             case "discrete":
                 yield _ONE
@@ -102,9 +102,9 @@ class Surroundings:
                     yield _sum([*gaps, *map(scaled, moves, signs)])
 
     def _alike(self, finite: tuple[Value, ...]) -> Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]:
-        """The paths on which the answer may be that of u, for these finite inputs.
+        """Return the paths on which the answer may be that of this path, for these finite inputs.
 
-        Each path comes with the pairs of numbers that must be equal there.
+        Each path comes with the pairs of numbers that must be equal for the two answers to be equal.
         """
         key = tuple((type(value), value) for value in finite)
         if key not in self._kept:
@@ -114,7 +114,7 @@ class Surroundings:
         return self._kept[key]
 
     def equal_numbers(self, other: Path) -> list[tuple[Affine | Fraction, ...]] | None:
-        """The pairs of numbers that are equal where another path has the answer of u; None if it nowhere has."""
+        """Return the pairs of numbers that must be equal for `other` to have this answer; None if it never has."""
         numbers: list[tuple[Affine | Fraction, ...]] = []
         for one, two in zip(*(self.ideal.decisive_outputs(path.answer) for path in (self.path, other)), strict=True):
             if not isinstance(one, Affine) and not isinstance(two, Affine):
@@ -137,7 +137,7 @@ def _number(value: Affine | Value) -> Affine | Fraction:
 def _put(
     form: Sequence[tuple[int, Fraction]], constant: Fraction, near: Mapping[int, Affine | Value]
 ) -> Fraction | Affine:
-    """The value of a form of inputs at the input `near`."""
+    """Return the value of a form of inputs at the input `near`."""
     return _sum([constant, *(scaled(_number(near[slot]), c) for slot, c in form)])
 
 
@@ -149,13 +149,13 @@ def _sum(values: Sequence[Fraction | Affine]) -> Fraction | Affine:
 
 
 def _guard(value: Fraction | Affine, whole: Set[int], strict: bool = False) -> Guard:
-    """The guard value >= 0, or value > 0 if `strict`; over integers alone with an integer constant."""
+    """Return the guard value >= 0, or value > 0 if `strict`; over integers alone with an integer constant."""
     terms, constant = (value.terms, value.constant) if isinstance(value, Affine) else ((), value)
     return tightened(Guard(terms, constant, strict), whole)
 
 
 def has_one_answer(ideal: Ideal) -> bool:
-    """True if det has one and the same constant answer at all inputs."""
+    """True if det is one constant answer for all inputs."""
     answers = {
         tuple((type(value), value) for value in ideal.decisive_outputs(path.answer))
         for finite in ideal.combinations()

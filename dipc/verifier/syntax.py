@@ -70,7 +70,10 @@ class Ranged:
     body: Expr
 
     def written_out(self, low: int, high: int) -> Expr:
-        """The expression without the variable, for the values from `low` to `high`. Raises NotDerived if it is long."""
+        """Return the expression with a term for each value from `low` to `high`.
+
+        Raises NotDerived if there are too many.
+        """
         if high - low >= MOST_RANGE:
             raise NotDerived(f"a range has more than {MOST_RANGE} values")
         parts = [substituted(self.body, self.variable, Literal(Fraction(k))) for k in range(low, high + 1)]
@@ -82,7 +85,7 @@ class Ranged:
 
 
 def _added(parts: Sequence[Expr]) -> Expr:
-    """The sum, as a tree of little height."""
+    """Return the sum as a tree of small height."""
     middle = len(parts) // 2
     return Apply("+", (_added(parts[:middle]), _added(parts[middle:]))) if middle else parts[0]
 
@@ -94,7 +97,7 @@ MOST_RANGE = 10_000
 
 
 def expression_text(tree: Expr) -> str:
-    """Return a text of the expression, from which the same tree is read."""
+    """Return a text of the expression from which `read_expression` reads an equal tree."""
     match tree:
         case Literal(bool() as value):
             return str(value).lower()
@@ -189,8 +192,8 @@ class Assign:
 class Noise:
     """A draw of noise, `target <- Lap(rate, mean)`; `law` is Lap, DLap, Expo, Gauss, DGauss, Unif or TLap.
 
-    For Gauss and DGauss, `rate` is the standard deviation. The mean is 0 if the program does not write one. Unif, whose
-    rate is 1, and TLap have the `ends` of their support.
+    For Gauss and DGauss, `rate` is the standard deviation. The mean is 0 if the program does not write one. Unif,
+    whose rate is 1, and TLap have the `ends` of their support.
     """
 
     target: Name | Element
@@ -304,7 +307,7 @@ def nodes(tree: object) -> Iterator[Any]:
 
 
 def names(tree: object) -> Iterator[str]:
-    """Yield the name of each variable, constant or array wherever `tree` uses one, so names may repeat."""
+    """Yield the name at each use of a variable, constant or array in `tree`; names may repeat."""
     return (node.name for node in nodes(tree) if isinstance(node, Name | Element))
 
 
@@ -370,7 +373,7 @@ def _tokens(text: str, budget: Budget, what: str = "the program") -> list[_Token
 
 
 def read_program(text: str, budget: Budget) -> Program:
-    """Return the syntax tree of a program. Raise NotDerived for other text, Exhausted for text nested too deeply."""
+    """Return the syntax tree of a program. Raises NotDerived for other text, Exhausted for text nested too deeply."""
     return _Reader(_tokens(text, budget)).program()
 
 
@@ -558,7 +561,10 @@ class _Reader:
         return name, (low, high)
 
     def _claim(self) -> tuple[tuple[str, str], ...]:
-        """Skip a claim: the claim that the certificate states counts instead."""
+        """Return the fields of a claim block as text.
+
+        The checker uses the claim that the certificate states instead.
+        """
         self._expect("{")
         fields: list[tuple[str, str]] = []
         words: list[str] = []
@@ -602,7 +608,7 @@ class _Reader:
         return tuple(fields)
 
     def _is_noiseless(self) -> bool:
-        """Whether the block is `{ noiseless }`; if it is, the block has been consumed."""
+        """True if the block is `{ noiseless }`, which is then consumed."""
         written = [(token.kind, token.text) for token in self._tokens[self._at : self._at + 2]]
         if written != [("{", "{"), ("name", "noiseless")] or self._tokens[self._at + 2].kind not in (";", "}"):
             return False
@@ -713,8 +719,9 @@ class _Reader:
     def _drawn(self) -> Expr:
         """Read a distribution inside an expression, and return the expression for its value: a new variable.
 
-        The draw is appended to the statements that run before the one being read. Where a value of a `choose` depends
-        on a variable, the new variable has the number of the value, and the expression is (draw = 0)*v0 + ...
+        The draw is appended to the statements that run before the one being read. If a value of a `choose`
+        depends on a variable, the new variable has the number of the value, and the expression is (draw = 0)*v0
+        + ...
         """
         law = self._kind
         name = next(name for number in count(1) if (name := f"draw{number}") not in self._used)
@@ -781,15 +788,15 @@ class _Reader:
         return result
 
     def _varies(self, value: Expr) -> bool:
-        """Whether a value depends on a variable, or on the variable of a loop."""
+        """True if a value depends on a variable, or on the variable of a loop."""
         return any(name in self._types or self._is_loop(name) for name in names(value))
 
     def _is_loop(self, name: str) -> bool:
-        """Whether this is the variable of an enclosing loop."""
+        """True if `name` is the variable of an enclosing loop."""
         return any(variable == name for variable, _, _ in self._loops)
 
     def _widened(self, domain: Domain) -> Domain:
-        """A domain with the values of `domain` at all values of the variables of loops."""
+        """Return a domain with the values of `domain` at all values of the loop variables in it."""
         if not isinstance(domain, Range):
             return domain
         low, high = domain.low, domain.high
@@ -800,7 +807,10 @@ class _Reader:
         return Range(low, high)
 
     def _type_of(self, values: tuple[Expr, ...]) -> str | Domain:
-        """The type of a draw from these values; if they depend on variables, it may be the type of one of them."""
+        """Return the type of a draw from these values.
+
+        If they depend on variables, it may be the type of a variable.
+        """
         declared = [
             self._types.get(value.name) if isinstance(value, Name | Element) and not self._is_loop(value.name) else None
             for value in values
@@ -831,7 +841,7 @@ class _Reader:
     # --- expressions ------------------------------------------------------------------------------
 
     def alone(self) -> Expr:
-        """Read an expression after which nothing follows."""
+        """Read an expression that is the whole text."""
         expression = self.expression()
         if self._kind or self._before:
             raise self._wrong("an expression without noise")
@@ -939,7 +949,7 @@ def _is_condition(value: Expr) -> bool:
 
 
 def _selected(values: Sequence[Expr], place: Expr) -> Expr:
-    """The value whose number is `place`: the sum of (place = 0)*v0, (place = 1)*v1, ..."""
+    """Return an expression for the value whose number is `place`: (place = 0)*v0 + (place = 1)*v1 + ..."""
     total: Expr = Literal(Fraction(0))
     for number, value in enumerate(values):
         product = Apply("*", (Apply("=", (place, Literal(Fraction(number)))), value))
@@ -948,7 +958,7 @@ def _selected(values: Sequence[Expr], place: Expr) -> Expr:
 
 
 def substituted(tree: Expr, name: str, value: Expr) -> Expr:
-    """The expression with `value` in place of a name."""
+    """Return the expression with `value` in place of `name`."""
     match tree:
         case Name() if tree.name == name:
             return value
@@ -964,7 +974,7 @@ def substituted(tree: Expr, name: str, value: Expr) -> Expr:
 
 
 def _mean_of(value: Expr, noise: Noise) -> Expr | None:
-    """The mean of `value` if it is a sum with `noise` as one term; None for every other expression."""
+    """Return the mean of `value` if it is a sum with `noise` as one term; None for every other expression."""
     if value == noise.target:
         return noise.mean
     match value:
@@ -982,16 +992,16 @@ def _mean_of(value: Expr, noise: Noise) -> Expr | None:
 
 
 def _noiseless(body: Block) -> Block:
-    """The statements with each draw of noise replaced by the mean of the noise.
+    """Return the statements with each draw of noise replaced by the mean of the noise.
 
-    An exponential mechanism is kept: in an `ideal` block it picks the first of the best candidates. Raises NotDerived
-    for a `choose`.
+    An exponential mechanism is kept: in an `ideal` block it picks the first of the best candidates. Raises
+    NotDerived for a `choose`.
     """
     return tuple(map(_without_noise, body))
 
 
 def _are_opposite(one: Expr, other: Expr) -> bool:
-    """Whether these are two opposite numbers, or one is written as -1 times the other."""
+    """True if these are two opposite numbers, or one is written as -1 times the other."""
     first, second = _written_number(one), _written_number(other)
     if first is not None and second is not None:
         return first == -second
@@ -999,7 +1009,7 @@ def _are_opposite(one: Expr, other: Expr) -> bool:
 
 
 def _written_number(expr: Expr) -> Fraction | None:
-    """The number that is written out here, None for other expressions."""
+    """Return the number that an expression spells out; None for other expressions."""
     match expr:
         case Literal(Fraction() as value):
             return value
@@ -1087,7 +1097,7 @@ _CLOSE_LEFT, _CLOSE_RIGHT = frozenset(",)];[*/^:"), frozenset("([*/^")
 
 
 def _one_line(tokens: Sequence[_Token]) -> str:
-    """The text of a condition on one line, whatever its layout."""
+    """Return the text of a condition on one line, whatever its layout."""
     text = ""
     for before, token in zip((None, *tokens), tokens, strict=False):
         call = token.text == "(" and before is not None and before.kind == "name"

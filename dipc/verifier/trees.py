@@ -35,7 +35,7 @@ class Spread:
     size: Fraction
 
     def times(self, factor: Fraction) -> Spread:
-        """The law of `factor` times the value."""
+        """Return the law of `factor` times the value."""
         return Spread(self.laplace, self.size / abs(factor) if self.laplace else self.size * factor**2)
 
 
@@ -56,7 +56,7 @@ class Bounded:
 class NearLeaf:
     """A leaf with its nearest bounds on a part of the line of its center, and its count.
 
-    `positive` says for each bound whether the bound is not negative there; for normal leaves it is always true.
+    `positive` says for each bound whether it is nonnegative on the part; for normal leaves it is always true.
     """
 
     spread: Spread
@@ -69,8 +69,8 @@ class NearLeaf:
 class Center:
     """A value of the law `spread` around slope·x, where x is the value of its parent, or around 0 at the root.
 
-    The forms of `own` must not be negative. `leaves` have their counts, and `below` are the centers whose parent this
-    is.
+    The forms of `own` must not be negative. `leaves` have their counts, and `below` are the centers whose parent is
+    this one.
     """
 
     slope: Fraction
@@ -92,7 +92,7 @@ class Center:
 
     @property
     def everything(self) -> Iterator[Spread]:
-        """The laws of the values of this center and of all below it."""
+        """The laws of the values of this center and of all values below it."""
         yield self.spread
         yield from (leaf.spread for leaf, _ in self.leaves)
         for each in self.below:
@@ -100,7 +100,7 @@ class Center:
 
     @property
     def forms(self) -> Iterator[Form]:
-        """The forms of this center and of all below it."""
+        """The forms of this center and of all centers and leaves below it."""
         yield from self.own
         for leaf, _ in self.leaves:
             yield from leaf.forms
@@ -108,7 +108,7 @@ class Center:
             yield from each.forms
 
     def leaves_near(self, t: Fraction, x: Fraction) -> tuple[NearLeaf, ...] | None:
-        """The leaves with their nearest bounds at (t, x), in units of eps; None if the event is empty there."""
+        """Return the leaves with their nearest bounds at (t, x), in units of eps; None if the event is empty there."""
         result = []
         if any(a * t + b * x + d < 0 for a, b, d in self.own):
             return None
@@ -122,9 +122,10 @@ class Center:
         return tuple(result)
 
     def stretches(self, ends: Iterable[Fraction], kept: Collection[Fraction], x: Fraction) -> list[Stretch]:
-        """The stretches between these ends in which the event is not empty, for x.
+        """Return the stretches of the center's line between `ends` on which the event is not empty.
 
-        Two neighbours are joined if nothing changes at the end between them, unless the end is in `kept`.
+        `x` is the value of the parent. Two neighbours are joined if nothing changes at the end between them,
+        unless the end is in `kept`.
         """
         result: list[Stretch] = []
         for low, high in pairwise([None, *sorted(ends), None]):
@@ -143,9 +144,9 @@ Stretch = tuple[Fraction | None, Fraction | None, tuple[NearLeaf, ...]]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tree:
-    """The event of a tree, in which eps/√square stands in place of eps, and variances are multiples of `square`.
+    """The event of a tree, as a function of eps/√square; variances are multiples of `square`.
 
-    If the tree is `fixed`, the deviations do not depend on eps, and 1 stands in place of eps.
+    If the tree is `fixed`, the deviations do not depend on eps, and 1 replaces eps.
     """
 
     root: Center
@@ -154,14 +155,14 @@ class Tree:
 
     @property
     def is_kinked(self) -> bool:
-        """Whether a value of the tree has Laplace noise."""
+        """True if a value of the tree has Laplace noise."""
         return any(spread.laplace for spread in self.root.everything)
 
     @property
     def bounds(self) -> dict[bool, Fraction] | None:
-        """The least d with t + d·eps >= 0, and with -t + d·eps >= 0, for an event of one normal t alone.
+        """The least d with t + d·eps >= 0 (key True) and with -t + d·eps >= 0 (key False), for one normal value t.
 
-        The keys are True and False. None for every other event.
+        None if the event has more than one value.
         """
         root = self.root
         if root.leaves or root.below or root.spread.laplace or not all(a for a, _, _ in root.own):
@@ -186,11 +187,11 @@ class Tree:
 
     @property
     def tails(self) -> list[Number | Fraction] | None:
-        """Rates by which the half-spaces fail, for a sum of upper bounds.
+        """The rates of upper bounds of the probabilities that the half-spaces fail, or None.
 
-        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. None if a half-space has no
-        positive slack. For one value alone each failure is exactly erfc(√r·eps)/2; bounds that others imply are left
-        out.
+        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. The rates are None if
+        a half-space has no positive slack. If the tree has one value, each failure is exactly erfc(√r·eps)/2;
+        bounds that others imply are left out.
         """
         if self.fixed:
             return None
@@ -218,10 +219,10 @@ class Tree:
 
 
 def tail_rates(d: Fraction, variances: Mapping[Number, Fraction], rates: Sequence[Fraction]) -> list[Number | Fraction]:
-    """The rates r and q by which a half-space fails, by lemma N4.
+    """Return the rates r and q of bounds of the probability that a half-space fails (lemma N4).
 
-    It fails only if a normal value, with a variance in multiples of a number of `variances`, or a Laplace noise, with
-    one of these rates, exceeds its share of d.
+    It fails only if a normal value, with a variance in multiples of a number of `variances`, or a Laplace noise,
+    with one of these rates, exceeds its share of `d`.
     """
     reach = d / max(1, len(variances) + len(rates))
     numbers = [Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()]
@@ -229,7 +230,7 @@ def tail_rates(d: Fraction, variances: Mapping[Number, Fraction], rates: Sequenc
 
 
 def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
-    """A number between two, where None is infinity."""
+    """Return a number between `start` and `end`, where None is infinity."""
     if start is None:
         return _ZERO if end is None else end - 1
     return start + 1 if end is None else (start + end) / 2
@@ -243,10 +244,10 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 
 
 def needed(rows: _Rows) -> list[int]:
-    """Return the places of the half-spaces that the others do not imply, increasing, by lemma N0b.
+    """Return the positions of the half-spaces that the others do not imply, increasing (lemma N0b).
 
-    All places are returned in three cases: no value t is in each half-space with two values; the half-spaces leave no
-    room; or a leaf has more than MOST_LINES bounds on one side.
+    All positions are returned in three cases: no value t is in each half-space with two values; the half-spaces
+    leave no room; or a leaf has more than MOST_LINES bounds on one side.
     """
     everything = list(range(len(rows)))
     values = sorted({value for row, _ in rows for value in row})
@@ -284,7 +285,7 @@ def needed(rows: _Rows) -> list[int]:
 
 
 def tree_of(spreads: Sequence[Spread], rows: _Rows, *, fixed: bool, square: Number = UNIT) -> Tree:
-    """The event of half-spaces over independent values. Raises NotDerived if they do not form a tree."""
+    """Return the event of half-spaces over independent values. Raises NotDerived if they do not form a tree."""
     reason, results = "", []
     for leaves in _independent(rows, len(spreads)):
         _require_apart(rows, leaves)
@@ -365,7 +366,7 @@ class _Basis:
 
     @staticmethod
     def from_forms(basis: Sequence[Sequence[Fraction]], places: Sequence[int], spreads: Sequence[Spread]) -> _Basis:
-        """Return the coordinates of a basis. Raise NotDerived for Laplace noise among several centers."""
+        """Return the coordinates of a basis. Raises NotDerived for Laplace noise among several centers."""
         if len(places) > 1 and any(spread.laplace for spread in spreads):
             raise NotDerived("comparisons of Gaussian and Laplace noises do not all share one noise")
         size = range(len(places))
@@ -392,7 +393,7 @@ class _Basis:
         return _Basis(places, inverse, precision)
 
     def tree(self, rows: _Rows, leaves: frozenset[int], spreads: Sequence[Spread]) -> Center:
-        """The tree of half-spaces in these coordinates. Raises NotDerived if they do not form a tree."""
+        """Return the tree of half-spaces in these coordinates. Raises NotDerived if they do not form a tree."""
         groups: list[_Group] = []
         sides: dict[int, tuple[list[_Side], list[_Side]]] = {}
         for row, d in rows:
@@ -452,20 +453,20 @@ class _Rooted:
         return [j for j in range(len(self.precision)) if j not in (i, parent) and self._are_paired(i, j)]
 
     def _inverse(self, i: int, parent: int | None) -> Fraction:
-        """The inverse of the variance of center `i`, given its parent."""
+        """Return the inverse of the variance of center `i`, given its parent."""
         below = (
             self.precision[i][j] ** 2 / self._inverse(j, i) for j in self._below(i, parent) if self.precision[i][j]
         )
         return self.precision[i][i] - sum(below, _ZERO)
 
     def scaled(self, root: int) -> Center:
-        """The tree from `root`, in multiples in which the greatest rate, or the greatest constant of a form, is 1."""
+        """Return the tree from `root`, scaled so that the greatest rate, or the greatest constant of a form, is 1."""
         center = self._center(root, None, _ONE)
         rates = [spread.size for spread in center.everything if spread.laplace]
         return _divided(center, 1 / max(rates) if rates else max(abs(d) for _, _, d in center.forms) or _ONE)
 
     def _center(self, i: int, parent: int | None, above: Fraction) -> Center:
-        """The least of the subtrees from `i` that differ in signs alone; `above` is the multiple of the parent."""
+        """Return the least of the subtrees from `i` that differ in signs alone. `above` is the scale of the parent."""
         wanted = ({i},) if parent is None else ({i}, {i, parent})
         mine = [g for g, support in zip(self.groups, self.supports, strict=True) if support in wanted]
         inverse = self._inverse(i, parent)
@@ -493,7 +494,7 @@ class _Rooted:
     def _forms(
         self, groups: Sequence[_Group], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]
     ) -> tuple[tuple[Form, ...], tuple[tuple[Bounded, int], ...]]:
-        """The half-spaces and the leaves, in these multiples of a center and its parent."""
+        """Return the half-spaces and the leaves, in these multiples of a center and its parent."""
 
         def forms(side: Sequence[_Side]) -> list[Form]:
             i, j = pair
@@ -523,7 +524,7 @@ def _divided_form(form: Form, size: Fraction) -> Form:
 
 
 def _divided(center: Center, size: Fraction) -> Center:
-    """The tree with all values divided by `size`."""
+    """Return the tree with all values divided by `size`."""
 
     def divided(forms: Sequence[Form]) -> tuple[Form, ...]:
         return tuple(sorted((a, b, d / size) for a, b, d in forms))
@@ -556,7 +557,7 @@ _LEAF = read.tuple_of(read.up_to(MOST_LEAVES), _spread, _FORMS, _FORMS)
 
 
 def read_tree(value: object) -> Tree:
-    """Read a tree. Raise Rejected if it is malformed."""
+    """Read a tree. Raises Rejected if it is malformed."""
     root, fixed, square = read.fields(value, {"root": read.anything, "fixed": read.boolean}, {"square": read_number})
     tree = Tree(_read_center(root, 0), fixed, square or UNIT)
     alone = replace(tree.root, below=())

@@ -13,7 +13,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Truncated(Bounded):
-    """The law of X, with one window on each side of 0 on which there is noise."""
+    """The law of truncated Laplace noise, whose density has one piece on each side of 0."""
 
     def windows(self, rate: Fraction) -> list[Window]:
         found = []
@@ -24,7 +24,10 @@ class Truncated(Bounded):
         return found
 
     def normalizer(self, rate: Fraction) -> Ring:
-        """The integral of rate·e^{slope·Y} over eps·[low, high] is ±(e^{slope·high·eps} - e^{slope·low·eps})."""
+        """Return the integral of `windows` over eps·X.
+
+        The integral of rate·e^{slope·Y} over eps·[low, high] is ±(e^{slope·high·eps} - e^{slope·low·eps}).
+        """
         terms = []
         for low, high, _, slope in self.windows(rate):
             sign = _ONE if slope > 0 else -_ONE

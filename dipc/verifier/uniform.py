@@ -13,7 +13,7 @@ _ZERO = Fraction(0)
 
 @dataclass(frozen=True, slots=True)
 class Uniform(Bounded):
-    """The law of X; eps·X has the length (high - low)·eps of its support as its normalizer."""
+    """The law of uniform noise; its normalizer is the length (high - low)·eps of the support of eps·X."""
 
     def windows(self, rate: Fraction) -> list[Window]:
         del rate
