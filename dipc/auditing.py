@@ -1,12 +1,13 @@
 """Lower bounds of the privacy loss of a real implementation, from outputs observed at two inputs.
 
-For a set S of outputs the loss is at least log(Pr[S at one input]/Pr[S at the other]). Both probabilities lie within
-Clopper-Pearson bounds around the observed shares, which bound their quotient. The choice of the set must not depend on
-the observed outputs. The code compares the sets of all outputs whose ratio is above some number, and chooses the one
-for which the exact law of the program promises the greatest bound. Without a law one would have to search for a set,
-and to correct for every set tried.
+For a set S of outputs the loss is at least log(Pr[S at one input]/Pr[S at the other]). Clopper-Pearson intervals around
+the observed shares contain both probabilities, and so bound their quotient. The choice of S must not depend on the
+observed outputs. The code compares sets of outputs whose ratio of exact probabilities exceeds a number, and chooses the
+set for which the exact law of the program predicts the greatest bound. Without a law, one would have to search for a
+set and correct the bound for every set tried.
 
-For real outputs, the sets are the worst ones for some budget. The exact law gives these sets and their probabilities.
+For real outputs, the compared sets are the worst sets for several budgets. The exact law gives these sets and their
+probabilities.
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ _Answer = tuple[str, ...]
 
 @frozen
 class Tested:
-    """A set of outputs with its observed `counts` in `runs` at two inputs, and bounds of its probabilities there.
+    """A set of `outputs` with its observed `counts` in `runs` at two inputs, and bounds of its probabilities there.
 
-    The first number of each pair is for the input `first` (0 or 1), the second for the other one. Its probability is at
-    least `least` at the first, and at most `most` at the other.
+    The first number of each pair is for the input with index `first` (0 or 1), the second for the other input. The
+    set's probability is at least `least` at the first, and at most `most` at the other.
     """
 
     first: int
@@ -69,7 +70,7 @@ class Tested:
 
     @property
     def lower(self) -> Fraction:
-        """A lower bound of the loss, if the bounds of both probabilities hold."""
+        """A lower bound of the privacy loss, valid if the bounds `least` and `most` are."""
         if self.least <= self.most:
             return Fraction(0)
         ratio = Fraction(self.least) / Fraction(self.most)
@@ -80,7 +81,8 @@ class Tested:
 class Audit(Record):
     """A lower bound of the loss between two `inputs`, which holds with probability `confidence` for independent runs.
 
-    `exact` encloses the loss of the program, None for infinity; `claimed` is this loss as a closed form.
+    `exact` has a lower and an upper end of the loss of the program itself, or is None for infinity; `claimed` is this
+    loss as a closed form.
     """
 
     FIELDS = (
@@ -100,7 +102,7 @@ class Audit(Record):
 
     @property
     def worst(self) -> Tested:
-        """The test with the greater bound."""
+        """The one of the two `tests` with the greater bound."""
         return max(self.tests, key=lambda each: each.lower)
 
     @property
@@ -110,17 +112,17 @@ class Audit(Record):
 
     @property
     def input(self) -> Texts:
-        """The input of the worst test, whose outputs are more likely there."""
+        """The input at which the outputs of the worst test are more likely."""
         return self.inputs[self.worst.first]
 
     @property
     def adjacent(self) -> Texts:
-        """The other input."""
+        """The input at which the outputs of the worst test are less likely."""
         return self.inputs[1 - self.worst.first]
 
     @property
     def verdict(self) -> str:
-        """The word for whether the bound exceeds the loss."""
+        """The word `exceeds` or `within`: whether the bound is greater than the loss of the program."""
         return "exceeds" if self.exceeds else "within"
 
     @property
@@ -139,13 +141,12 @@ def audit(
     *,
     confidence: Fraction | str = CONFIDENCE,
 ) -> Audit:
-    """Bound the loss of an implementation of `program` between two inputs from below.
+    """Bound the privacy loss of an implementation of `program` between two inputs from below.
 
-    `samples` has each input with the outputs observed there, or with a CSV file of them.
+    `samples` has each input with the outputs observed there, or with the path of a CSV file of outputs.
 
     Raises DiagnosticError for samples that do not fit the program, and for int outputs that are not an input plus one
-    discrete Laplace noise. Raises ValueError for numbers out of range, Undecided where an exact probability is not
-    known.
+    discrete Laplace noise. Raises ValueError for numbers out of range, Undecided if an exact probability is not known.
     """
     point, level = exact_eps(eps), exact_confidence(confidence)
     if len(samples) != 2:
@@ -172,7 +173,7 @@ def judge_loss(
     observed: tuple[Observed, Observed],
     confidence: Fraction,
 ) -> Audit:
-    """Bound the loss as `audit` does, from values and observations that are parsed."""
+    """Bound the loss as `audit` does, from the parsed `values` of both inputs and the outputs `observed` at each."""
     core = program.core
     core.require_meaning(eps)
     if values[0] == values[1]:
@@ -197,7 +198,7 @@ def judge_loss(
 
 
 def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> _RealLaws | _FiniteLaws:
-    """The exact laws at two inputs.
+    """Return the exact laws of the outputs at the two inputs `values`.
 
     Raises Undecided, and DiagnosticError for int outputs whose tails are not geometric.
     """
@@ -220,9 +221,9 @@ def _has_real(program: Program) -> bool:
 
 @frozen
 class _Set:
-    """A set of outputs with its probabilities at the first and at the other input, and a test for observed values.
+    """A set of outputs, with its probability `here` at the first input and `there` at the other.
 
-    An observed output is in the set if one of the `parts` accepts it.
+    An observed output is in the set if one of the functions `parts` returns True for it.
     """
 
     outputs: tuple[Texts, ...]
@@ -232,7 +233,11 @@ class _Set:
 
 
 def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], error: float) -> int:
-    """The place of the set with the greatest expected bound."""
+    """Return the index in `rated` of the set with the greatest expected bound.
+
+    `rated` has the probabilities of each set at both inputs, `runs` the number of runs at each, and `error` is the
+    probability that one Clopper-Pearson bound fails.
+    """
 
     def promised(each: tuple[float, float]) -> float:
         here, there = (min(1.0, share) for share in each)
@@ -243,7 +248,10 @@ def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], erro
 
 
 class _FiniteLaws:
-    """The laws of finite outputs at two inputs; sets are all outputs with a ratio above some number."""
+    """The laws of finite outputs at two inputs.
+
+    A set has all outputs with a ratio of probabilities above some number.
+    """
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps
@@ -256,7 +264,10 @@ class _FiniteLaws:
         return partial(_is_one_of, chosen)
 
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
-        """The largest loss in either order, and its closed form."""
+        """Return an enclosure of the largest loss in either order of the inputs, and a formula of the loss.
+
+        The enclosure is None if the loss is infinite.
+        """
         ratios: list[tuple[Fraction, Fraction, str]] = []
         for ours, theirs in (self._laws, reversed(self._laws)):
             for answer, probability in ours.items():
@@ -272,7 +283,10 @@ class _FiniteLaws:
         return ends, max(ratios, key=lambda each: each[0])[2]
 
     def sets(self, first: int) -> list[_Set]:
-        """Return sets of outputs to test, each with the outputs of the greatest ratios of both probabilities."""
+        """Return sets of outputs to test: for several n, the n outputs with the greatest ratios of their probabilities.
+
+        The ratio is the probability at the input with index `first`, divided by the probability at the other input.
+        """
         ours, theirs = self._laws[first], self._laws[1 - first]
         shares = {
             answer: tuple(
@@ -294,7 +308,7 @@ class _FiniteLaws:
 
 
 class _IntLaws(_FiniteLaws):
-    """The laws of int outputs at two inputs: the values beyond a number on each side are one answer."""
+    """The laws of int outputs at two inputs, with all values beyond a number on either side as one answer."""
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps
@@ -330,7 +344,7 @@ def _is_one_of(chosen: frozenset[_Answer], values: Sequence[Value | None]) -> bo
 
 
 class _RealLaws:
-    """The laws of outputs with real ones among them; sets are the worst ones for budgets up to the largest loss."""
+    """The laws of outputs at two inputs, some of them real; the sets are the worst ones for several budgets."""
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps
@@ -342,13 +356,17 @@ class _RealLaws:
         self._exact, self._claimed = loss.value, loss.text
 
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
-        """The largest loss in either order, and its closed form."""
+        """Return an enclosure of the largest loss in either order of the inputs, and a formula of the loss.
+
+        The enclosure is None if the loss is infinite.
+        """
         return self._exact, self._claimed
 
     def sets(self, first: int) -> list[_Set]:
-        """Return the sets of outputs to test: a worst set for each of several budgets up to the largest loss.
+        """Return sets of outputs to test: a worst set for each of several budgets up to the largest loss.
 
-        A worst set has the largest excess of its probability at input `first` over the allowed one. Raises Undecided.
+        For budget b, a worst set S maximizes Pr[S] - e^(b·eps)·Pr'[S], with Pr at the input with index `first` and Pr'
+        at the other. Raises Undecided.
         """
         most = _MOST_LOSS if self._exact is None else self._exact[0]
         one, two = self._points[first], self._points[1 - first]

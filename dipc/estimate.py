@@ -7,12 +7,13 @@ They prove nothing; reports show them below the exact loss.
 91
 
 **Histograms**: the black-box estimators of Gorla, Jalouzot, Granese, Palamidessi and Piantanida, On the (Im)Possibility
-of Estimating Various Notions of Differential Privacy (2022). The densities are C-Lipschitz on an interval of width W, C
-< 2/W². The plan has enough samples and bins for the loss to within gamma, with probability delta.
+of Estimating Various Notions of Differential Privacy (2022). They assume densities that are C-Lipschitz on an interval
+of width W, with C < 2/W². A plan has enough samples and bins to estimate the loss to within gamma with probability
+delta.
 
 **Pairs of runs**: the loss of an output, estimated by running the program at both inputs with the same noises.
 
-**Tolerances** of tests of noisy results, from those of `dipc solve --for gamma`: as Privacy on Beam computes them.
+**Tolerances** of tests of noisy results, derived from the answers of `dipc solve --for gamma` as Privacy on Beam does.
 """
 
 from __future__ import annotations
@@ -37,16 +38,18 @@ from dipc.text.core import Value
 
 @frozen
 class HistogramPlan:
-    """The numbers of bins, and of samples at each of two inputs."""
+    """The number of bins of a histogram, and the number of samples at each of two inputs."""
 
     bins: int
     samples: int
 
 
 def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | None = None) -> HistogramPlan:
-    """The plan of Algorithm 1, or, for the Rényi divergence of an order above 1, of Algorithm 3 (Theorems 2 and 6).
+    """Return the bins and samples with which `hist_estimate` is within `gamma` of the loss with probability `delta`.
 
-    Raises ValueError where the theorems do not apply.
+    The densities are C-Lipschitz on an interval of width W. Algorithm 1 (Theorem 2) gives the plan for the loss. With
+    `renyi`, an order above 1, Algorithm 3 (Theorem 6) gives the plan for the Rényi divergence of this order. Raises
+    ValueError if the theorems do not apply.
     """
     if not (W > 0 and gamma > 0 and 0 < delta < 1 and C >= 0):
         raise ValueError("W and gamma must be positive, delta must lie between 0 and 1, and C must be at least 0")
@@ -64,9 +67,10 @@ def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | Non
 
 
 def input_buckets(C: float, W: float, gamma: float, D: float, width: float, renyi: float | None = None) -> int:
-    """The number of buckets for an interval of inputs of this width, for densities that are D-Lipschitz in the input.
+    """Return the number of buckets into which to divide an interval of inputs of this `width` (Algorithms 2 and 4).
 
-    The source is Algorithms 2 and 4.
+    The densities are C-Lipschitz on an interval of width W, and D-Lipschitz in the input; `gamma` is the wanted
+    accuracy, and `renyi` the order of a Rényi divergence, or None for the loss.
     """
     tau = _least_density(C, W)
     if renyi is None:
@@ -76,9 +80,9 @@ def input_buckets(C: float, W: float, gamma: float, D: float, width: float, reny
 
 
 def hist_estimate(first: Sequence[int], second: Sequence[int], renyi: float | None = None) -> float | None:
-    """The loss, or the Rényi divergence, from the counts in the bins at two inputs.
+    """Return the loss, or the Rényi divergence of order `renyi`, from the counts in each bin at two inputs.
 
-    None where a bin is empty, since these estimators fail there.
+    The result is None if a bin is empty, since these estimators fail then.
     """
     if len(first) != len(second):
         raise ValueError("both inputs need the same number of bins")
@@ -95,9 +99,10 @@ def hist_estimate(first: Sequence[int], second: Sequence[int], renyi: float | No
 def is_plausibly_lipschitz(
     first: Sequence[int], second: Sequence[int], C: float, W: float, slack: float
 ) -> tuple[bool, float]:
-    """Whether neighboring bins differ by at most `slack` more than C-Lipschitz densities allow, with a probability.
+    """Return whether C-Lipschitz densities are plausible, and the probability with which such densities pass the test.
 
-    C-Lipschitz densities pass this test with at least this probability (Theorem 3).
+    The test fails if the shares of two neighboring bins differ by more than 2·`slack` + C·(width of a bin)², from
+    counts at two inputs on an interval of width W. The probability is a lower bound (Theorem 3).
     """
     width, bins = W / len(first), len(first)
     most = 2 * slack + C * width**2
@@ -106,7 +111,7 @@ def is_plausibly_lipschitz(
 
 
 def _least_density(C: float, W: float) -> float:
-    """The lower bound of a C-Lipschitz density on an interval of width W."""
+    """Return a lower bound of a C-Lipschitz density on an interval of width W."""
     return 1 / W - C * W / 2
 
 
@@ -123,7 +128,10 @@ def _check_order(order: float) -> None:
 
 
 def _samples(bins: int, least: float, weight: float, near: float, delta: float) -> int:
-    """The least n with 2·bins·(1 - least)^n + weight·f(n, least, near) <= 1 - delta; the left side decreases."""
+    """Return the least number n of samples for which the error bound of the paper is at most 1 - `delta`.
+
+    The bound is 2·bins·(1 - least)^n + weight·f(n, least, near), which decreases in n.
+    """
 
     def error(n: int) -> float:
         far = exp(-n * least * expm1(near) ** 2 / (1 + exp(near))) + exp(-n * least * expm1(-near) ** 2 / 2)
@@ -141,18 +149,20 @@ def _samples(bins: int, least: float, weight: float, near: float, delta: float) 
 
 
 def hoeffding(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
-    """An interval of the loss by Hoeffding's inequality for each share, each with half of the error.
+    """Return an interval that contains the loss log(p/p') with at least this `confidence`, by Hoeffding's inequality.
 
-    The shares come from independent runs. The interval contains the loss with at least this confidence.
+    `first` and `second` are the shares of the event in this many `runs` at each input; each has half of the error. All
+    runs are independent.
     """
     width = sqrt(log(4 / (1 - confidence)) / (2 * runs))
     return _log_ratio(first, width, second, width)
 
 
 def clt(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
-    """An approximate interval of the loss by the central limit theorem for each share.
+    """Return an approximate interval of the loss, by the central limit theorem for each share by itself.
 
-    It is infinite where an event never happened.
+    `first` and `second` are the shares of the event in this many `runs` at each input. The interval is infinite if a
+    share is 0.
     """
     if not first or not second:
         return -inf, inf
@@ -163,10 +173,10 @@ def clt(first: float, second: float, runs: int, confidence: float) -> tuple[floa
 def multidimensional_clt(
     first: float, second: float, correlation: float, runs: int, confidence: float
 ) -> tuple[float, float]:
-    """An approximate interval of the loss by the central limit theorem for both shares together, to first order.
+    """Return an approximate interval of the loss, by the central limit theorem for both shares together.
 
-    The runs at both inputs use the same noises; the interval is narrow where the correlation is large. It is infinite
-    where an event never happened.
+    `first` and `second` are the shares of the event in this many `runs` at each input, which use the same noises. The
+    greater the `correlation` of the events, the narrower is the interval. It is infinite if a share is 0.
     """
     if not first or not second:
         return -inf, inf
@@ -178,12 +188,15 @@ def multidimensional_clt(
 
 
 def _deviations(error: float) -> float:
-    """The number of standard deviations that a normal variable exceeds, on either side, with probability `error`."""
+    """Return the number z such that a standard normal variable is outside of [-z, z] with probability `error`."""
     return -NormalDist().inv_cdf(error / 2)
 
 
 def _log_ratio(first: float, width: float, second: float, other: float) -> tuple[float, float]:
-    """The interval of log(p/p') for p and p' within these widths; infinite where one of them may be 0."""
+    """Return the interval of log(p/p') for p within `width` of `first` and p' within `other` of `second`.
+
+    An end is infinite if p or p' can be 0.
+    """
     low = log((first - width) / (second + other)) if first > width else -inf
     high = log((first + width) / (second - other)) if second > other else inf
     return low, high
@@ -201,10 +214,10 @@ CONFIDENCE = 0.999
 
 @frozen
 class LossEstimate(Record):
-    """An estimate of log(p/p') from pairs of runs.
+    """An estimate of the loss log(p/p'), where p and p' are the probabilities of an event at two inputs.
 
-    `intervals` are named by their method. Only `hoeffding` has its confidence guaranteed; the others reach it in the
-    limit.
+    It is computed from runs of both inputs with the same noises. `intervals` are named by their method. Only
+    `hoeffding` has its confidence guaranteed; the others reach it in the limit.
     """
 
     FIELDS = "runs=hits.runs seed confidence hits=counts both=hits.both value:text intervals:text"
@@ -215,12 +228,12 @@ class LossEstimate(Record):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The number of runs with the event, at each input."""
+        """The numbers of runs in which the event happened, at the first and at the second input."""
         return self.hits.first, self.hits.second
 
     @property
     def value(self) -> float:
-        """The logarithm of the ratio of the shares; infinite where one of them is 0, and 0 where both are."""
+        """The logarithm of the ratio of both shares; infinite if only one share is 0, and 0 if both are."""
         if self.hits.first == self.hits.second:
             return 0.0
         if not self.hits.second:
@@ -229,7 +242,7 @@ class LossEstimate(Record):
 
     @property
     def correlation(self) -> float:
-        """The correlation of the events at both inputs; 0 where one of them always or never happened."""
+        """The correlation of the events at both inputs; 0 if one of the events always or never happened."""
         runs = self.hits.runs
         p, q = self.hits.first / runs, self.hits.second / runs
         spread = sqrt(p * (1 - p) * q * (1 - q))
@@ -237,7 +250,7 @@ class LossEstimate(Record):
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """The intervals: Hoeffding's, and by the central limit theorem for each input and for both together."""
+        """An interval of the loss for each method: `hoeffding`, `clt` and `m-clt`."""
         runs = self.hits.runs
         shares = self.hits.first / runs, self.hits.second / runs
         return {
@@ -248,7 +261,7 @@ class LossEstimate(Record):
 
 
 class GivenEstimate(TypedDict, total=False):
-    """The options of an estimate, as keyword arguments."""
+    """The keyword arguments of `estimate_loss`."""
 
     gamma: Fraction | int | str
     seed: int
@@ -265,10 +278,10 @@ def estimate_loss(
     runs: int = RUNS,
     **given: Unpack[GivenEstimate],
 ) -> LossEstimate:
-    """Estimate log(p/p') for the probabilities of an output, real parts within gamma, at two inputs.
+    """Estimate log(p/p'), where p is the probability of `output` at `input`, and p' its probability at `adjacent`.
 
-    Raises DiagnosticError for values that do not fit the program and for failures of a run, ValueError for numbers out
-    of range.
+    Real parts of an output need only be within `gamma` of those of `output`. Raises DiagnosticError for values that do
+    not fit the program and for failures of a run, ValueError for numbers out of range.
     """
     seed, confidence = given.get("seed", 0), given.get("confidence", CONFIDENCE)
     point, radius = exact_rational(eps, "eps"), exact_rational(given.get("gamma", 0), "gamma")
@@ -287,17 +300,17 @@ def estimate_loss(
 
 
 def integer_tolerance(tolerance: Fraction) -> int:
-    """The tolerance of an integer result with noise that is then rounded to the nearest integer.
+    """Return the tolerance of an integer result n that is rounded to the nearest integer after noise was added.
 
-    It is the least k with |round(y) - n| <= k for all y with |y - n| <= tolerance.
+    The result is the least k with |round(y) - n| <= k for all y with |y - n| <= `tolerance`.
     """
     return floor(tolerance + Fraction(1, 2))
 
 
 def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
-    """The failure probability that each of `partitions` may have, if any of them fails with at most `flakiness`.
+    """Return the failure probability allowed for each of `partitions`, so that any fails with at most `flakiness`.
 
-    By the union bound it is `flakiness` / `partitions`.
+    By the union bound the result is `flakiness` / `partitions`.
     """
     if partitions < 1:
         raise ValueError("give at least one partition")
@@ -305,10 +318,10 @@ def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
 
 
 def mean_tolerance(total: Fraction, count: Fraction, sum_tolerance: Fraction, count_tolerance: Fraction) -> Fraction:
-    """The greatest distance of (noisy sum)/(noisy count) from total/count, where both are within their tolerances.
+    """Return the greatest distance of (noisy sum)/(noisy count) from `total`/`count` that the tolerances allow.
 
-    The mean fails with at most the probability that one of them fails. Raises ValueError where the noisy count may be
-    0.
+    The mean fails with at most the probability that the sum or the count fails. Raises ValueError if the noisy count
+    can be 0.
     """
     if count - count_tolerance <= 0:
         raise ValueError(

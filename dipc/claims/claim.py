@@ -264,7 +264,7 @@ class Claim:
 
         A claim with numbers for alpha and beta is about inputs with dd > alpha (Definition 3 of the paper). A claim
         with the number 0 for alpha is about every input, the usual definition. If alpha is dd or computed from dd, or
-        beta is a function of alpha, the claim stands for the claims with every lesser alpha. As beta is continuous, the
+        beta is a function of alpha, the claim includes the claims with every lesser alpha. As beta is continuous, the
         claim is then about inputs with dd >= alpha (Theorem 10, and section 7).
         """
         if dd != alpha:

@@ -1,4 +1,4 @@
-"""Adjacent inputs, at most a distance apart or listed in a file, and the pairs of inputs that a question covers."""
+"""Adjacent inputs, at most a distance apart or listed in a file, and the pairs of inputs that a question is about."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NOTES = (
 
 
 class Distance(Enum):
-    """The distance of two inputs: the greatest move, the sum of the moves, or the number of inputs that differ."""
+    """A distance of two inputs: the greatest move of a value, the sum of the moves, or the number of values that differ."""
 
     LINF = "linf"
     L1 = "l1"
@@ -45,7 +45,7 @@ class Distance(Enum):
 
 @frozen
 class Neighborhood:
-    """The adjacency of different inputs at most `radius` apart.
+    """The adjacency of different inputs that are at most `radius` apart.
 
     The radius is positive, and an integer for HAMMING.
     """
@@ -57,21 +57,24 @@ class Neighborhood:
         return f"{self.distance.value}:{self.radius}"
 
     def steps(self, value: Value, choices: Sequence[Value]) -> list[tuple[int, Fraction | int]]:
-        """The places of `choices` within reach of `value`, each with the part of the radius that the move spends."""
+        """Return the positions in `choices` of values adjacent or equal to `value`.
+
+        Each comes with the part of the radius that the move spends.
+        """
         moves = [self._move(value, other) for other in choices]
         spent = 0 if self.distance is Distance.LINF else 1
         return [(place, _plain(spent * move)) for place, move in enumerate(moves) if move <= self.radius]
 
     def relates(self, point: Sequence[Value], other: Sequence[Value]) -> bool:
-        """True if two different inputs are adjacent."""
+        """Return True if the inputs `point` and `other` differ and are adjacent."""
         moves = [self._move(one, two) for one, two in zip(point, other, strict=True)]
         apart = max(moves, default=Fraction(0)) if self.distance is Distance.LINF else sum(moves, Fraction(0))
         return 0 < apart <= self.radius
 
     def left_by(self, point: Sequence[Value], other: Sequence[Value]) -> Fraction | None:
-        """The part of the radius left for other inputs after the move from `point` to `other`.
+        """Return the part of the radius left for other inputs after the move from `point` to `other`.
 
-        None where the move exceeds the radius.
+        The result is None if the move exceeds the radius.
         """
         moves = [self._move(one, two) for one, two in zip(point, other, strict=True)]
         if self.distance is Distance.LINF:
@@ -160,7 +163,7 @@ Input = tuple[Value, ...]
 
 
 def every_input(core: CoreProgram) -> str:
-    """All inputs in words, with their types where no input is finite."""
+    """Return the words for all inputs of a program, such as "all inputs" or "all real inputs"."""
     types = [slot.type for slot in core.input_slots]
     if not core.has_open_inputs:
         return "all inputs"
@@ -170,9 +173,9 @@ def every_input(core: CoreProgram) -> str:
 
 @frozen
 class Pairs:
-    """Ordered pairs of adjacent inputs, at least one, by their places in `inputs`.
+    """Ordered pairs of adjacent inputs, at least one, by their positions in `inputs`.
 
-    The reverse of each pair is a pair, too. `about` says in words which pairs they are. Where some pairs decide the
+    The reverse of each pair is a pair, too. `about` says in words which pairs they are. If these pairs decide the
     question for all, `proof` says why.
     """
 
@@ -194,16 +197,17 @@ class Pairs:
         return len(self.ordered)
 
     def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
-        """The values by name of the first and of the second input of `pair`."""
+        """Return the values by name of the first and of the second input of `pair`."""
         return texts(program, self.inputs[pair[0]]), texts(program, self.inputs[pair[1]])
 
 
 @frozen
 class MultisetPairs(Pairs):
-    """Pairs of multiset inputs, by one input of each, for programs whose inputs may change places.
+    """Pairs of multisets of input values, each with one input as its representative.
 
-    Two multiset inputs are adjacent if some of their arrangements are, and every arrangement has the same law. `groups`
-    are those of the product of inputs, and the length is the number of ordered pairs of adjacent inputs.
+    They serve programs whose inputs may change places, so that all arrangements of a multiset have the same law. Two
+    multisets are adjacent if some of their arrangements are. `groups` are the inputs that may change places, and the
+    length is the number of ordered pairs of adjacent inputs.
     """
 
     groups: multisets.Groups | None = None
@@ -216,7 +220,7 @@ class MultisetPairs(Pairs):
         return _pairs_counted(self.given.choices, self.adjacency)
 
     def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
-        """The values by name of the first input of `pair`, and of an adjacent arrangement of the second."""
+        """Return the values by name of the first input of `pair`, and of an adjacent arrangement of the second input."""
         assert self.groups is not None
         assert self.adjacency is not None
         one, two = self.inputs[pair[0]], self.inputs[pair[1]]
@@ -225,7 +229,10 @@ class MultisetPairs(Pairs):
         return texts(program, one), texts(program, two)
 
     def listed(self, program: Program, limits: Limits) -> tuple[Pairs, tuple[int, ...]]:
-        """All pairs of inputs, and by input the number of its multiset in `inputs`. Raises LimitReached."""
+        """Return all pairs of inputs, and for each input the position of its multiset in `inputs`.
+
+        Raises LimitReached.
+        """
         assert self.groups is not None
         assert self.given is not None
         assert self.adjacency is not None
@@ -237,7 +244,7 @@ class MultisetPairs(Pairs):
 
 @frozen
 class EveryPair:
-    """All adjacent inputs that the program's types allow.
+    """All pairs of adjacent inputs that the program's types allow.
 
     They are infinitely many, or finitely many that are `too_many` to enumerate.
     """
@@ -249,15 +256,14 @@ class EveryPair:
 def read_pairs(
     program: Program, adjacency: Adjacency, inputs: InputSpec | None, limits: Limits, *, alike: bool = False
 ) -> Pairs | EveryPair:
-    """The adjacent pairs among the `inputs`, as `parse_inputs` reads them, or the pairs of the file.
+    """Return the adjacent pairs among the `inputs`, as `parse_inputs` reads them, or the pairs of the file.
 
-    With `alike`, one pair represents all pairs that differ in the order of interchangeable inputs of the program.
+    If every input is finite, `all` and None mean the same: all pairs of the domains. Beyond the limit for enumeration
+    the result is EveryPair. With `alike`, one pair represents all pairs that differ in the order of interchangeable
+    inputs.
 
-    Where every input is finite, `all` and None mean the same: all pairs of the domains. Beyond the limit for
-    enumeration the result is EveryPair.
-
-    Both inputs of a pair satisfy `requires`. Raises DiagnosticError where there is no pair, where infinitely many would
-    have to be enumerated, and for a file that cannot be read; LimitReached where too many inputs are named.
+    Both inputs of a pair satisfy `requires`. Raises DiagnosticError if there is no pair, if infinitely many would have
+    to be enumerated, and for a file that cannot be read; LimitReached if too many inputs are named.
     """
     if isinstance(adjacency, Listed):
         if inputs is not None:
@@ -290,9 +296,9 @@ def read_pairs(
 def _multiset_pairs(
     program: Program, given: FiniteInputs, adjacency: Neighborhood, limits: Limits
 ) -> MultisetPairs | None:
-    """The adjacent multiset inputs among a product, or None if there are too few inputs that may change places.
+    """Return the adjacent multisets among the inputs `given`, or None if too few inputs may change places.
 
-    Raises DiagnosticError where no two inputs are adjacent, and LimitReached.
+    Raises LimitReached.
     """
     if given.count <= multisets.LEAST_INPUTS or not program.core.has_finite_inputs:
         return None
@@ -322,7 +328,7 @@ def _multiset_pairs(
 
 
 def _pairs_counted(choices: Sequence[Sequence[Value]], adjacency: Neighborhood) -> int:
-    """The number of ordered pairs of different adjacent inputs of a product."""
+    """Return the number of ordered pairs of different adjacent inputs, if each input has its own list of `choices`."""
     # By the radius that is spent so far, the number of pairs of the values of the first inputs.
     spent: dict[Fraction | int, int] = {0: 1}
     same = 1
@@ -342,9 +348,9 @@ def _pairs_counted(choices: Sequence[Sequence[Value]], adjacency: Neighborhood) 
 def _pairs_among(
     given: FiniteInputs | ListedInputs, adjacency: Neighborhood, program: Program, limits: Limits
 ) -> Pairs:
-    """The adjacent pairs among `given`, both of whose inputs satisfy `requires`.
+    """Return the adjacent pairs among `given`, both of whose inputs satisfy `requires`.
 
-    Raises DiagnosticError where there are none, and LimitReached.
+    Raises DiagnosticError if there are none, and LimitReached.
     """
     match given:
         case FiniteInputs():
@@ -374,7 +380,7 @@ def _pairs_among(
 
 
 def no_pair(adjacency: Adjacency) -> DiagnosticError:
-    """The error that no two inputs are adjacent."""
+    """Return the error that no two inputs are adjacent."""
     note = "a claim about no pair would hold trivially: give inputs that are adjacent"
     return DiagnosticError(Diagnostic("E1408", f"no two of the inputs are adjacent by {adjacency}", notes=(note,)))
 
@@ -382,10 +388,10 @@ def no_pair(adjacency: Adjacency) -> DiagnosticError:
 def _related(
     points: Sequence[Input], inputs: FiniteInputs, adjacency: Neighborhood, limits: Limits
 ) -> list[tuple[int, int]]:
-    """The places of each two adjacent `points`.
+    """Return the positions of each two adjacent `points`.
 
-    The points are all combinations of the choices, and the last choice varies fastest: the place of a point is a number
-    whose digits are the places of its values. Raises LimitReached.
+    The points are all combinations of the choices, and the last choice varies fastest: the position of a point is a
+    number whose digits are the positions of its values. Raises LimitReached.
     """
     assert len(set(points)) == len(points), "no input is named twice"
     near = [[adjacency.steps(value, choices) for value in choices] for choices in inputs.choices]
@@ -393,7 +399,10 @@ def _related(
     places = iter(range(len(points)))
 
     def onwards(position: int, reached: list[tuple[int, Fraction | int]]) -> None:
-        """All points from the position on whose first values are within the radius of the point, by their places."""
+        """Extend a point from `position` on by all combinations of values.
+
+        `reached` has the points within the radius of the point's first values, each with the part of the radius left.
+        """
         if position == len(near):
             place = next(places)
             ordered.extend([(place, other) for other, _ in reached if other != place])
@@ -448,7 +457,7 @@ def _with_inputs(core: CoreProgram, slots: Sequence[Slot], primed: Sequence[Slot
 
 
 def _row_place(adjacency: Listed, number: int) -> Excerpt | None:
-    """The place in the file where row `number` begins."""
+    """Return the place in the file where row `number` begins."""
     source = CsvSource(adjacency.path)
     for position, _ in enumerate(source.records()):
         if position == number:
@@ -465,5 +474,5 @@ def _values(cells: Sequence[Cell]) -> Input:
 
 
 def texts(program: Program, point: Input) -> dict[str, str]:
-    """The values of an input by name, written as in a table."""
+    """Return the values of the input `point` by name, written as in a table."""
     return {name: show_value(value) for name, value in zip(program.inputs, point, strict=True)}

@@ -4,22 +4,22 @@
 the same laws, after choices with the same probabilities, the probability of an output in their union is the sum of its
 probabilities in the exits. The fewer inequalities bound an exit, the less has to be shifted.
 
-**One exit.** With X = N - mean the noises are centered. An exit is reached where some slacks a·X + s(u) are not
-negative; the noises of one-sided laws are among the slacks. Moving from u to u + d changes the slacks by L·d.
+**One exit.** With X = N - mean the noises are centered. An exit is reached if some slacks a·X + s(u) are not negative;
+the noises of one-sided laws are among the slacks. Moving from u to u + d changes the slacks by L·d.
 
 1. Let t be a constant shift with a·t + L·d >= 0 for each slack, and with equal real outputs.
 2. It maps the exit at u into the same exit at u + d, injectively.
-3. The density falls at most by the factor e^(Σ rate·|t|·eps).
+3. The density falls at most by the factor e^(Σ rate·|t|·eps). The sum Σ rate·|t| is the *cost* of the shift.
 
 Exits exclude each other, each gives one value of the finite outputs, and its weight does not depend on u. So the
-greatest of the costs of all exits bounds the loss of the program.
+greatest of the costs of all exits, times eps, bounds the loss of the program.
 
 **A pivot** is a noise whose shift depends on the other noises; it serves all exits with one output at once. It is
-needed where an output is split over exits that cannot be united. An example is the gap to the largest of the others,
-which may be any of them: no constant shift is cheap. Let x be one noise and y all others. Let E be exits that give the
-same finite outputs, after choices with the same probabilities, and E_y the conditions of such an exit on y and the
-inputs alone. Let t(y, u, d) be affine for each pair of exits. Suppose that for each u and each move d of the ball,
-except for noises of probability 0,
+needed if an output is split over exits that cannot be united. An example is the gap to the largest of the others, which
+may be any of them: no constant shift is cheap. Let x be one noise and y all others. Let E be exits that give the same
+finite outputs, after choices with the same probabilities, and E_y the conditions of such an exit on y and the inputs
+alone. Let t(y, u, d) be affine for each pair of exits. Suppose that for each u and each move d of the ball, except for
+noises of probability 0,
 
 - no y is in E_y of two exits at u;
 - each point of E at u has its y in F_y at u + d for some exit F;
@@ -59,11 +59,11 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class AlignedExit:
-    """One exit over centered noises (keys 0, 1, …) and inputs (keys from `first_input` on).
+    """One exit of a program, over centered noises (keys 0, 1, …) and inputs (keys from `first_input` on).
 
-    It is reached where the `slacks` are not negative. `reals` are its real and int outputs, by slot. `rates` are those
-    of the noises, and `whole` are the integer noises. The finite outputs are in `state`. Exits with the same `likeness`
-    give the same finite outputs, and draw noises of the same laws after choices with the same probabilities.
+    The exit is reached if the `slacks` are not negative. `reals` are its real and int outputs, by slot, and `state` has
+    the finite outputs. `rates` are the rates of the noises, and `whole` the keys of integer noises. Exits with the same
+    `likeness` give the same finite outputs, and draw noises of the same laws after choices with the same probabilities.
     """
 
     state: ExitState
@@ -75,10 +75,10 @@ class AlignedExit:
     likeness: Hashable
 
     def changes(self, onto: AlignedExit | None = None) -> tuple[list[Halfspace], list[Halfspace]]:
-        """The conditions on a shift into the exit `onto`, or into this exit.
+        """Return the conditions on a shift of the noises that leads into the exit `onto`, by default into this exit.
 
-        They are forms that are not negative, and forms that are 0, over the noises and, in place of the inputs, their
-        moves. The exit `onto` `corresponds` to this one.
+        The first list has forms that must not be negative, the second one forms that must be 0. They are over shifts of
+        the noises and moves of the inputs. This exit `corresponds` to `onto`.
         """
         other = self if onto is None else onto
         slacks = [
@@ -97,7 +97,7 @@ class AlignedExit:
         return any(item.coefficients[0][0] >= self.first_input for item in self.slacks)
 
     def at_point(self, point: Mapping[int, Fraction]) -> AlignedExit | None:
-        """The exit with its inputs fixed at `point`, by key; None where they violate a comparison without noise."""
+        """Return the exit with its inputs fixed at `point`, by key; None if they violate a comparison without noise."""
         slacks = []
         for item in self.slacks:
             value = item.with_values(point)
@@ -110,9 +110,9 @@ class AlignedExit:
         )
 
     def corresponds(self, other: AlignedExit) -> bool:
-        """True if a shift may lead from this exit into the other.
+        """Return True if a shift may lead from this exit into `other`.
 
-        Both have one likeness, and the same inequalities and real outputs except for their constants.
+        Both must have one likeness, and the same inequalities and real outputs except for their constants.
         """
         return self.likeness == other.likeness and _shape(self) == _shape(other)
 
@@ -125,9 +125,9 @@ def _shape(aligned: AlignedExit) -> Hashable:
 def onto_others(
     ones: Sequence[AlignedExit], others: Sequence[AlignedExit]
 ) -> Iterator[tuple[AlignedExit, AlignedExit]]:
-    """Each exit of `ones` with an exit of `others` that it corresponds to, no two with the same.
+    """Yield each exit of `ones` with a corresponding exit of `others`, a different one for each.
 
-    An exit that is in both is paired with itself. Raises OutsideFragment where no such exit is left.
+    An exit that is in both is paired with itself. Raises OutsideFragment if no corresponding exit is left.
     """
     left = list(others)
     for one in ones:
@@ -144,10 +144,10 @@ def onto_others(
 def aligned_exits(
     program: Program, finite: Mapping[int, Value] | None = None, *, guarded: bool = False
 ) -> tuple[AlignedExit, ...]:
-    """All exits of a program for the values `finite` of its finite inputs, by slot, united where possible.
+    """Return all exits of a program for the values `finite` of its finite inputs, by slot, united where possible.
 
-    Real and int inputs stay open. Raises Undecided where the exits do not describe the program completely. Unless
-    `guarded`, it is also raised where comparisons of the inputs without noise decide on an exit.
+    Real and int inputs stay open. Raises Undecided if the exits do not describe the program completely and, unless
+    `guarded`, if an exit depends on comparisons of the inputs without noise.
     """
     core = program.core
     given = {} if finite is None else finite
@@ -185,7 +185,7 @@ class Emptiness:
         self._whole = like.whole | integers
 
     def __call__(self, system: Sequence[Halfspace]) -> bool:
-        """Whether `system` has no solution. Raises LimitReached past the limit on cells, and NotConfirmed."""
+        """Return True if `system` has no solution. Raises LimitReached past the limit on cells, and NotConfirmed."""
         self.asked += 1
         if self.asked > self._limits.cells:
             raise LimitReached(
@@ -203,10 +203,10 @@ class Emptiness:
 
 
 def _as_few(alike: Sequence[AlignedExit], program: Program) -> Sequence[AlignedExit]:
-    """The exits that remain after exits with the same outputs are united in pairs for as long as possible.
+    """Return the exits left after uniting pairs of exits for as long as possible; all of them have the same outputs.
 
     The exits are over the same noises, in the same order. Exits that overlap as sets of noises, because choices
-    separate them, stay apart. Past a limit all exits are returned unchanged.
+    separate them, are not united. Past a limit all exits are returned unchanged.
     """
     if len(alike) < 2:
         return alike
@@ -241,7 +241,7 @@ def _aligned(program: Program, state: ExitState, weight: Closed | None) -> Align
     means = {noise.id: noise.mean for noise in state.noises}
 
     def halfspace(form: Affine) -> Halfspace:
-        """A form over the noises as one over the centered noises and the inputs."""
+        """Return a form over the noises as one over the centered noises and the inputs."""
         over = centered(form, means)
         terms = [*[(place[noise], c) for noise, c in over.noises], *[(at_input[slot], c) for slot, c in over.inputs]]
         return Halfspace(tuple(sorted(terms)), over.constant)
@@ -273,10 +273,10 @@ def _aligned(program: Program, state: ExitState, weight: Closed | None) -> Align
 
 @frozen
 class Costly:
-    """An exit with the move whose least cost is greatest.
+    """An exit with the move of the inputs that needs the most expensive shift of its noises.
 
-    `shift` and `cost` are None where no shift serves the move, so that the bound is infinite. The multipliers of the
-    shift are those of `changes`, with the move inserted.
+    `shift` and `cost` are None if no shift makes up for the move, so that the bound is infinite. The shift's
+    multipliers belong to the conditions of `AlignedExit.changes` at this move.
     """
 
     exit: AlignedExit
@@ -286,7 +286,7 @@ class Costly:
 
 
 def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> Costly:
-    """The move of the ball whose least cost is greatest for one exit. Raises Undecided."""
+    """Return the move to an adjacent input that needs the most expensive shift for one exit. Raises Undecided."""
     places = range(len(program.core.inputs))
     if any(isinstance(slot.type, IntType) for slot in program.core.input_slots):
         return costliest_into(aligned, aligned, within, places, program)
@@ -301,7 +301,10 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
 
 
 def costliest_among(aligned: AlignedExit, moves: Sequence[Mapping[int, Fraction]], program: Program) -> Costly:
-    """The move of `moves`, by the places of the inputs, whose least cost is greatest for one exit. Raises Undecided."""
+    """Return the one of `moves`, by positions of inputs, that needs the most expensive shift for one exit.
+
+    Raises Undecided.
+    """
     first = aligned.first_input
     still = dict.fromkeys(range(first, first + len(program.core.inputs)), _ZERO)
     slacks, equations = aligned.changes()
@@ -323,19 +326,19 @@ def costliest_among(aligned: AlignedExit, moves: Sequence[Mapping[int, Fraction]
 
 
 def ball_of(within: Neighborhood) -> MoveNorm:
-    """The norm in which moves of real inputs have at most the radius."""
+    """Return the norm in which the moves of real inputs have at most the radius of `within`."""
     return MoveNorm.LINF if within.distance is Distance.LINF else MoveNorm.L1
 
 
 def costliest_into(
     aligned: AlignedExit, onto: AlignedExit, within: Neighborhood | None, places: Sequence[int], program: Program
 ) -> Costly:
-    """The move whose least cost is greatest, for shifts from `aligned` into the exit `onto`.
+    """Return the move that needs the most expensive shift from the exit `aligned` into the exit `onto`.
 
-    The exit `onto` is `aligned` itself, or the same at other values of the finite inputs. The real and int inputs at
-    `places` make moves of the ball; with None for the distance they stay. For a fixed move of the int inputs the least
-    cost is convex in the move of the real ones, so vertices suffice. Shifts of integer noises are integers. Raises
-    Undecided.
+    The exit `onto` is `aligned` itself, or the corresponding one at other values of the finite inputs. The real and int
+    inputs at `places` move to adjacent ones by `within`; with None they do not move. For a fixed move of the int inputs
+    the least cost is convex in the move of the real ones, so vertices suffice. Shifts of integer noises are integers.
+    Raises Undecided.
     """
     core = program.core
     keys = [aligned.first_input + position for position in places]
@@ -354,7 +357,10 @@ def costliest_into(
 
 
 def _moves(within: Neighborhood, keys: Sequence[int], integers: Sequence[int], limits: Limits) -> Iterator[Point]:
-    """Moves of the ball that include one with the greatest least cost."""
+    """Yield moves to adjacent inputs that include one with the greatest least cost of a shift; 0 is left out.
+
+    The inputs with the keys `integers` are int. Raises LimitReached.
+    """
     box = within.distance is Distance.LINF
     radius, reals = floor(within.radius), [key for key in keys if key not in integers]
     count = (2 * radius + 1) ** len(integers) * ((1 << len(reals)) if box else max(1, 2 * len(reals)))
@@ -372,7 +378,7 @@ def _moves(within: Neighborhood, keys: Sequence[int], integers: Sequence[int], l
 
 
 def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[Point]:
-    """The extreme moves of real inputs, of a box or of a ball of the sum norm."""
+    """Yield the extreme moves of real inputs in a box of this `radius`, or else in a ball of the sum norm."""
     if not keys or not radius:
         yield {}
     elif box:
@@ -384,9 +390,9 @@ def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[P
 
 
 def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
-    """The least cost of a shift for `move` whose integer parts are integers; None if none exists.
+    """Return the least cost of a shift for `move` whose integer parts are integers; None if there is no shift.
 
-    The shift leads into the exit `onto` where finite inputs differ. Raises Undecided.
+    The shift leads into the exit `onto`, by default into the exit itself. Raises Undecided.
     """
     slacks, equations = ([item.with_values(move) for item in halves] for halves in aligned.changes(onto))
     if not aligned.whole:
@@ -410,9 +416,9 @@ def pivot_cost(
     is_empty: Emptiness,
     joined: Sequence[Sequence[Halfspace]] = ((),),
 ) -> Fraction | None:
-    """The least bound of the loss in multiples of eps, over all continuous noises as pivot; None if none gives one.
+    """Return the least bound of the loss, in multiples of eps, with any continuous noise as pivot; None if none serves.
 
-    The exits have one likeness and `count` real inputs. The union of `joined` has the pairs of inputs that count, over
+    The exits have one likeness and `count` real inputs. The union of `joined` has the pairs of inputs to cover, over
     the keys of the inputs and of their moves. Raises LimitReached, NotConfirmed.
     """
     first = exits[0].first_input + count
@@ -434,7 +440,10 @@ def pivot_cost(
 
 @frozen
 class _Pivot:
-    """The noise `key` as pivot. The moves of the `count` inputs have the keys that follow those of the inputs."""
+    """A noise, with the key `key`, whose shift t may depend on the other noises.
+
+    The keys of the moves of the `count` inputs follow those of the inputs.
+    """
 
     key: int
     first_input: int
@@ -443,7 +452,10 @@ class _Pivot:
     def farthest(
         self, exits: Sequence[AlignedExit], within: Sequence[Halfspace], is_empty: Emptiness
     ) -> Fraction | None:
-        """The largest |t| for moves in the given set; None where a condition of the pivot fails."""
+        """Return the largest |t| of the pivot's shift t for moves in the set `within`.
+
+        The result is None if a condition of the pivot fails.
+        """
         others = [[item for item in each.slacks if not item.coefficient(self.key)] for each in exits]
         if not all(is_empty([*one, *two]) for one, two in combinations(others, 2)):
             return None
@@ -463,7 +475,10 @@ class _Pivot:
         return largest
 
     def _farthest(self, one: AlignedExit, two: AlignedExit, system: Sequence[Halfspace]) -> Fraction | None:
-        """The largest |t| from exit `one` to exit `two` on `system`; None where a condition fails."""
+        """Return the largest |t| of the shift t from exit `one` to exit `two` on `system`.
+
+        The result is None if a condition fails.
+        """
         t = self._shift(one, two)
         if t is None:
             return None
@@ -482,9 +497,9 @@ class _Pivot:
         return max(values) if len(values) == len(ends) else None
 
     def _shift(self, one: AlignedExit, two: AlignedExit) -> Halfspace | None:
-        """The t that keeps a real output, or that keeps the slack where the pivot is compared only once.
+        """Return the shift t that keeps a real output, or that keeps the only slack with the pivot.
 
-        None where there is no such t.
+        The result is None if there is no such t.
         """
         outputs = [[form for _, form in each.reals if form.coefficient(self.key)] for each in (one, two)]
         compared = [[item for item in each.slacks if item.coefficient(self.key)] for each in (one, two)]
@@ -501,18 +516,18 @@ class _Pivot:
         return Halfspace(tuple([(key, slope / c) for key, slope in difference.coefficients]), difference.constant / c)
 
     def _after_move(self, item: Halfspace) -> Halfspace:
-        """The inequality at u + d."""
+        """Return the inequality `item` at u + d in place of u, where d is the move of the inputs."""
         inputs = range(self.first_input, self.first_input + self.count)
         moves = {key + self.count: c for key, c in item.coefficients if key in inputs}
         return Halfspace(sorted_terms({**dict(item.coefficients), **moves}), item.constant, item.strict)
 
     def _shifted(self, item: Halfspace, t: Halfspace) -> Halfspace:
-        """The inequality at u + d, with x + t in place of x."""
+        """Return the inequality `item` at u + d, with x + `t` in place of the pivot x."""
         return _plus(self._after_move(item), t, item.coefficient(self.key))
 
 
 def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
-    """The form `one` + `factor`·`two`."""
+    """Return the form `one` + `factor`·`two`."""
     terms = dict(one.coefficients)
     for key, c in two.coefficients:
         terms[key] = terms.get(key, _ZERO) + factor * c
@@ -520,9 +535,10 @@ def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
 
 
 def convex_moves(within: Neighborhood, moves: range) -> list[list[Halfspace]] | None:
-    """Convex sets whose union is all moves to adjacent inputs; None for several inputs with unbounded moves.
+    """Return convex sets whose union has all moves to adjacent inputs; None for several inputs with unbounded moves.
 
-    For L1 each set has further unknowns, after the moves, that bound the moves' absolute values.
+    The moves have the keys `moves`. For L1 each set has further unknowns, after the moves, that bound the moves'
+    absolute values.
     """
     signs, radius = (_ONE, -_ONE), within.radius
     match within.distance:

@@ -1,9 +1,9 @@
 """The privacy loss of clipped inputs: moves between two inputs of a box, and the sensitivity of sums of inputs.
 
-A program that reads inputs through clamps alone has the loss of a program with inputs in a box (`program.clipped`).
-For one exit the least cost of a shift is a convex function of the move d, which depends on d through the forms that the
-exit has of it: inequalities and equations in noises and d. Inputs whose columns in all forms are multiples of one
-column are a *group*: only its sum s = Σ w_i·d_i counts.
+A program that reads inputs only through clamps has the loss of a program with inputs in a box (`program.clipped`). For
+one exit the least cost of a shift is a convex function of the move d. It depends on d through the exit's forms, which
+are inequalities and equations in noises and d. Inputs whose columns of coefficients in all forms are multiples of one
+column are a *group*: only the sum s = Σ w_i·d_i of the group counts.
 
 **Moves.** The convex hull of the moves is { d : Σ |d_i|/u_i <= r, |d_i| <= c_i }:
 
@@ -19,8 +19,8 @@ budget b_g.
 2. f is concave, and linear between the budgets at which an input is full.
 3. So at an extreme point the budgets b_g are such ends, all but one. The whole budget is spent, or all inputs are full.
 
-Each of these moves is made by two inputs of the box, as |d_i| is at most its width, so that a measured pair can show
-that the bound is attained.
+Each of these moves is the difference of two inputs of the box, as |d_i| is at most the width of i. So a measured pair
+can show that the bound is attained.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ Move = Mapping[int, Fraction]
 
 @frozen
 class _Group:
-    """Inputs that count through one sum: their places in the order in which they are filled, with their weights.
+    """Inputs that affect an exit only through one weighted sum: their `places`, in the order in which they are filled.
 
-    `budgets` has for each the part of the radius that its whole range takes; None if it has no end. With `one_sign`,
-    all forms fall with the sum (-1) or grow with it (1), so that one direction is the worst; 0 if neither is known.
+    `steps` has each input's move for one unit of the radius, and `budgets` the part of the radius that its whole range
+    takes, None if it is unbounded. `one_sign` is -1 if all inequalities fall with the sum, 1 if all grow, so that one
+    direction is the worst, and otherwise 0.
     """
 
     places: tuple[int, ...]
@@ -58,7 +59,7 @@ class _Group:
     one_sign: int
 
     def filled(self, budget: Fraction | None) -> dict[int, Fraction]:
-        """Return the move with the greatest sum within a budget; None is no bound of the sum of moves."""
+        """Return the move with the greatest sum that spends at most `budget` of the radius; None is no bound."""
         move: dict[int, Fraction] = {}
         for place, weight, step, whole in zip(self.places, self.weights, self.steps, self.budgets, strict=True):
             part = whole if budget is None or (whole is not None and whole <= budget) else budget
@@ -70,7 +71,7 @@ class _Group:
 
     @property
     def ends(self) -> list[Fraction]:
-        """The budgets at which an input is full."""
+        """The parts of the radius at which one more input has moved over its whole range."""
         result = [_ZERO]
         for whole in self.budgets:
             if whole is None:
@@ -86,7 +87,7 @@ Form = Mapping[int, Fraction]
 def moves_of_exit(
     aligned: AlignedExit, ranges: Sequence[Extent], within: Neighborhood, integers: frozenset[int], limits: Limits
 ) -> list[Move]:
-    """Return moves between two inputs of the box among which the least cost of a shift of one exit is greatest.
+    """Return moves between two inputs of the box, one of which needs the most expensive shift for the exit `aligned`.
 
     Raises as `extreme_moves` does.
     """
@@ -106,11 +107,11 @@ def extreme_moves(
     integers: frozenset[int],
     limits: Limits,
 ) -> list[Move]:
-    """Return moves between two inputs of the box, one of which is the worst of all.
+    """Return moves between two inputs of the box, one of which has the greatest cost.
 
-    Worst is the greatest value of a convex function of the forms' values, which does not fall where a form of
-    `inequalities` falls. `integers` are the places of int inputs. Raises OutsideFragment where moves have no end under
-    HAMMING, or int and real inputs count together; LimitReached past a limit.
+    The cost is any convex function of the forms' values that does not fall when a form of `inequalities` falls.
+    `integers` are the positions of int inputs. Raises OutsideFragment if moves are unbounded under HAMMING, or if int
+    and real inputs affect the forms together; LimitReached past a limit.
     """
     groups = _groups(inequalities, equations, ranges, within)
     counting = {place for group in groups for place in group.places}
@@ -129,7 +130,7 @@ def extreme_moves(
 
 
 def _signed(groups: Sequence[_Group], parts: Sequence[Move]) -> Iterator[Move]:
-    """Yield the moves with these parts in all directions that may be the worst."""
+    """Yield the moves that combine the `parts` of all groups, in each direction that may be the worst."""
     choices = [(_ZERO,) if not part else _directions(group) for group, part in zip(groups, parts, strict=True)]
     for signs in product(*choices):
         yield {
@@ -145,7 +146,7 @@ def _directions(group: _Group) -> tuple[Fraction, ...]:
 
 
 def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:
-    """Yield budgets of the groups at which extreme moves have them."""
+    """Yield the ways to divide the radius between the groups that extreme moves have."""
     if within.distance is Distance.LINF:
         yield (None,) * len(groups)
         return
@@ -158,7 +159,10 @@ def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> 
     count = 0
 
     def onwards(place: int, left: Fraction, open_: int | None) -> Iterator[tuple[Fraction | None, ...]]:
-        """Yield the budgets of the groups from `place` on; the group `open_` takes what is left in the end."""
+        """Yield the budgets of the groups from `place` on.
+
+        The group `open_` takes what remains of `left` in the end.
+        """
         nonlocal count
         count += 1
         if count > limits.vertices:
@@ -189,7 +193,7 @@ def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> 
 def _groups(
     inequalities: Sequence[Form], equations: Sequence[Form], ranges: Sequence[Extent], within: Neighborhood
 ) -> list[_Group]:
-    """The groups of inputs; those that no form depends on are left out. Raises OutsideFragment."""
+    """Return the groups of inputs; inputs that no form depends on are left out. Raises OutsideFragment."""
     columns: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for place in range(len(ranges)):
         column = [form.get(place, _ZERO) for form in (*inequalities, *equations)]
@@ -219,7 +223,7 @@ def _groups(
 
 
 def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
-    """The move of one input for each unit of its budget, and the budget of its whole range."""
+    """Return the move of one input for each unit of the radius, and the part of the radius for its whole range."""
     width = side.width
     match within.distance:
         case Distance.LINF:
@@ -233,7 +237,10 @@ def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None
 
 
 def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[dict[int, Fraction]]:
-    """All moves of int inputs, but one for each sum of a group whose weights have one size. Raises LimitReached."""
+    """Return moves of int inputs: all, or one for each sum of a group whose weights have one size.
+
+    Raises LimitReached.
+    """
     every: list[dict[int, Fraction]] = [{}]
     spent: list[Fraction] = [_ZERO]
     radius = within.radius
@@ -255,7 +262,7 @@ def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits)
 
 
 def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction], Fraction]]:
-    """A move for each sum of a group of int inputs, with what it spends of the radius."""
+    """Return one move for each sum of a group of int inputs, with the part of the radius that it spends."""
     result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
     move: dict[int, Fraction] = {}
     for place, weight, whole in zip(group.places, group.weights, group.budgets, strict=True):
@@ -270,7 +277,7 @@ def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction]
 
 
 def _each(group: _Group, within: Neighborhood, limits: Limits) -> list[tuple[dict[int, Fraction], Fraction]]:
-    """All moves of a group of int inputs, with what each spends of the radius."""
+    """Return all moves of a group of int inputs, with the part of the radius that each spends. Raises LimitReached."""
     result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
     for place, step, whole in zip(group.places, group.steps, group.budgets, strict=True):
         farthest = (
@@ -294,7 +301,10 @@ def _each(group: _Group, within: Neighborhood, limits: Limits) -> list[tuple[dic
 
 
 def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace]:
-    """Return the pairs u, u + d of inputs of the box; keys of u begin at `first`, those of d at `moved`."""
+    """Return half-spaces of the pairs u, u + d of inputs of the box.
+
+    Keys of u begin at `first`, those of d at `moved`.
+    """
     system = []
     for place, side in enumerate(ranges):
         for end, sign in ((side.low, _ONE), (side.high, -_ONE)):
@@ -305,7 +315,7 @@ def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace
 
 
 def placed(ranges: Sequence[Extent], start: Sequence[Fraction], move: Sequence[Fraction]) -> tuple[Input, Input]:
-    """Return the pair of inputs of the box with a move that the box allows; the first is the nearest one to `start`."""
+    """Return a pair of inputs of the box that differ by `move`; the first is the nearest one to `start`."""
     one = []
     for side, value, step in zip(ranges, start, move, strict=True):
         low = None if side.low is None else side.low - min(step, _ZERO)

@@ -111,10 +111,9 @@ _SEVERAL = "several runs with real outputs are not covered: write one program th
 
 
 class PrivacyQuestion:
-    """A program with its adjacent inputs: every privacy question about them is a method.
+    """A program with its adjacent inputs: every question about its privacy is a method.
 
-    The output laws of the program are computed once, when a method first needs them, and every method uses the same
-    laws.
+    The output laws of the program are computed when a method first needs them, and then kept for all methods.
     """
 
     def __init__(
@@ -127,11 +126,11 @@ class PrivacyQuestion:
         runs: int = 1,
         beside: Sequence[tuple[Program, int]] = (),
     ) -> None:
-        """Read the adjacency and the inputs.
+        """Read the adjacency `adjacent` and the `inputs`.
 
         The question is about all outputs of `runs` independent runs of `program`, together with those of each program
-        of `beside`, as often as its number says, all at the same pair of inputs. `progress` is called with the number
-        of inputs, or pairs, that are done, and the number of all.
+        of `beside`, which has its own number of runs. All runs have the same pair of inputs. `progress` is called with
+        the number of inputs, or pairs, that are done, and the number of all.
 
         Raises DiagnosticError for an adjacency or inputs that cannot be read or do not fit the program, ValueError for
         programs whose inputs have other names or types.
@@ -183,16 +182,16 @@ class PrivacyQuestion:
         return any(program.core.has_real_outputs for program, _ in self.parts)
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
-        """Raise DiagnosticError where a program has another meaning, or no meaning, at some value of `eps`."""
+        """Raise DiagnosticError if a program is not defined at `eps`, or is another program there."""
         for program, _ in self.parts:
             program.core.require_meaning(eps)
 
     def single(self) -> PrivacyQuestion:
-        """Return the question about a single run at the same pairs."""
+        """Return the question about one run of the program at the same pairs."""
         return PrivacyQuestion(self.program, *self._given, self.engine, self.subject.progress)
 
     def laws(self) -> Laws:
-        """Return the output laws at the pairs, in the form that the types of the outputs need. Raises Undecided."""
+        """Return the laws of the outputs at the pairs, as an object for the types of the outputs. Raises Undecided."""
         if self._normal is not None:
             return self._normal
         if isinstance(self._worst, Undecided):
@@ -201,7 +200,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _normal(self) -> Laws | None:
-        """The laws of a Gaussian mechanism; None for other programs. Raises Undecided."""
+        """The laws of a program that adds normal noise to sums of inputs; None for other programs. Raises Undecided."""
         if self.finite_outputs or self.runs > 1:
             return None
         laws = gaussian.GaussianLaws.at_pairs(self.subject, self.pairs, self._box)
@@ -211,12 +210,15 @@ class PrivacyQuestion:
 
     @cached_property
     def _box(self) -> Clipped | None:
-        """The program in a box if it clips its inputs and the question is about all of them; else None."""
+        """The program with its inputs limited to a box, if it clips its inputs and the question is about all inputs.
+
+        Else None.
+        """
         return clipped(self.program) if isinstance(self.pairs, EveryPair) and len(self.parts) == 1 else None
 
     @cached_property
     def _dense(self) -> Laws:
-        """The laws of real outputs at a worst pair. Raises Undecided where no pair is known to be the worst."""
+        """The laws of real outputs at a worst pair. Raises Undecided if no pair is known to be the worst."""
         if self.runs > 1:
             raise OutsideFragment(_SEVERAL)
         if isinstance(self._worst, OutsideFragment):
@@ -247,7 +249,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _worst(self) -> Pairs | Undecided:
-        """Pairs that include a worst pair of all, or the reason why no such pairs are known."""
+        """Pairs that include a worst one of all pairs, or the Undecided with the reason why none is known."""
         if isinstance(self.pairs, Pairs):
             return self.pairs
         if len(self.parts) > 1:
@@ -259,7 +261,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _shifts(self) -> ShiftLaws:
-        """Bounds of the loss at all pairs: upper ones by shifts of the noises, lower ones by single outputs."""
+        """Bounds of the loss at all pairs: upper bounds by shifts of the noises, lower bounds by single outputs."""
         unknown = self._worst.reason if isinstance(self._worst, Undecided) else None
         return ShiftLaws(self.subject, self.pairs, self.bounds, unknown)
 
@@ -267,7 +269,7 @@ class PrivacyQuestion:
     def _at_once(self) -> ShiftLaws | None:
         """Bounds by shifts of the noises for many pairs together, which is faster than deciding pair by pair.
 
-        None where the pairs are few or listed in a file, or where shifts give no bounds.
+        The result is None if the pairs are few or listed in a file, or if shifts give no bounds.
         """
         pairs, within = self.pairs, self.adjacency
         if not isinstance(pairs, Pairs) or not isinstance(within, Neighborhood) or len(pairs.ordered) < _MANY_PAIRS:
@@ -278,7 +280,7 @@ class PrivacyQuestion:
         return None
 
     def bounds(self) -> LossBounds:
-        """Return upper and lower bounds of the loss, for outputs or inputs that cannot be listed."""
+        """Return upper and lower bounds of the loss by shifts and single outputs, without the laws of the outputs."""
         match self.pairs:
             case EveryPair(adjacency):
                 return self._together(lambda program: bounds_for_every_pair(program, adjacency, self.engine))
@@ -308,7 +310,7 @@ class PrivacyQuestion:
         return replace(above, claim=claim, obligations=report.obligations + above.obligations)
 
     def _piece_by_piece(self, claim: PrivacyClaim, delta: PiecewiseForm) -> PrivacyReport:
-        """Decide `claim` where `delta` has several closed forms, each of them on its own intervals.
+        """Decide a `claim` whose `delta` has several closed forms, one form at a time on its own intervals.
 
         The intervals of a form may reach beyond those on which `delta` has this form. A counterexample there refutes
         `claim` only if it exceeds what `delta` itself allows.
@@ -332,9 +334,9 @@ class PrivacyQuestion:
         return replace(result, claim=claim, obligations=obligations)
 
     def _between_budgets(self, claim: PrivacyClaim) -> PrivacyReport:
-        """Decide a claim whose budget has a logarithm by claims with multiples of eps, one less and one greater.
+        """Decide a `claim` whose budget contains a logarithm, by claims with a smaller and a greater multiple of eps.
 
-        At one eps both are within 10^-40 of the budget. Otherwise there is only one that is less.
+        At a single eps both multiples are within 10^-40 of the budget. For several eps only a smaller one is available.
         """
         eps = the_one_eps(claim.intervals)
         less, more = Fraction(0), None
@@ -354,7 +356,7 @@ class PrivacyQuestion:
 
     @property
     def _has_forms(self) -> bool:
-        """True if the claim is decided by closed forms of finitely many outputs at pairs."""
+        """True if claims are decided by closed forms of the probabilities of finitely many outputs at listed pairs."""
         at_once = self._table is None and self._at_once is not None
         listed = self._normal is None and not at_once and self._is_listed and self.finite_outputs
         return listed and isinstance(self.laws(), ClosedLaws)
@@ -381,9 +383,9 @@ class PrivacyQuestion:
         )
 
     def _answers(self, claim: PrivacyClaim) -> Iterator[Answer]:
-        """The answers of the methods that may decide `claim`, the cheapest method first.
+        """Yield the answers of the methods that may decide `claim`, the cheapest method first.
 
-        Where no method decides the claim, the last answer gives the reason. Raises Undecided.
+        If no method decides the claim, the last answer gives the reason. Raises Undecided.
         """
         if self._normal is not None:
             yield self._normal.decide(claim)
@@ -422,7 +424,10 @@ class PrivacyQuestion:
 
     @cached_property
     def _noisy_values(self) -> Laws | None:
-        """The laws of all values with Gaussian noise, where the answers depend on these alone; else None."""
+        """The laws of all values with Gaussian noise, if the answers depend on nothing else that is random.
+
+        Else None.
+        """
         if not isinstance(self.pairs, EveryPair) or self.runs > 1:
             return None
         with suppress(Undecided):
@@ -431,7 +436,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _tried(self) -> Pairs | None:
-        """A few of infinitely many pairs, at which a claim may fail; None where a worst pair is known."""
+        """A few of infinitely many pairs, at which a claim may fail; None if a worst pair is known."""
         if not isinstance(self.pairs, EveryPair) or not isinstance(self._worst, Undecided) or self.runs > 1:
             return None
         return few_pairs(self.program, self.pairs.adjacency)
@@ -441,15 +446,15 @@ class PrivacyQuestion:
 
     @property
     def _is_listed(self) -> bool:
-        """True if the program has no real outputs, and pairs are listed that decide the question for all inputs."""
+        """True if the program has no real outputs, and the question is decided by listed pairs."""
         pairs = self._worst if self.finite_outputs else self.pairs
         return isinstance(pairs, Pairs) and not self.real_outputs
 
     def compared(self, report: PrivacyReport, most: int) -> list[Sides]:
         """Return at most `most` pairs of probabilities on which the verdict of `report` rests.
 
-        They are those of the counterexample, or else of some outputs at pairs. The list is empty where inputs or
-        outputs cannot be listed, and past a limit.
+        They are those of the counterexample, or else of some outputs at pairs. The list is empty if inputs or outputs
+        cannot be listed, and past a limit.
         """
         if report.counterexample is not None:
             return [report.counterexample.sides]
@@ -459,10 +464,10 @@ class PrivacyQuestion:
         return []
 
     def constant(self, eps: GivenEps, digits: int | None = None) -> Constant:
-        """The least K such that the program is K·eps-private for every `eps` of the intervals.
+        """Return the least K such that the program is K·eps-private for every `eps` of the intervals.
 
-        The answer is exact, or a lower and an upper end. Where outputs are listed, both ends agree to `digits`
-        significant digits, if `digits` is given.
+        The answer is exact, or a lower and an upper end. If outputs are listed and `digits` is given, both ends agree
+        to this many significant digits.
         """
         intervals = read_claim(self.program, None, None, eps).intervals
         self.require_meaning(intervals)
@@ -477,7 +482,10 @@ class PrivacyQuestion:
         return Constant(*self.asked, intervals_text(intervals), *places)
 
     def _constants(self, intervals: tuple[Interval, ...], digits: int | None) -> Iterator[ConstantEnds]:
-        """The ends of the least constant by each method, the cheapest method first. Raises Undecided."""
+        """Yield lower and upper ends of the least K of K·eps-privacy by each method, the cheapest method first.
+
+        Raises Undecided.
+        """
         if self._at_once is not None:
             yield self._at_once.constant(intervals, digits)
         if self._is_listed and self.finite_outputs:
@@ -494,7 +502,7 @@ class PrivacyQuestion:
                 yield self._dense.constant(intervals, digits)
 
     def largest_loss(self, eps: Fraction, digits: int = DIGITS) -> Loss:
-        """The largest privacy loss at `eps`, over all pairs and outputs.
+        """Return the largest privacy loss at `eps`, over all pairs and outputs.
 
         Raises DiagnosticError for real inputs that are not enumerated, Undecided for outputs whose largest loss is not
         known, and past a limit.
@@ -503,7 +511,10 @@ class PrivacyQuestion:
         return self.laws().loss(eps, digits)
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
-        """The largest Rényi divergence of `order` >= 2 at `eps`, over all pairs. Raises as `largest_loss` does."""
+        """Return the largest Rényi divergence of `order` >= 2 at `eps`, over all pairs.
+
+        Raises as `largest_loss` does.
+        """
         self.require_meaning(eps)
         if self.runs > 1 and len(self.parts) == 1 and not self.finite_outputs:
             # Divergences of independent runs add up, and the same pair is the worst for each run.
@@ -513,7 +524,7 @@ class PrivacyQuestion:
         return self.laws().divergence(order, eps, digits)
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
-        """The least delta for the budget of `claim` on its intervals, and at the eps `point` where that is given.
+        """Return the least delta for the budget of `claim` on its intervals, and at the eps `point` if it is given.
 
         Raises as `largest_loss` does, and DiagnosticError for a `point` outside of the intervals.
         """
@@ -535,7 +546,7 @@ class PrivacyQuestion:
             ) from None
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
-        """An enclosure, about 10^-`digits` wide, of the least delta for `budget`·eps at one `eps`.
+        """Return an enclosure, about 10^-`digits` wide, of the least delta for the budget `budget`·eps at one `eps`.
 
         Raises as `largest_loss` does.
         """
@@ -543,9 +554,9 @@ class PrivacyQuestion:
         return self.laws().delta_at(budget, eps, digits)
 
     def rho(self, eps: GivenEps) -> Rho:
-        """The least ρ such that the program is ρ-zCDP on the intervals of `eps`.
+        """Return the least ρ such that the program is ρ-zCDP on the intervals of `eps`.
 
-        Raises Undecided where it is not known.
+        Raises Undecided if the least ρ is not known.
         """
         if self.runs > 1:
             raise OutsideFragment(_SEVERAL)
@@ -560,7 +571,7 @@ _VERDICTS = {
 
 
 def _require_same_inputs(programs: Sequence[Program]) -> None:
-    """Raise ValueError for programs whose inputs differ from those of the first."""
+    """Raise ValueError if the inputs, or what is required of them, differ between `programs`."""
     first, *others = programs
     wanted = [(slot.name, slot.type) for slot in first.core.input_slots]
     for other in others:
@@ -577,7 +588,10 @@ def _require_same_inputs(programs: Sequence[Program]) -> None:
 
 
 def _required(program: Program) -> object:
-    """The condition of a program, with its constants as numbers."""
+    """Return the `requires` condition of `program` as text, with the values of the constants in it.
+
+    The result is None without one.
+    """
     requires = program.core.requires
     if requires is None:
         return None

@@ -1,17 +1,18 @@
 """The least K such that a program is K·eps-private: the supremum of loss/eps over pairs and eps.
 
-The limits of log(p/p')/eps as eps tends to 0 and to infinity are rational. Where the greatest of them bounds all pairs,
-it is the constant. Where the supremum is attained at an eps between, it is enclosed.
+The limits of log(p/p')/eps as eps tends to 0 and to infinity are rational. If the greatest limit bounds all pairs, it
+is the constant. If the supremum is attained at an eps between, it is enclosed.
 
-At pairs whose outputs cannot be listed, alignment gives an upper bound. Candidates, single outputs at pairs, may refute
-a smaller one.
+At pairs whose outputs cannot be listed, shifts of the noises give an upper bound. Candidates, which are single outputs
+at pairs, may refute a smaller one.
 
 **Finite inputs** whose values are numbers are treated as real inputs. A bound for all adjacent real inputs holds for
 the values of the domains. Counterexamples are searched among these values.
 
-**Lower bounds.** For large eps the probability of an exit at u is of the order of e^(-E·eps), where E is the least cost
-of noises that reach it. The dual solution of the worst shift bounds E at u + d from below. A linear program finds a u
-at which the upper bound of E is tight. The probabilities found in this way are then measured, so no step is trusted.
+**Lower bounds.** For large eps the probability of an exit at an input u is of the order of e^(-E·eps), where E is the
+least cost of noises that reach the exit. The dual solution of the worst shift bounds E at u + d from below, where d is
+the move to the adjacent input. A linear program finds a u at which the upper bound of E is tight. The probabilities
+found in this way are then measured, so no step is trusted.
 """
 
 from __future__ import annotations
@@ -72,9 +73,9 @@ _EXITS, _PAIRS, _GRID = 12, 8, 81
 class LossBounds:
     """Bounds of the privacy loss, in multiples of eps.
 
-    The loss is at most `proved`·eps for every eps > 0; None where nothing is proved, and `reason` says why. The
-    candidates are probabilities at some of the pairs. Where an `unbounded` candidate exists, no K·eps bounds the loss:
-    its second probability tends to 0 as the move of its pair grows.
+    The loss is at most `proved`·eps for every eps > 0; None if nothing is proved, and `reason` says why. The candidates
+    are probabilities of outputs at some of the pairs. If there is an `unbounded` candidate, no K·eps bounds the loss:
+    the candidate's second probability tends to 0 as the move of its pair grows.
     """
 
     proved: Fraction | None
@@ -84,9 +85,9 @@ class LossBounds:
 
 
 def bounds_of_runs(parts: Sequence[tuple[LossBounds, int]]) -> LossBounds:
-    """Bounds for several runs of several programs, from the bounds for one run of each.
+    """Return bounds for several runs of several programs; `parts` has the bounds for one run and the number of runs.
 
-    Losses add up, exactly so where all runs have the same output. For several programs there is no lower bound.
+    Losses of runs add up, exactly so if all runs have the same output. For several programs there is no lower bound.
     """
     proved = [None if bounds.proved is None else bounds.proved * runs for bounds, runs in parts]
     known = [bound for bound in proved if bound is not None]
@@ -108,7 +109,7 @@ GROWS = "the cost of a shift grows with the move of an input, and that move is u
 
 
 def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, among: Pairs | None = None) -> LossBounds:
-    """The bounds for all adjacent inputs by shifts of the noises for each exit.
+    """Return bounds of the loss at all pairs adjacent by `within`, from shifts of the noises for each exit.
 
     Finite inputs are treated as real or int ones. Candidates are taken from the pairs of `among`, if given. Raises
     Undecided.
@@ -163,9 +164,9 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
 
 
 def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine: Engine) -> LossBounds:
-    """The bounds for all adjacent inputs of a program whose clipped inputs are in a box. Raises Undecided.
+    """Return bounds of the loss of the program `original`, which clips its inputs to a `box`, for all adjacent inputs.
 
-    Candidates in the box are measured there, where both programs have the same laws.
+    Candidates in the box are measured for the program without clamps, which has the same laws there. Raises Undecided.
     """
     program, ranges = box.program, box.ranges
     every = aligned_exits(program, guarded=True)
@@ -210,7 +211,10 @@ def _is_impossible(candidate: Candidate) -> bool:
 def _starts_in(
     box: Clipped, costly: Costly, integers: frozenset[int]
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Pairs in the box with the move of a costly exit, in both directions, each with noises and inputs by key."""
+    """Yield noises with inputs, both by key, and a pair of inputs in the box with the move of a costly exit.
+
+    Each pair is yielded in both directions.
+    """
     first = costly.exit.first_input
     move = [costly.move.get(first + place, _ZERO) for place in range(len(box.ranges))]
     if not any(move):
@@ -229,7 +233,7 @@ def _starts_in(
 
 
 def _at_corners(box: Clipped, within: Neighborhood) -> Pairs | None:
-    """Adjacent inputs among the ends and the middles of the sides of a box; None where there are none, or many."""
+    """Return adjacent inputs among the ends of the box and points one move inside; None if there are none, or many."""
     values: list[Sequence[Fraction]] = []
     for side in box.ranges:
         ends = [end for end in (side.low, side.high) if end is not None]
@@ -244,7 +248,7 @@ def _at_corners(box: Clipped, within: Neighborhood) -> Pairs | None:
 
 
 def bounds_for_every_pair(program: Program, within: Neighborhood, engine: Engine) -> LossBounds:
-    """The bounds for all adjacent inputs."""
+    """Return bounds of the loss at all pairs of inputs adjacent by `within`, by the first method that gives any."""
     box = clipped(program)
     if box is not None:
         with suppress(Undecided):
@@ -261,9 +265,9 @@ def bounds_for_every_pair(program: Program, within: Neighborhood, engine: Engine
 
 
 def _nearby(program: Program, within: Neighborhood, engine: Engine) -> tuple[Candidate, ...]:
-    """Candidates at pairs around comparisons of inputs without noise, and at pairs of a small grid.
+    """Return candidates at pairs around comparisons of inputs without noise, and at pairs of a small grid.
 
-    Where outputs are not finite, the candidates are intervals far from the centers.
+    If outputs are not finite, the candidates are intervals of outputs far from all inputs of the grid.
     """
     if not program.core.has_finite_outputs:
         return tuple(_far_intervals(program, within))
@@ -280,9 +284,10 @@ def _beyond_guards(
     engine: Engine,
     among: Pairs | None,
 ) -> LossBounds:
-    """The bounds where exits depend on comparisons of the inputs without noise, as with clamped inputs.
+    """Return bounds of the loss if exits depend on comparisons of the inputs without noise, as with clamped inputs.
 
-    One pivot serves all exits with one likeness. Raises OutsideFragment where there is none.
+    A pivot, one noise whose shift depends on the others, must serve all exits with the same likeness. Raises
+    OutsideFragment if some exits have no pivot.
     """
     alike: dict[Hashable, list[AlignedExit]] = {}
     for each in every:
@@ -299,7 +304,10 @@ def _beyond_guards(
 
 
 def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate]:
-    """Intervals of outputs that are all real, beyond the inputs of a small grid, at the pairs of the grid."""
+    """Yield candidates at the pairs of a small grid, with intervals of real outputs beyond all inputs of the grid.
+
+    There are none unless all outputs are real.
+    """
     slots = program.core.output_slots
     pairs = only_allowed(program, _grid_pairs(program, within))
     if pairs is None or not all(isinstance(slot.type, RealType) for slot in slots):
@@ -321,12 +329,12 @@ _MOVES = tuple([Fraction(4**k) for k in range(7)])
 
 
 def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -> Iterator[Candidate]:
-    """Probabilities of an output that is possible at 0 and tends to 0 as one input moves away, for growing moves.
+    """Yield candidates for an output that is possible at an input and tends to 0 as one input moves away.
 
-    The probability of an exit tends to 0 along a direction d of the inputs if one of its slacks A·N + s(u) >= 0 has L·d
-    < 0, as noises are finite. An event about real outputs in given intervals behaves in the same way, if one of them
-    moves with the input. If all exits of an output are of this kind, its loss is unbounded. Where no output is found to
-    be like this, there are no candidates.
+    The probability of an exit tends to 0 along a direction d of the inputs if one of its slacks A·N + s(u) >= 0
+    decreases along d, as noises are finite. An event about real outputs in given intervals behaves in the same way, if
+    one of these outputs moves with the input. If all exits of an output are of this kind, the loss is unbounded. The
+    candidates have growing moves. There are none if no output of this kind is found.
     """
     groups: dict[Hashable, list[AlignedExit]] = {}
     for each in exits:
@@ -357,7 +365,10 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
 
 
 def _start_of_ray(program: Program, position: int, sign: Fraction) -> tuple[Fraction, ...] | None:
-    """An input from which the input at `position` may move without end; None where `requires` does not allow that."""
+    """Return an input from which the input at `position` can move in direction `sign` without end.
+
+    The result is None if `requires` excludes every such ray.
+    """
     core = program.core
     if program.allowed is None:
         return (_ZERO,) * len(core.inputs)
@@ -370,9 +381,9 @@ def _start_of_ray(program: Program, position: int, sign: Fraction) -> tuple[Frac
 
 
 def allowed_moves(program: Program, within: Neighborhood) -> AllowedMoves | None:
-    """The moves between two inputs that satisfy `requires`; None for a program without it.
+    """Return the moves between two inputs that satisfy `requires`; None for a program without `requires`.
 
-    Also None for a program with finite inputs, where moves are looked at in other ways.
+    The result is also None for a program with finite inputs, whose moves are enumerated.
     """
     if program.allowed is None or not program.core.has_open_inputs:
         return None
@@ -384,7 +395,7 @@ def _are_allowed(program: Program, pair: tuple[Input, Input]) -> bool:
 
 
 def only_allowed(program: Program, pairs: Pairs | None) -> Pairs | None:
-    """The pairs whose inputs both satisfy `requires`; None where there are none."""
+    """Return the pairs whose inputs both satisfy `requires`; None if there are none."""
     if pairs is None or program.allowed is None:
         return pairs
     every = [(pairs.inputs[one], pairs.inputs[two]) for one, two in pairs.ordered]
@@ -393,16 +404,19 @@ def only_allowed(program: Program, pairs: Pairs | None) -> Pairs | None:
 
 
 def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
-    """True if the probability of the exit tends to 0 as the input `key` moves in the direction `sign`."""
+    """Return True if the probability of the exit tends to 0 as the input `key` moves in the direction `sign`.
+
+    False means that this is not shown.
+    """
     moved = any(form.coefficient(key) for _, form in each.reals)
     return moved or any(item.coefficient(key) * sign < 0 for item in each.slacks)
 
 
 def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> LossBounds:
-    """The bounds for a program with finite inputs together with real or int ones.
+    """Return bounds of the loss for a program with finite inputs together with real or int ones.
 
-    They cover all values of the finite inputs. These may move, too, and then take part of the distance. Raises
-    Undecided.
+    They cover all values of the finite inputs. When finite inputs differ between adjacent inputs, their move takes part
+    of the distance. Raises Undecided.
     """
     core = program.core
     slots = core.input_slots
@@ -467,10 +481,10 @@ def _least_bound(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """The largest cost of the exits; None is infinity.
+    """Return the largest cost of the `costly` exits, which come in decreasing order of cost; None is infinity.
 
-    Where it is less, the cost of an exit is that of a pivot for all exits with its likeness. The costliest exits come
-    first. Raises NotConfirmed.
+    For exits with the same likeness, a pivot that serves them all may cost less than the worst of them; then its cost
+    counts. Raises NotConfirmed.
     """
     alike: dict[Hashable, list[Costly]] = {}
     for each in costly:
@@ -498,9 +512,9 @@ def _pivoted(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """A bound by a pivot for all exits of one likeness; None if none exists.
+    """Return a bound of the loss by a pivot for all `exits` of one likeness; None if there is no pivot.
 
-    The union of `joined` has the pairs of inputs that count; by default those that satisfy `requires`.
+    The union of `joined` has the pairs of inputs to cover; by default those that satisfy `requires`.
     """
     single = len(exits) == 1 and not exits[0].is_guarded
     if single or not program.core.has_real_inputs:
@@ -516,7 +530,7 @@ def _pivoted(
 
 
 def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
-    """The bounds for these pairs of a program with real or int outputs."""
+    """Return bounds of the loss at these pairs of a program with real or int outputs."""
     proved: Fraction | None = Fraction(0)
     reason = None
     near: list[Candidate] = []
@@ -526,7 +540,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     known: dict[Hashable, tuple[AlignedExit, ...]] = {}
 
     def exits_at(point: Input) -> tuple[AlignedExit, ...]:
-        """The exits for the finite inputs of `point`."""
+        """Return the exits for the finite inputs of `point`."""
         finite = {slot: point[position] for position, slot in places}
         key = tuple([(isinstance(value, bool), value) for value in finite.values()])
         if key not in known:
@@ -534,7 +548,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
         return known[key]
 
     def values(each: AlignedExit, point: Input) -> dict[int, Fraction]:
-        """The numbers of a point, by their keys in an exit: these come after its noises."""
+        """Return the numbers of `point` by their keys in an exit, which follow the keys of its noises."""
         return {each.first_input + position: Fraction(point[position]) for position in numbers}
 
     for i, j in pairs.ordered:
@@ -575,7 +589,7 @@ def _candidates_at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[C
 
 
 def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
-    """Adjacent inputs of a small grid; None where there are none."""
+    """Return adjacent inputs of a small grid; None for a program without real or int inputs, or with too many."""
     core = program.core
     if not core.has_open_inputs:
         return None
@@ -592,7 +606,7 @@ def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
 
 
 def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
-    """Adjacent inputs of a small grid, with all values of the finite inputs; None where the grid would be large."""
+    """Return adjacent inputs of a small grid, with all values of the finite inputs; None if the grid would be large."""
     step = _STEP if within.distance is Distance.HAMMING else within.radius
     values: list[Sequence[Value]] = []
     for slot in program.core.input_slots:
@@ -621,7 +635,7 @@ def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
 
 
 def _at_guards(program: Program, within: Neighborhood) -> Iterator[Pairs]:
-    """Pairs around each comparison of real inputs without noise: on both sides of it, and on it."""
+    """Yield pairs of inputs around each comparison of real inputs without noise: on both sides of it, and on it."""
     core = program.core
     if not core.has_real_inputs:
         return
@@ -653,7 +667,7 @@ _STEP = Fraction(1)
 
 
 def of_open_inputs(tree: ast.ProgramTree, program: Program, base: ast.BaseType = ast.BaseType.REAL) -> ast.ProgramTree:
-    """Replace the finite inputs whose values are numbers by inputs of the type `base`."""
+    """Return `tree` with the finite inputs whose values are numbers declared as inputs of the type `base`."""
     slots = program.core.input_slots
     numeric = {slot.name.partition("[")[0] for slot in slots if _numbers(program, slot.index) is not None}
 
@@ -668,9 +682,9 @@ def of_open_inputs(tree: ast.ProgramTree, program: Program, base: ast.BaseType =
 
 
 def with_open_inputs(program: Program) -> Program:
-    """The program with real inputs in place of finite ones, or int inputs where integer noise is added to them.
+    """Return the program with its finite inputs declared as real, or as int if only integer noise can be added to them.
 
-    A program without finite inputs is returned unchanged. Raises OutsideFragment where a finite input is used in a way
+    A program without finite inputs is returned unchanged. Raises OutsideFragment if a finite input is used in a way
     that a number cannot be.
     """
     tree = parse(program.core.source)
@@ -692,7 +706,7 @@ _Choices = Sequence[Sequence[Fraction] | None]
 
 
 def _choices(program: Program, among: Pairs | None) -> _Choices:
-    """The values of the inputs at the pairs of `among`, or else of their domains."""
+    """Return the values of each input at the pairs of `among`, or else in its domain."""
     if among is None:
         return [_numbers(program, slot) for slot in program.core.inputs]
     return [
@@ -702,7 +716,10 @@ def _choices(program: Program, among: Pairs | None) -> _Choices:
 
 
 def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | None:
-    """A pair of inputs with allowed values near `one` and `two`, and the same move; None if none exists."""
+    """Return a pair of inputs with allowed values near `one` and `two` that differ as those do.
+
+    The result is None if there is none.
+    """
     first, second = list(one), list(two)
     for position, values in enumerate(choices):
         if values is None:
@@ -719,7 +736,7 @@ def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | N
 
 
 def _numbers(program: Program, slot: int) -> tuple[Fraction, ...] | None:
-    """The values of a finite input if they are numbers, else None."""
+    """Return the values of the finite input `slot` if all of them are numbers, else None."""
     type_ = program.core.slots[slot].type
     values = type_.values if isinstance(type_, DomType) else ()
     numbers = tuple([value for value in values if isinstance(value, Fraction)])
@@ -734,9 +751,9 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class Candidate:
-    """The probabilities `first` and `second` of an output at an input and at an adjacent one.
+    """The probabilities of an output at an input (`first`) and at an adjacent input (`second`).
 
-    `balls` are the intervals of the real parts of the output.
+    `balls` are intervals of the real parts of the output.
     """
 
     input: Texts
@@ -750,7 +767,10 @@ class Candidate:
 def starting_pairs(
     program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves | None = None
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Pairs with the move of a costly exit, in both directions, each with noises and inputs by key."""
+    """Yield noises with inputs, both by key, and a pair of inputs with the move of a costly exit.
+
+    Each pair is yielded in both directions. With `moves`, both inputs satisfy `requires`.
+    """
     keys = [costly.exit.first_input + position for position in range(len(program.inputs))]
     if moves is not None:
         yield from _allowed_starts(costly, choices, moves, keys)
@@ -766,7 +786,10 @@ def starting_pairs(
 def _allowed_starts(
     costly: Costly, choices: _Choices, moves: AllowedMoves, keys: Sequence[int]
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Pairs as in `starting_pairs`, between inputs that satisfy `requires`: the best of each two sets come first."""
+    """Yield pairs as `starting_pairs` does, between inputs that satisfy `requires`.
+
+    `requires` is a union of convex sets; for each two of them, the pair with the least cost of noises comes first.
+    """
     move = {place: costly.move.get(key, _ZERO) for place, key in enumerate(keys)}
     if not any(move.values()):
         return
@@ -793,12 +816,15 @@ def _allowed_starts(
 
 
 def _towards(start: Mapping[int, Fraction], inner: Mapping[int, Fraction]) -> dict[int, Fraction]:
-    """The start with its inputs a little nearer to an inner point."""
+    """Return `start` with its inputs moved by 1/1024 of the way to the point `inner`."""
     return {key: value + (inner[key] - value) / 1024 if key in inner else value for key, value in start.items()}
 
 
 def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candidate]:
-    """All answers at the pairs, those with the same two functions once. Answers past a limit are left out."""
+    """Yield candidates for all outputs at all pairs, one for each pair of functions.
+
+    Those past a limit are left out.
+    """
     for couple in couples(table, pairs):
         try:
             first, second = table.closed(couple.first), table.closed(couple.second)
@@ -808,7 +834,10 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
 
 
 def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ()) -> Iterator[Mapping[int, Fraction]]:
-    """Inputs, with noises, from which the move may start; those that are computed are `inside`."""
+    """Yield inputs, with noises, at which the move of a costly exit may start.
+
+    The first two put one end of the move at 0; the last one has the least cost of noises among the inputs `inside`.
+    """
     yield {}
     yield {key: -value for key, value in costly.move.items()}
     here = costly.exit
@@ -854,7 +883,7 @@ def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ())
 def near_outputs(
     program: Program, here: AlignedExit, one: Input, two: Input, noises: Mapping[int, Fraction]
 ) -> Iterator[Candidate]:
-    """Intervals of the real and int outputs around those that an exit gives at these noises and inputs."""
+    """Yield candidates with intervals of the real and int outputs around those of exit `here` at these `noises`."""
     slots = program.core.slots
     finite: dict[str, str | None] = {
         slots[slot].name: show_value(value)
@@ -871,9 +900,9 @@ def near_outputs(
 def _within_intervals(
     program: Program, one: Input, two: Input, finite: Texts, middles: Mapping[str, Fraction]
 ) -> Iterator[Candidate]:
-    """An output whose real and int parts lie around `middles`, if its probabilities at the inputs differ.
+    """Yield the candidate whose real and int outputs are in intervals around `middles`, if there is one.
 
-    The first probability must not be 0. Past a limit there is no candidate.
+    Its probabilities at the inputs `one` and `two` differ, and the first is not 0. Past a limit there is no candidate.
     """
     points = texts(program, one), texts(program, two)
     output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
@@ -885,7 +914,10 @@ def _within_intervals(
 
 
 def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
-    """For each real output 1, or -1 where the move to `two` moves it in the opposite direction to the first one."""
+    """Return for each real output 1, or -1 if the move from `one` to `two` changes it in the opposite direction.
+
+    The direction is that of the first output that the move changes.
+    """
     moved: list[Fraction] = []
     for _, form in here.reals:
         change = _ZERO
@@ -921,11 +953,11 @@ _SAMPLES = tuple(map(Fraction, ("1/100", "1/10", "1", "2", "5", "10", "30")))
 
 @frozen
 class Constant(PrivacyAnswer):
-    """The least constant K of K·eps-privacy, or two ends of it.
+    """The least constant K of K·eps-privacy, or a lower and an upper end of it.
 
-    Every K >= `proved` is a constant; None where no constant is known. No K < `refuted_below` is one; None where no K
-    at all is. The counterexample is `at` a pair and output. The ends are equal where the constant is known exactly.
-    `numbers` are the values of a program's constant that the answer covers.
+    The program is K·eps-private for every K >= `proved`, and for no K < `refuted_below`. `proved` is None if no K is
+    known, and `refuted_below` is None if there is none. `at` is the counterexample, a pair with an output. The ends are
+    equal if the constant is known exactly. `numbers` are the values of a program's constant that the answer covers.
     """
 
     FIELDS = (
@@ -948,7 +980,7 @@ class Constant(PrivacyAnswer):
 
 @frozen
 class ConstantEnds:
-    """The ends of a `Constant`, with the candidate that refutes smaller ones.
+    """The ends of a `Constant`, with the candidate `at` that refutes smaller constants.
 
     `reason` says why the ends differ or are infinite.
     """
@@ -971,9 +1003,10 @@ Values = Callable[[Closed, Closed, Sequence[Interval], Limits], Iterator[Fractio
 def refuted_up_to(
     proved: Fraction | None, candidates: Sequence[Candidate], intervals: Sequence[Interval], limits: Limits
 ) -> ConstantEnds:
-    """The greatest K such that candidates refute every smaller constant.
+    """Return ends with the greatest K such that the candidates refute every smaller constant; `proved` is not set.
 
-    No candidate refutes more than `proved`, so limits suffice where they reach it.
+    No candidate refutes more than `proved`. If the limits at eps = 0 and infinity refute as much, no eps between is
+    tried.
     """
     if proved is not None:
         ends = refuted_ends(candidates, intervals, limits, _limits, proved)
@@ -989,9 +1022,10 @@ def refuted_ends(
     values: Values | None = None,
     enough: Fraction | None = None,
 ) -> ConstantEnds:
-    """The greatest K such that candidates refute every smaller constant, with nothing proved.
+    """Return ends with the greatest K such that candidates refute every smaller constant, and with nothing proved.
 
-    A candidate refutes at an eps, at a limit, or by the numbers of `values`. The search ends at a K >= `enough`.
+    `values` gives the constants below which a candidate refutes; by default these come from some eps and from limits.
+    The search ends at a K >= `enough`.
     """
     best, refuting = Fraction(0), None
     for candidate in candidates:
@@ -1008,10 +1042,10 @@ def refuted_ends(
 def constant_of_candidates(
     candidates: Sequence[Candidate], intervals: tuple[Interval, ...], engine: Engine, digits: int | None = None
 ) -> ConstantEnds:
-    """The constant where the candidates are all outputs at all pairs.
+    """Return the ends of the constant if the candidates are all outputs at all pairs.
 
-    Where it is not a limit, it is enclosed to `digits` significant digits, or to WIDTH. Raises Undecided where that is
-    not found.
+    If the constant is not a limit at eps = 0 or infinity, it is enclosed to `digits` significant digits, or to WIDTH.
+    Raises Undecided if no such ends are found.
     """
     limits = engine.limits
     at_limits = refuted_ends(candidates, intervals, limits, _limits)
@@ -1052,7 +1086,7 @@ def constant_of_candidates(
 
 
 def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> bool:
-    """True if `first`/`second` is unbounded near some eps > 0 in, or at an end of, the intervals.
+    """Return True if `first`/`second` is unbounded near some eps > 0 in, or at an end of, the intervals.
 
     The poles are the roots of the denominator in lowest terms. Raises Undecided.
     """
@@ -1066,7 +1100,7 @@ def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], li
 
 
 def _short(low: Fraction, high: Fraction) -> Fraction:
-    """A decimal fraction in the middle half of the interval from `low` to `high`."""
+    """Return a decimal fraction with few digits in the middle half of the interval from `low` to `high`."""
     unit = Fraction(1)
     while 4 * unit > high - low:
         unit /= 10
@@ -1076,7 +1110,7 @@ def _short(low: Fraction, high: Fraction) -> Fraction:
 def _failing(
     candidates: Sequence[Candidate], factor: Fraction, intervals: tuple[Interval, ...], engine: Engine
 ) -> list[Candidate]:
-    """The candidates that refute `factor`·eps-privacy. Raises Undecided."""
+    """Return the candidates that refute `factor`·eps-privacy. Raises Undecided."""
     refuting = []
     for candidate in candidates:
         decision = engine.decide(at_most(candidate.first, candidate.second * power(factor), intervals))
@@ -1088,7 +1122,7 @@ def _failing(
 
 
 def _below(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> Iterator[Fraction | None]:
-    """Lower bounds of the supremum of log(`first`/`second`)/eps; None is infinity."""
+    """Yield lower bounds of the supremum of log(`first`/`second`)/eps over the intervals; None is infinity."""
     yield from _limits(first, second, intervals, limits)
     for interval in intervals:
         ends = [end for end in (interval.lower, interval.upper) if end is not None and end in interval]
@@ -1104,7 +1138,7 @@ def _below(first: Closed, second: Closed, intervals: Sequence[Interval], limits:
 
 
 def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> Iterator[Fraction | None]:
-    """The positive limits of log(`first`/`second`)/eps at 0 and at infinity, if the intervals reach there.
+    """Yield the positive limits of log(`first`/`second`)/eps at 0 and at infinity, if the intervals reach there.
 
     None is infinity. `first` is not zero.
     """
@@ -1129,6 +1163,6 @@ def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits
 
 
 def exponent_of(value: Closed) -> Fraction:
-    """The q with `value` = c·eps^k·e^(q·eps)·(1 + o(1)) for eps -> infinity."""
+    """Return the q with `value` = c·eps^k·e^(q·eps)·(1 + o(1)) for eps -> infinity, for some c and k."""
     numerator, denominator = fraction_of(value)
     return leading_at_infinity(numerator)[0][0] - leading_at_infinity(denominator)[0][0]

@@ -1,6 +1,6 @@
-"""What may be asked of the laws of outputs at adjacent inputs, an object for each kind of output, and the answers.
+"""The laws of outputs at pairs of adjacent inputs, one class for each kind of output, and the answers they give.
 
-As a law of noise does, each states what it knows, and asking for anything else is refused with the reason.
+Each class answers the questions that it can decide exactly, and refuses all others with the reason.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ _MOST_BUDGET, _BISECTED = 2**12, 12
 
 @frozen
 class DeltaPiece(Record):
-    """The least delta from `lower` to `upper` is `delta`; `where` is None where delta is 0."""
+    """One closed form of the least delta, valid from `lower` to `upper`.
+
+    `where` is a pair, with a set of outputs, that needs this delta; None if delta is 0.
+    """
 
     FIELDS = "from=lower to=upper delta *where"
 
@@ -75,9 +78,9 @@ class DeltaPiece(Record):
 class LeastDelta(PrivacyAnswer):
     """The least delta for a budget, over `pairs` ordered pairs.
 
-    `pieces` are its closed forms in the order of eps; None where there are too many. `supremum` is an enclosure, which
-    the delta attains, or approaches, at `place`: an enclosed eps, 0 or `inf`. `at` is its value at a single eps, if one
-    was given; it has no closed form where probabilities have none.
+    `pieces` are its closed forms in the order of eps; None if there are too many. `supremum` is an enclosure of its
+    supremum, which it attains or approaches at `place`: an enclosed eps, 0 or `inf`. `at` is a single eps, if one was
+    given, with delta there and delta's closed form, None if probabilities have none.
     """
 
     FIELDS = (
@@ -95,7 +98,7 @@ class LeastDelta(PrivacyAnswer):
 
     @property
     def value_at(self) -> dict[str, object] | None:
-        """The single eps with the least delta there."""
+        """The single eps with the least delta there, for JSON; None if no eps was given."""
         return None if self.at is None else dict(zip(("eps", "value", "delta"), self.at, strict=True))
 
 
@@ -121,29 +124,29 @@ class Laws(ABC):
 
     @abstractmethod
     def decide(self, claim: PrivacyClaim) -> Answer:
-        """Whether the claim holds at all pairs."""
+        """Decide whether `claim` holds at all pairs."""
 
     @abstractmethod
     def loss(self, eps: Fraction, digits: int) -> Loss:
-        """The largest log(p/p') at an eps."""
+        """Return the largest loss log(p/p') over all pairs and outputs at one `eps`."""
 
     @abstractmethod
     def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
-        """The largest Rényi divergence of an order >= 2 at an eps."""
+        """Return the largest Rényi divergence of `order` >= 2 over all pairs at one `eps`."""
 
     @abstractmethod
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        """The least delta for the claim's budget on its intervals, and at an eps of these."""
+        """Return the least delta for the claim's budget on its intervals, and at the eps `point` if it is given."""
 
     @abstractmethod
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
-        """An enclosure of the least delta of the budget·eps at one eps, apart by some 10^-digits."""
+        """Return an enclosure, about 10^-`digits` wide, of the least delta for the budget `budget`·eps at one `eps`."""
 
     def limit_of_delta(self, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
         """Enclose the limit of the least delta at `eps` as the budget grows.
 
         The limit is at least the probability, at some pair, of the outputs that are impossible at the adjacent input.
-        Where this is not known the lower end is 0.
+        If this probability is not known, the lower end is 0.
         """
         return _ZERO, _ONE
 
@@ -184,7 +187,10 @@ class Laws(ABC):
         eps: Fraction,
         digits: int,
     ) -> Renyi:
-        """The largest divergence of pairs with these moments; of pairs whose enclosures overlap the first is named."""
+        """Return the largest Rényi divergence of `order` over all pairs, from the `moments`: a pair with its moment.
+
+        A moment is None if it is infinite. Among pairs whose enclosures overlap the first is named.
+        """
         worst, form, enclosed, highest = pairs.ordered[0], None, (_ZERO, _ZERO), _ONE
         value: Ends | None = None
         for pair, moment in moments:
@@ -203,11 +209,14 @@ class Laws(ABC):
         return Renyi(*self.subject.asked, order, eps, value, form, *pairs.texts(program, worst))
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002
-        """The least K such that the program is K·eps-private on the intervals, equal to this many digits."""
+        """Return ends of the least K such that the program is K·eps-private on the intervals.
+
+        If `digits` is given, the ends agree to this many significant digits.
+        """
         raise OutsideFragment("the constant is known of outputs that are listed, and by shifts of the noises")
 
     def rho(self, claim: PrivacyClaim) -> Rho:  # noqa: ARG002
-        """The least ρ of zCDP on the claim's intervals."""
+        """Return the least ρ such that the program is ρ-zCDP on the claim's intervals."""
         raise Undecided("the least rho is known only for sums of inputs and Gaussian noise")
 
     def listed(self) -> TableLaws:
@@ -219,9 +228,10 @@ class Laws(ABC):
 
 @frozen
 class Needed:
-    """The delta that the answers at a pair need at an eps.
+    """The delta that a `pair` needs for a budget at an eps.
 
-    `value` encloses Σ max(0, f_o), and `answers` are the o whose f_o is positive.
+    `value` encloses Σ max(0, p - e^budget·p') over all answers, where p and p' are their probabilities at the first and
+    at the second input. `answers` are those with a positive summand.
     """
 
     value: Ends
@@ -232,7 +242,7 @@ class Needed:
 class TableLaws(Laws):
     """The laws of outputs that can be listed: a table of their probabilities at the inputs of `pairs`.
 
-    Pairs and answers are given by their places in the table.
+    Pairs and answers are given by their positions in the table.
     """
 
     def __init__(self, subject: Subject, table: LawTable, pairs: Pairs) -> None:
@@ -246,18 +256,18 @@ class TableLaws(Laws):
     def sides(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> tuple[Probability, Probability]:
-        """The probability of the set `answers` at the first input of `pair`, and the greatest probability allowed."""
+        """Return the probability of the set `answers` at the first input of `pair`, and the greatest one allowed."""
 
     @abstractmethod
     def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
-        """An enclosure of the least delta's supremum on the claim's intervals."""
+        """Return an enclosure of the supremum of the least delta on the claim's intervals."""
 
     @abstractmethod
     def needing(self, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
-        """Pairs and sets of answers that need the greatest delta."""
+        """Yield pairs with sets of answers that need the greatest delta."""
 
     def outputs_at(self, pair: tuple[int, int], answers: Iterable[int]) -> OutputsAtPair:
-        """A set of answers at a pair in words."""
+        """Return the set `answers` at `pair`, as texts of the inputs and outputs."""
         return OutputsAtPair(*self.pairs.texts(self.subject.program, pair), tuple(map(self.table.texts, answers)))
 
     def _sides(self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim) -> Sides:
@@ -267,10 +277,10 @@ class TableLaws(Laws):
     def refuted(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim, failure: Counterexample
     ) -> PrivacyCounterexample:
-        """Return the counterexample of a set of answers that is too likely at the first input of a pair.
+        """Return the counterexample that the set `answers` is too likely at the first input of `pair`.
 
-        The failing obligation requires the probability to be at most the allowed one, so `failure.probability` is
-        the allowed one.
+        The failing obligation requires the probability to be at most the allowed one, so `failure.probability` is the
+        allowed one.
         """
         return counterexample_of(failure, self._sides(pair, answers, claim), claim)
 
@@ -279,7 +289,7 @@ class TableLaws(Laws):
         return Loss(*self.subject.asked, eps, value, where.input, where.adjacent, where.outputs[0], text)
 
     def compared(self, claim: PrivacyClaim, most: int) -> list[Sides]:
-        """Return `most` of the sets of outputs that a verdict rests upon."""
+        """Return at most `most` sets of outputs whose probabilities decide the claim, each with both probabilities."""
         needed = self.needing(claim)
         if claim.is_pure:
             needed = ((couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs))
@@ -297,7 +307,10 @@ class TableLaws(Laws):
     # --- at one eps -----------------------------------------------------------------------------------
 
     def value(self, number: int, eps: Fraction, bits: int) -> Ends:
-        """An enclosure of a probability at eps, apart by 2^-bits. Raises Undecided."""
+        """Return an enclosure, 2^-`bits` wide, of the probability with this `number` in the table at `eps`.
+
+        Raises Undecided.
+        """
         key = number, eps, bits
         if key not in self._values:
             form = self.table.forms[number]
@@ -311,7 +324,7 @@ class TableLaws(Laws):
         return self._values[key]
 
     def needed(self, pair: tuple[int, int], budget: Fraction, eps: Fraction, bits: int) -> Needed:
-        """Return the delta that one pair needs."""
+        """Return the delta that `pair` needs for the budget `budget`·eps at `eps`."""
         factor = ClosedForm(power(budget)).enclosure(eps, ceil(bits / 3))
         low = high = _ZERO
         answers = []
@@ -324,7 +337,7 @@ class TableLaws(Laws):
         return Needed((low, high), pair, tuple(answers))
 
     def greatest(self, budget: Fraction, eps: Fraction, digits: int) -> Needed:
-        """The pair that needs the largest delta at `eps`; the value encloses the largest delta of all pairs."""
+        """Return the pair that needs the largest delta at `eps`; the value encloses the largest delta of all pairs."""
         needed = [self.needed(pair, budget, eps, 4 * digits) for pair in different_pairs(self.table, self.pairs)]
         best = max(needed, key=lambda each: each.value[0])
         return replace(best, value=(best.value[0], max(each.value[1] for each in needed)))
@@ -342,10 +355,10 @@ class TableLaws(Laws):
         return low, high
 
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
-        """Return the least budget of a delta, enclosed; None is infinity.
+        """Return the least budget for `delta` at `eps`, enclosed; None is infinity.
 
-        Sets with the greatest p/p' give a lower bound, whatever was guessed. The delta of a candidate shows that it is
-        an upper bound.
+        Sets of answers with the greatest ratios p/p' of probabilities give a lower bound. A slightly greater budget is
+        accepted as an upper bound if its delta is small enough.
         """
         bits, best = 4 * digits + 16, _ZERO
         for pair in different_pairs(self.table, self.pairs):
@@ -385,8 +398,8 @@ ASK_PAIRS = "give inputs that can be enumerated, or the pairs of a file"
 class ShiftLaws(Laws):
     """The laws at pairs for which `known` computes bounds of the loss by shifts of noises.
 
-    If the pairs are too many or infinitely many, questions that need a list of pairs are refused. `unknown` then says
-    why no pair is known to be the worst.
+    If the pairs are too many or infinitely many, questions that need a list of pairs are refused. `unknown` is then the
+    reason why no pair is known to be the worst.
     """
 
     def __init__(
@@ -397,7 +410,7 @@ class ShiftLaws(Laws):
 
     @cached_property
     def bounds(self) -> LossBounds:
-        """Return the bounds. Raises Undecided."""
+        """The bounds of the loss, computed once. Raises Undecided."""
         return self._known()
 
     def decide(self, claim: PrivacyClaim) -> Answer:
@@ -427,7 +440,7 @@ class ShiftLaws(Laws):
         return replace(ends, proved=bounds.proved, reason=None if is_exact else bounds.reason)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        """The loss of a pair which loses as much as shifts of the noises allow."""
+        """Return the loss of a candidate if it is as large as shifts of the noises allow, and so the largest."""
         with suppress(Undecided):
             proved = self.bounds.proved
             for each in self.bounds.candidates if proved is not None else ():

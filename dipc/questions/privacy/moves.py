@@ -1,9 +1,9 @@
-"""Moves between two adjacent inputs that both satisfy `requires`: the extreme ones, and pairs of inputs that make them.
+"""Moves between two adjacent inputs that both satisfy `requires`: the extreme moves, and pairs that differ by a move.
 
-The condition is a union of convex sets. For two of these sets, A and B, and a convex set P of moves to adjacent inputs,
-the moves are D = { d in P : u in A and u + d in B for some u }, which is convex. A cost that is convex in the move and
-continuous where it is finite, such as that of a shift, has on D the supremum that it attains at the corners of the
-closure of D. Where D has no end, or too many corners to list, its moves are not known here.
+The condition `requires` is a union of convex sets. For two of these sets, A and B, and a convex set P of moves to
+adjacent inputs, the moves are D = { d in P : u in A and u + d in B for some u }, which is convex. The cost of a shift
+is convex in the move and continuous where it is finite, so that its supremum on D is attained at a corner of the
+closure of D. If D is unbounded, or has too many corners to list, its extreme moves are not known here.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ Move = Mapping[int, Fraction]
 
 @dataclass(frozen=True)
 class _PairSet:
-    """The pairs (u, u + d) for two sets A and B and a set P of moves.
+    """The pairs (u, u + d) with u in a set A, u + d in a set B, and the move d in a set P.
 
-    `system` has the half-spaces over the places of u, from 0 on, and over those of d, which follow.
+    `system` has the half-spaces over the positions of u, `count` in number, and then those of d.
     """
 
     system: tuple[Halfspace, ...]
@@ -48,17 +48,20 @@ class _PairSet:
 
     @property
     def moves(self) -> range:
-        """The keys of d."""
+        """The keys of the move d."""
         return range(self.count, 2 * self.count)
 
     @cached_property
     def inside(self) -> Mapping[int, Fraction] | None:
-        """A pair, with strict half-spaces strict; None if there is none."""
+        """A pair in the set, which satisfies strict half-spaces strictly; None if there is none."""
         found = solution(self.system, range(2 * self.count))
         return None if isinstance(found, Infeasible) else found
 
     def projection(self) -> list[Halfspace] | None:
-        """The half-spaces of the closure of all d, by Fourier and Motzkin; None if there are too many."""
+        """Return half-spaces of the closure of all moves d, by Fourier-Motzkin elimination.
+
+        The result is None if there are too many.
+        """
         system = [item.closure() for item in self.system]
         for key in range(self.count):
             system = _eliminated(key, system)
@@ -73,7 +76,7 @@ class _PairSet:
 
 
 def _eliminated(key: int, system: Sequence[Halfspace]) -> list[Halfspace]:
-    """The closed half-spaces whose points have some value of the unknown `key` that satisfies `system`."""
+    """Return closed half-spaces of the points that satisfy `system` with some value of the unknown `key`."""
     lower = [item for item in system if item.coefficient(key) > 0]
     upper = [item for item in system if item.coefficient(key) < 0]
     result: dict[tuple[tuple[int, Fraction], ...], Halfspace] = {}
@@ -90,7 +93,7 @@ def _eliminated(key: int, system: Sequence[Halfspace]) -> list[Halfspace]:
 
 
 def _sum(one: Halfspace, other: Halfspace, key: int) -> Halfspace:
-    """The sum of two half-spaces, weighted so that `key` drops out."""
+    """Return the sum of two half-spaces, with weights that cancel the coefficients of `key`."""
     first, second = -other.coefficient(key), one.coefficient(key)
     total: dict[int, Fraction] = {}
     for weight, item in ((first, one), (second, other)):
@@ -100,7 +103,7 @@ def _sum(one: Halfspace, other: Halfspace, key: int) -> Halfspace:
 
 
 class AllowedMoves:
-    """The moves of one program with a precondition and without finite inputs, under one adjacency."""
+    """The moves between adjacent inputs that satisfy `requires`, for a program without finite inputs."""
 
     def __init__(self, program: Program, allowed: AllowedInputs, within: Neighborhood) -> None:
         core = program.core
@@ -124,7 +127,7 @@ class AllowedMoves:
     # --- sets of pairs ------------------------------------------------------------------------------------
 
     def both_inside(self, first: int, moved: int) -> list[list[Halfspace]]:
-        """Systems whose union has the pairs of allowed inputs u and u + d.
+        """Return systems of half-spaces whose union has the pairs of allowed inputs u and u + d.
 
         The keys of u begin at `first`, those of d at `moved`.
         """
@@ -135,13 +138,16 @@ class AllowedMoves:
 
     @cached_property
     def _pairs(self) -> list[_PairSet]:
-        """All sets of pairs that are not empty, as sets of reals."""
+        """All non-empty sets of pairs, with real numbers as inputs."""
         count = self._count
         every = [_PairSet((*both, *ball), count) for both in self.both_inside(0, count) for ball in self._balls()]
         return [pairs for pairs in every if pairs.inside is not None]
 
     def _balls(self) -> Iterator[list[Halfspace]]:
-        """Convex sets of moves to adjacent inputs; moves of several inputs under HAMMING have one for each choice."""
+        """Yield convex sets whose union has all moves to adjacent inputs.
+
+        For HAMMING one for each choice of moving inputs.
+        """
         moves = range(self._count, 2 * self._count)
         radius = self._within.radius
         match self._within.distance:
@@ -159,14 +165,13 @@ class AllowedMoves:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no two different allowed inputs are adjacent, as far as this is seen."""
+        """True if no two different allowed inputs are adjacent; False if some are, or if this is not known."""
         if len(self._integers) == self._count:
             with suppress(Undecided):
                 return not any(any(move.values()) for move in self._whole_moves())
         return all(self._is_still(pairs) for pairs in self._pairs)
 
     def _is_still(self, pairs: _PairSet) -> bool:
-        """Whether the only move is that of no input."""
         for key in pairs.moves:
             for sign in (_ONE, -_ONE):
                 least = minimum(Halfspace(((key, sign),), _ZERO), pairs.system)
@@ -180,8 +185,8 @@ class AllowedMoves:
     def extreme(self) -> tuple[Move, ...] | None:
         """Moves among which a convex cost has its supremum over all moves; for int inputs, all moves.
 
-        The moves of real inputs may be limits of moves. The result is None where the moves are not known: where they
-        have no bound, or too many corners. Raises LimitReached for too many moves of int inputs.
+        The moves of real inputs may be limits of moves. The result is None if the moves are unbounded, have too many
+        corners, or are those of real and int inputs together. Raises LimitReached for too many moves of int inputs.
         """
         if self._integers:
             return tuple(self._whole_moves()) if len(self._integers) == self._count else None
@@ -204,7 +209,7 @@ class AllowedMoves:
         return [{place: point[self._count + place] for place in range(self._count)} for point in ends]
 
     def _whole_moves(self) -> Iterator[Move]:
-        """All moves of int inputs between two allowed ones. Raises LimitReached, and Undecided."""
+        """Yield all moves of int inputs between two allowed inputs. Raises LimitReached, and Undecided."""
         limits, most = self._program.limits, self._program.limits.moves
         whole = frozenset(range(2 * self._count))
         tried = 0
@@ -230,7 +235,7 @@ class AllowedMoves:
     # --- pairs that make a move -----------------------------------------------------------------------------
 
     def making(self, move: Move) -> Iterator[tuple[Input, Input]]:
-        """Yield pairs of allowed inputs that differ by `move`, or nearly so where no pair differs by it exactly."""
+        """Yield pairs of allowed inputs that differ by `move`, or nearly so if no pair differs by it exactly."""
         count = self._count
         shift = {count + place: step for place, step in move.items()}
         found = False
@@ -248,7 +253,7 @@ class AllowedMoves:
                 yield here, tuple([value + near[count + place] for place, value in enumerate(here)])
 
     def exactly_making(self, move: Move) -> tuple[Input, Input] | None:
-        """A pair of allowed inputs that differ by `move`; None if there is none."""
+        """Return a pair of allowed inputs that differ by `move`; None if there is none."""
         for one, two in self.making(move):
             if all(b - a == move[place] for place, (a, b) in enumerate(zip(one, two, strict=True))):  # type: ignore[operator]
                 return one, two
@@ -265,7 +270,7 @@ class AllowedMoves:
     # --- pairs in general -------------------------------------------------------------------------------------
 
     def allows(self, one: Input, two: Input) -> bool:
-        """Whether both inputs are allowed."""
+        """Return True if both inputs satisfy `requires`."""
         return self._allowed.allows(one) and self._allowed.allows(two)
 
 
@@ -274,6 +279,6 @@ def _renamed(item: Halfspace, first: int) -> Halfspace:
 
 
 def _at_sum(item: Halfspace, first: int, moved: int) -> Halfspace:
-    """The half-space at u + d, over the keys of u from `first` and of d from `moved` on."""
+    """Return the half-space at u + d, over the keys of u from `first` and of d from `moved` on."""
     terms = {first + place: c for place, c in item.coefficients} | {moved + place: c for place, c in item.coefficients}
     return Halfspace(sorted_terms(terms), item.constant, item.strict)
