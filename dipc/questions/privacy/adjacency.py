@@ -36,7 +36,7 @@ _NOTES = (
 
 
 class Distance(Enum):
-    """A distance of two inputs: the greatest move of a value, the sum of the moves, or the number of values that differ."""
+    """A distance of two inputs: the greatest move of a value, the sum of the moves, or how many values differ."""
 
     LINF = "linf"
     L1 = "l1"
@@ -220,7 +220,7 @@ class MultisetPairs(Pairs):
         return _pairs_counted(self.given.choices, self.adjacency)
 
     def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the values by name of the first input of `pair`, and of an adjacent arrangement of the second input."""
+        """Return the values by name of the first input of `pair`, and of an adjacent arrangement of the second."""
         assert self.groups is not None
         assert self.adjacency is not None
         one, two = self.inputs[pair[0]], self.inputs[pair[1]]

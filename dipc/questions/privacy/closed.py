@@ -68,7 +68,7 @@ else:
 
 
 def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
-    """The sets of places where the functions are positive at some eps of the intervals, the empty set left out.
+    """Return the sets of positions of functions that are positive at some eps of the intervals, without the empty set.
 
     Roots of the functions are not considered as eps. Raises LimitReached.
     """
@@ -103,9 +103,9 @@ _NONE = Excess(ExpPoly.ZERO, (0, 0), ())
 def pieces_of(
     greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits
 ) -> list[tuple[EndPoint, EndPoint, Excess]]:
-    """The parts of `interval`, each with the excess that is the least delta there.
+    """Divide `interval` into parts, each with its ends and the one of `greatest`, or 0, that is the least delta there.
 
-    Raises LimitReached where there are too many parts.
+    Raises LimitReached if there are too many parts.
     """
     every = [*greatest, _NONE]
     if len(every) > _MOST:
@@ -134,9 +134,10 @@ def pieces_of(
 def supremum_of(
     greatest: Sequence[Excess], intervals: Sequence[Interval], digits: int, limits: Limits
 ) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]:
-    """The supremum of the least delta: its enclosure, whether it is attained, the place, and the function (None for 0).
+    """Return the supremum of the least delta: an enclosure, whether delta attains it, the place, and the function there.
 
-    Raises LimitReached, and Undecided where a function is only a bound of a delta and has no supremum.
+    The function is None if the supremum is 0. Raises LimitReached, and Undecided if a function is only a bound of a
+    delta and has no supremum.
     """
     best: tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]
     best = (Fraction(0), Fraction(0)), True, "everywhere", None
@@ -160,7 +161,7 @@ def supremum_of(
 
 
 def _greatest_at(every: Sequence[Excess], sample: Fraction, limits: Limits) -> Excess:
-    """The greatest excess at `sample`, and the first of several that are equal there."""
+    """Return the greatest excess at the eps `sample`, the first of several that are equal there."""
     best, *others = every
     for each in others:
         numerator, _ = fraction_of(each.value - best.value)
@@ -181,12 +182,12 @@ def _dominates(one: Closed, two: Closed, intervals: Sequence[Interval], limits: 
 
 
 class ClosedLaws(TableLaws):
-    """The laws of a table all of whose probabilities have closed forms."""
+    """The laws of a table in which every probability has a closed form."""
 
     def decide(self, claim: PrivacyClaim) -> Answer:
         """Decide `claim`.
 
-        Where delta is 0, single answers suffice, and answers with the same two functions are one obligation.
+        If delta is 0, single answers suffice, and answers with the same two functions are one obligation.
         """
         asked: list[tuple[tuple[int, int], tuple[int, ...] | None]] = (
             [(couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs)]
@@ -206,9 +207,9 @@ class ClosedLaws(TableLaws):
     def _settle(
         self, pair: tuple[int, int], answers: tuple[int, ...] | None, claim: PrivacyClaim
     ) -> Generator[Obligation | Bound, Decision, PrivacyCounterexample | str | None]:
-        """A counterexample to `claim` at a pair, or the reason why nothing is known; None where the claim holds there.
+        """Return a counterexample to `claim` at a pair, the reason why none is known, or None if the claim holds there.
 
-        `answers` is the set of outputs; None for all sets.
+        `answers` is the set of outputs to consider; None for all sets.
         """
         reason = None
         try:
@@ -225,7 +226,7 @@ class ClosedLaws(TableLaws):
         return reason
 
     def _excesses(self, pair: tuple[int, int], claim: PrivacyClaim) -> list[Closed]:
-        """The function p - e^budget·p' of each answer. Raises Undecided where a probability is not known."""
+        """Return the function p - e^budget·p' of each answer. Raises Undecided if a probability is not known."""
         scale = claim.scale
         return [
             self.table.closed(first) - scale * self.table.closed(second) for first, second in self.table.at_pair(pair)
@@ -241,7 +242,7 @@ class ClosedLaws(TableLaws):
         return ClosedForm(ours), ClosedForm(theirs * claim.scale + claim.delta.value)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:
-        """The largest loss at `eps`, and the first output that has it."""
+        """Return the largest loss at `eps`, with the first output that has it."""
         best: tuple[Couple, Closed, Closed, Ends] | None = None
         for couple in couples(self.table, self.pairs):
             first, second = self.table.closed(couple.first), self.table.closed(couple.second)
@@ -272,9 +273,9 @@ class ClosedLaws(TableLaws):
         return self._largest_divergence(moments, self.pairs, order, eps, digits)
 
     def _moment(self, pair: tuple[int, int], order: int, eps: Fraction, digits: int) -> Moment | None:
-        """The sum Σ p^order / p'^(order-1) at a pair, as in `ratio_power`; None where it is infinite at `eps`.
+        """Return the sum Σ p^order / p'^(order-1) over the answers at a pair; None if it is infinite at `eps`.
 
-        Raises Undecided where a probability is not known.
+        Raises Undecided if a probability is not known.
         """
         summands = (
             None
@@ -312,7 +313,10 @@ class ClosedLaws(TableLaws):
         return LeastDelta(*self.subject.asked, *about, pieces, value, attained, place, outputs(excess), there)
 
     def _greatest(self, claim: PrivacyClaim) -> list[Excess]:
-        """Functions whose maximum, or 0, is the least delta on the intervals. Raises Undecided."""
+        """Return functions whose maximum, or 0 if greater, is the least delta on the claim's intervals.
+
+        Raises Undecided.
+        """
         by_value: dict[Closed, Excess] = {}
         for pair in different_pairs(self.table, self.pairs):
             excess_functions = self._excesses(pair, claim)
@@ -328,5 +332,5 @@ class ClosedLaws(TableLaws):
 
 
 def laws_of(subject: Subject, table: LawTable, pairs: Pairs) -> TableLaws:
-    """The laws of `table`, closed or enclosed as its probabilities are."""
+    """Return `table` as an object that answers questions: EnclosedLaws if some probabilities have no closed form."""
     return (enclosed.EnclosedLaws if table.is_enclosed else ClosedLaws)(subject, table, pairs)

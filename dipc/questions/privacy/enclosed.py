@@ -1,8 +1,9 @@
-"""Privacy where probabilities have no closed form, only enclosures: at one eps, and on intervals of eps.
+"""Privacy claims about probabilities that have no closed form, only enclosures: at one eps, and on intervals of eps.
 
-At a pair δ(eps) = Σ_o max(0, f_o) with f_o = p_o - e^{budget}·p'_o is the least delta. On a cell each f_o is a Taylor
-polynomial with a proved remainder; on a part of the cell f_o is seen to be positive, or negative, or counts with what
-it is at most. Next to 0 and for large eps f_o <= p_o - p'_o, which has short bounds.
+At a pair the least delta is δ(eps) = Σ_o max(0, f_o) with f_o = p_o - e^{budget}·p'_o, where p_o and p'_o are the
+probabilities of answer o. On a cell, an interval of eps, each f_o is a Taylor polynomial with a proved remainder. On
+part of a cell f_o is proved positive, or proved negative, or replaced by an upper bound. For eps next to 0 and for
+large eps, f_o <= p_o - p'_o is used, which has short bounds.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ _DIGITS = 20
 
 
 class EnclosedLaws(TableLaws):
-    """The laws of a table some of whose probabilities have enclosures alone."""
+    """The laws of a table in which some probabilities have no closed form, only enclosures."""
 
     def __init__(self, subject: Subject, table: LawTable, pairs: Pairs) -> None:
         super().__init__(subject, table, pairs)
@@ -130,7 +131,7 @@ class EnclosedLaws(TableLaws):
         """True if each probability is the same number for every eps.
 
         With the budget K·eps the least delta then never grows with eps, as p - e^{K·eps}·p' never does. If K or each p'
-        is 0 the least delta is the same for every eps.
+        is 0, the least delta is the same for every eps.
         """
         shares = [share for bound in self.table.bounds.values() for share in bound.shares]
         weights: list[Closed] = [share.weight for share in shares if share.weight is not None]
@@ -149,7 +150,10 @@ class EnclosedLaws(TableLaws):
         return self.of_set(ours), self.of_set(theirs, power(claim.budget), claim.delta.value)
 
     def _positive(self, number: int, eps: Fraction, digits: int) -> Ends:
-        """An enclosure of a probability to this many significant digits. Raises Undecided where it is too small."""
+        """Return an enclosure of the probability `number` to `digits` significant digits.
+
+        Raises Undecided if it is too small.
+        """
         bits = 4 * digits + 8
         while bits < _TINY:
             low, high = self.value(number, eps, bits)
@@ -159,7 +163,7 @@ class EnclosedLaws(TableLaws):
         raise OutsideFragment("a probability is too small to be enclosed")
 
     def of_set(self, numbers: Sequence[int], factor: ExpPoly | None = None, more: Closed | None = None) -> EnclosedForm:
-        """factor·Pr[one of these answers] + more, as a function of eps."""
+        """Return the function `factor`·Pr[one of the answers `numbers`] + `more` of eps."""
         shares = [share for number in numbers for share in self._shares(number, 1)]
         if factor is not None:
             shares = [Share(factor if each.weight is None else factor * each.weight, each.events) for each in shares]
@@ -212,7 +216,7 @@ class EnclosedLaws(TableLaws):
         return self.refuted(pair, needed.answers, claim, Counterexample(eps, allowed, probability))
 
     def _require_on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
-        """Raise NotTold where the claim is not seen to hold on the interval, and Undecided."""
+        """Raise SignNotFound unless the claim is proved at `pair` for all eps of `interval`. Also raises Undecided."""
         if interval.is_point:
             delta = claim.delta.enclosure(interval.lower, _DIGITS)[0]
             needed = (self.needed(pair, claim.budget, interval.lower, bits) for bits in (_FEW_BITS, 4 * _DIGITS))
@@ -259,7 +263,7 @@ class EnclosedLaws(TableLaws):
         return decision.verdict is Verdict.ACCURATE
 
     def _differences(self, pair: tuple[int, int]) -> list[SeriesDecision]:
-        """p'_o - p_o for each answer."""
+        """Return the difference p'_o - p_o of the probabilities of each answer o at both inputs of `pair`."""
         if pair not in self._searches:
             self._searches[pair] = [self._difference(ours, theirs) for ours, theirs in self.table.at_pair(pair)]
         return self._searches[pair]
@@ -286,7 +290,7 @@ class EnclosedLaws(TableLaws):
         return self._functions[number]
 
     def _series(self, number: int, center: Fraction) -> tuple[flint.arb_series, flint.arb]:
-        """The Taylor series of a probability, and at least its absolute value on the disk."""
+        """Return the Taylor series of the probability `number` at `center`, and a bound of it on the disk around `center`."""
         key = number, center
         if key not in self._expanded:
             function = self._function(number)
@@ -297,7 +301,10 @@ class EnclosedLaws(TableLaws):
         return self._expanded[key]
 
     def polynomials(self, pair: tuple[int, int], budget: Fraction, cell: Ends) -> list[Polynomial]:
-        """Each f_o on a cell, with a bound of what its polynomial leaves out. Raises Undecided."""
+        """Return a polynomial on a cell for each f_o = p_o - e^{budget}·p'_o, with a bound of its error.
+
+        Raises Undecided.
+        """
         center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
         scale = power(budget)
         functions = []
@@ -310,7 +317,7 @@ class EnclosedLaws(TableLaws):
         return functions
 
     def _cell(self, pair: tuple[int, int], claim: PrivacyClaim, cell: Ends, halvings: int) -> None:
-        """Raise NotTold where the claim is not seen to hold on the cell, and Undecided."""
+        """Raise SignNotFound unless the claim is proved at `pair` for all eps of the cell. Also raises Undecided."""
         center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
         if not isinstance(claim.delta.value, ExpPoly):
             raise OutsideFragment("delta has a denominator")
@@ -350,7 +357,7 @@ class LawsOnCell(EnclosedLaws):
         return _ZERO, max((self.most(pair, claim.budget, cell, ExpPoly.ZERO) for pair in pairs), default=_ZERO)
 
     def most(self, pair: tuple[int, int], budget: Fraction, cell: Ends, delta: Closed) -> Fraction:
-        """An upper bound of Σ max(0, p - e^{budget·eps}·p') - delta over all eps of the cell."""
+        """Return an upper bound of Σ max(0, p - e^{budget·eps}·p') - delta over all eps of the cell."""
         with precision(_BITS, 3):
             scale, radius = _expansions(power(budget), cell), flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
             certain, rest = [-each for each in _second_order(_expansions(delta, cell))], flint.arb(0)
@@ -375,13 +382,16 @@ def _second_order(expansions: Sequence[flint.arb_series]) -> _SecondOrder:
 
 
 def _expansions(value: Closed, cell: Ends) -> list[flint.arb_series]:
-    """The Taylor series of `value` at the center of the cell, and around every point of the cell."""
+    """Return the Taylor series of `value` at the center of the cell, and one that encloses those at all its points."""
     center, radius = (flint.arb(to_fmpq((cell[0] + sign * cell[1]) / 2)) for sign in (1, -1))
     return [_series_at(value, place) for place in (center, flint.arb(center, abs(radius)))]
 
 
 def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
-    """The Taylor series of `value` around every point of `place`, as long as FLINT is set to."""
+    """Return a series that encloses the Taylor series of `value` at every point of `place`.
+
+    FLINT's setting is its length.
+    """
     eps = flint.arb_series([place, 1])
     above, below = (
         sum((to_fmpq(c) * eps**k * (eps * to_fmpq(q)).exp() for k, q, c in part.terms()), flint.arb_series([0]))
@@ -391,14 +401,14 @@ def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
 
 
 def _quotient(above: flint.arb_series, below: flint.arb_series) -> flint.arb_series:
-    """Return above/below. Raises OutsideFragment where the enclosure of `below` contains 0."""
+    """Return the series `above`/`below`. Raises OutsideFragment if the enclosure of `below` contains 0."""
     if coefficients(below, 1)[0].contains(0):
         raise OutsideFragment("a divisor is not seen to be positive on an interval of eps")
     return above / below
 
 
 def _range_of(function: _SecondOrder, radius: flint.arb) -> tuple[flint.arb, flint.arb]:
-    """A lower and an upper bound of the function on the cell with this radius."""
+    """Return a lower and an upper bound of `function` on the cell with this `radius`."""
     value, slope, half = function
     spread = abs(slope) * radius
     low = value - spread + min(half.lower(), flint.arb(0)) * radius**2
@@ -407,9 +417,9 @@ def _range_of(function: _SecondOrder, radius: flint.arb) -> tuple[flint.arb, fli
 
 
 def exponents_on(one: Closed, other: Closed, cell: Ends) -> Ends:
-    """Return dyadic numbers that enclose log(one/other)/eps for every eps of the cell, whose ends are positive.
+    """Return dyadic numbers that enclose log(`one`/`other`)/eps for every eps of the cell, whose ends are positive.
 
-    Raises OutsideFragment where a function is not seen to be positive there.
+    Raises OutsideFragment if a function is not proved positive there.
     """
     radius = flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
     center = flint.arb(to_fmpq((cell[0] + cell[1]) / 2))
@@ -434,9 +444,9 @@ _FINEST = Fraction(1, 2**60)
 
 
 class LawsAtOneEps(EnclosedLaws):
-    """The laws of a table whose sets of outputs are the worst at one eps.
+    """The laws of a table whose answers are defined at one eps alone, as the worst sets of outputs there.
 
-    A counterexample gives the probabilities at this eps alone, without their functions of eps.
+    A counterexample gives probabilities at this eps, not as functions of eps.
     """
 
     def _sides(self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim) -> Sides:  # noqa: ARG002
@@ -467,7 +477,10 @@ def _starting_at(start: Fraction) -> Interval:
 
 
 def _cells(lower: Fraction, upper: Fraction) -> Iterator[Ends]:
-    """Cells that cover the range between: powers of one ratio, so that different pairs have the same cells."""
+    """Yield cells that cover the range from `lower` to `upper`, with powers of one ratio as ends.
+
+    All pairs have the same cells, so that series can be used again.
+    """
     left = _ONE
     while left > lower:
         left /= _RATIO
@@ -487,9 +500,9 @@ _TINY = 20_000
 
 
 def _first_open(delta: Polynomial, functions: Sequence[Polynomial], halvings: int) -> Fraction | None:
-    """Return a point of [-1, 1] at which delta is not seen to be at least the sum of the functions' positive parts.
+    """Return a point of [-1, 1] at which delta is not proved to be at least the sum of the functions' positive parts.
 
-    None where there is no such point.
+    The result is None if there is no such point.
     """
     total, slack = delta[0], -delta[1]
     for polynomial, error in functions:
@@ -519,7 +532,7 @@ def _half(function: Polynomial, side: int) -> Polynomial:
 
 
 def _at_most(functions: Sequence[Polynomial]) -> flint.arb:
-    """Return an upper bound of the sum of the positive parts on [-1, 1]."""
+    """Return an upper bound of the sum of the positive parts of `functions` on [-1, 1]."""
     total, rest = flint.arb_poly([0]), flint.arb(0)
     for polynomial, error in functions:
         low, high = _range(polynomial)
@@ -531,18 +544,17 @@ def _at_most(functions: Sequence[Polynomial]) -> flint.arb:
 
 
 def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
-    """The least and the greatest value on [-1, 1], enclosed outward."""
+    """Return a lower bound of the least and an upper bound of the greatest value of `polynomial` on [-1, 1]."""
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     spread = sum((abs(c) for c in others), flint.arb(0)).upper()
     return first.lower() - spread, first.upper() + spread
 
 
 def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Needed]:
-    """Return an enclosure of the least delta's supremum, an eps at which delta is at least its lower end, and the sets.
+    """Return an enclosure of the supremum of the least delta, an eps, and the outputs that need delta there.
 
-    Raises Undecided.
-
-    Of all pairs and cells that with the greatest bound is halved, until the bound is hardly more than what is needed.
+    At this eps, delta is at least the lower end. The pair and cell with the greatest bound is halved, until the bound
+    is little more than a delta found at some eps. Raises Undecided.
     """
     places = samples(claim.intervals)
     places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]

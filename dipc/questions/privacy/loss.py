@@ -1,9 +1,10 @@
-"""The privacy loss log(p/p') of outputs at pairs: the largest at an eps, whether it is at most a budget, divergences.
+"""The privacy loss log(p/p') of outputs at pairs: the largest loss at an eps, and Rényi divergences.
 
 A single output attains the greatest ratio, so sets of outputs need no consideration. Many pairs and outputs have the
-same two functions, which give one obligation. Rényi divergences of integer orders are e^((a-1)·D_a) = Σ p^a / p'^(a-1).
+same two functions p and p', which give one obligation. The Rényi divergence D_a of an integer order a is given by
+e^((a-1)·D_a) = Σ p^a / p'^(a-1).
 
-The output laws of all inputs are measured once each, in closed form. Equal functions have one number.
+The output laws of each input are measured once, in closed form. Equal functions have one number.
 
 **Int outputs.** The values of an int output far from its center are one answer. The conditions:
 
@@ -55,8 +56,8 @@ IMPOSSIBLE = 0
 class LawTable:
     """The output laws of a program at several inputs: one row for each input, one column for each answer.
 
-    The entry of a row is the number of a probability in `forms`: a function of eps, or a text that says why the
-    function is not known. Equal functions have one number. Each text has its own, as one reason may belong to different
+    An entry is the number of a probability in `forms`: a function of eps, or a text that says why the function is not
+    known. Equal functions have one number. Each text has its own number, as one reason may belong to different
     functions. The `answers` are all that occur at some input. `bounds` encloses the probabilities without a closed
     form, by number.
     """
@@ -73,31 +74,34 @@ class LawTable:
         return bool(self.bounds)
 
     def closed(self, number: int) -> Closed:
-        """The function with this number. Raises Undecided where it is not known."""
+        """Return the function with this `number`. Raises Undecided if the function is not known."""
         form = self.forms[number]
         if not isinstance(form, ClosedForm):
             raise Undecided(str(form))
         return form.value
 
     def at_pair(self, pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
-        """The numbers of the probabilities of each answer at both inputs of `pair`."""
+        """Return for each answer the numbers of its probabilities at both inputs of `pair`."""
         return zip(self.rows[pair[0]], self.rows[pair[1]], strict=True)
 
     def texts(self, answer: int) -> dict[str, str | None]:
-        """The output values of an answer by name; None for an output that was never assigned."""
+        """Return the output values of `answer` by name; None for an output that was never assigned."""
         values = zip(self.names, self.answers[answer], strict=True)
         return {name: None if value is None else show_value(value) for name, value in values}
 
 
 class Numbering:
-    """Numbers of functions in the order in which they come, one for equal functions; the zero function is the first."""
+    """Numbers for functions in the order in which they are added.
+
+    Equal functions have one, and the zero function has 0.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[ClosedForm | EnclosedForm, int] = {ClosedForm(ExpPoly.ZERO): IMPOSSIBLE}
         self.forms: list[ClosedForm | EnclosedForm | str] = [*self._numbers]
 
     def number(self, form: ClosedForm | EnclosedForm | str) -> int:
-        """The number of `form`; each text, which says why a function is not known, gets a new one."""
+        """Return the number of `form`; a text, which says why a function is not known, gets a new number."""
         known = None if isinstance(form, str) else self._numbers.get(form)
         if known is not None:
             return known
@@ -111,9 +115,9 @@ class Numbering:
 
 
 def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progress: Progress | None = None) -> LawTable:
-    """The laws of `program` at `inputs`; `progress` is called as they are found.
+    """Return the laws of `program` at `inputs`; `progress` is called with the number of inputs that are done.
 
-    Raises Undecided where the program is too large to be executed, DiagnosticError where it fails.
+    Raises Undecided if the program is too large to be executed, DiagnosticError if a run fails.
     """
     laws = program.laws()
     at_inputs = []
@@ -165,16 +169,16 @@ _Answered = tuple[Value, Value, Closed]
 
 @frozen
 class _Tails:
-    """An int output whose values beyond `bound` have geometric probabilities with this rate.
+    """An int output whose values beyond ±`bound` have geometric probabilities with this `rate`.
 
-    The rate is None where the output is always within the bound.
+    The rate is None if the output is never beyond the bound.
     """
 
     bound: int
     rate: Fraction | None
 
     def values(self) -> list[_Answered]:
-        """All single values, then the tails."""
+        """Return all single values, then both tails: each with the answer's value and the factor of its probability."""
         every: list[_Answered] = [(Fraction(o), Fraction(o), ExpPoly.ONE) for o in range(-self.bound, self.bound + 1)]
         if self.rate is None:
             return every
@@ -184,7 +188,7 @@ class _Tails:
 
 
 def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
-    """The laws of a program with int outputs at `inputs`.
+    """Return the laws of a program with int outputs at `inputs`.
 
     Raises Undecided for real outputs, and for int outputs whose tails are not geometric.
     """
@@ -220,14 +224,14 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
 
 @frozen
 class _Here:
-    """An exit that is reached at an input; `values` has the values of its real and int inputs."""
+    """An exit that is reached at an input; `values` has the values of the real and int inputs."""
 
     state: ExitState
     values: Mapping[int, Fraction]
 
 
 def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
-    """All exits that the guards allow at each of the `inputs`."""
+    """Yield, for each of the `inputs`, all exits whose guards hold there."""
     core = program.core
     for point in inputs:
         values = dict(zip(core.inputs, point, strict=True))
@@ -239,7 +243,7 @@ def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
 
 
 def _value(state: ExitState, slot: Slot) -> Value:
-    """The value of a finite output. Raises Undecided for an output that was never assigned."""
+    """Return the value of the finite output `slot`. Raises Undecided for an output that was never assigned."""
     value = state.outputs[slot.index]
     if value is None:
         raise OutsideFragment(f"`{slot.name}` is not assigned on every path")
@@ -248,10 +252,9 @@ def _value(state: ExitState, slot: Slot) -> Value:
 
 
 def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) -> _Tails:
-    """The range beyond which the probabilities of an int output are geometric.
+    """Return the range beyond which the probabilities of the int output `slot` are geometric.
 
-    `taken` collects the exits with the noises that outputs consist of. Raises Undecided where the tails are not
-    geometric.
+    `taken` collects the exits with the noises that outputs consist of. Raises Undecided if the tails are not geometric.
     """
     rates: set[Fraction] = set()
     far = Fraction(0)
@@ -292,7 +295,7 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
 
 
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
-    """The first of all pairs with the same couples of probabilities, whichever answers have them."""
+    """Return the pairs, but only the first of those with the same couples of probabilities in any order of answers."""
     known: set[tuple[tuple[int, int], ...]] = set()
     result: list[tuple[int, int]] = []
     for i, j in pairs.ordered:
@@ -309,7 +312,7 @@ DIGITS = 20
 
 @frozen
 class Loss(PrivacyAnswer):
-    """The largest loss log(p/p') at `eps` over all pairs and outputs, and where it occurs.
+    """The largest loss log(p/p') at `eps` over all pairs and outputs, and the pair and output where it occurs.
 
     `value` encloses the loss; None is infinity. `text` is the loss as the logarithm of a closed form in eps.
     """
@@ -325,7 +328,7 @@ class Loss(PrivacyAnswer):
 
 
 def loss_text(first: Closed, second: Closed) -> str:
-    """The loss as the logarithm of a closed form in eps, for example `log(exp(eps))`."""
+    """Return log(`first`/`second`) as text, for example `log(exp(eps))`."""
     above, below = fraction_of(first)
     over, under = fraction_of(second)
     quotient = proved_quotient(above * under, below * over)
@@ -334,9 +337,9 @@ def loss_text(first: Closed, second: Closed) -> str:
 
 
 def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -> Ends:
-    """An enclosure of log(`first`/`second`) at `eps`, where both are positive, to `digits` significant digits.
+    """Return an enclosure of log(`first`/`second`) at `eps` to `digits` significant digits; both are positive there.
 
-    It is exact where the logarithm is a multiple of eps.
+    The ends are equal if the logarithm is a multiple of eps.
     """
     multiple = log_multiple(first, second)
     if multiple is not None:
@@ -345,7 +348,7 @@ def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) ->
 
 
 def log_multiple(first: Closed, second: Closed) -> Fraction | None:
-    """The q with `first` = `second`·e^(q·eps); None if none exists."""
+    """Return the q with `first` = `second`·e^(q·eps); None if none exists."""
     (above, below), (over, under) = fraction_of(first), fraction_of(second)
     ratio = ReducedQuotient.from_fraction(above * under, below * over)
     if not (ratio.numerator.is_unit() and ratio.denominator.is_unit()):
@@ -355,19 +358,19 @@ def log_multiple(first: Closed, second: Closed) -> Fraction | None:
 
 
 def vanishes(value: Closed, eps: Fraction) -> bool:
-    """True if `value` is exactly 0 at `eps`."""
+    """Return True if `value` is exactly 0 at `eps`."""
     return fraction_of(value)[0].value_is_zero(eps)
 
 
 def ratio_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -> Ends:
-    """An enclosure of `first`/`second` at `eps`, where both are positive, to some more than `digits` digits."""
+    """Return an enclosure of `first`/`second` at `eps` to more than `digits` digits; both are positive there."""
     low, high = first.enclosure(eps, digits + 10)
     under, over = second.enclosure(eps, digits + 10)
     return low / over, high / under
 
 
 def sign_of(value: Closed, eps: Fraction, limits: Limits) -> int:
-    """The exact sign of `value` at `eps`."""
+    """Return the exact sign of `value` at `eps`."""
     numerator, _ = fraction_of(value)
     return 0 if numerator.is_zero() else sign_at(numerator, eps, limits)
 
@@ -396,9 +399,9 @@ class Couple:
 
 
 def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
-    """The couples of probabilities that can violate a claim, in the order of the pairs.
+    """Yield the couples of probabilities that can violate a claim, in the order of the pairs.
 
-    A probability of 0, and one that is equal at both inputs, never exceeds what is allowed.
+    A probability of 0, and one that is equal at both inputs, never exceeds what a claim allows.
     """
     known: set[tuple[int, int]] = set()
     for i, j in pairs.ordered:
@@ -415,15 +418,15 @@ def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
 
 
 def at_most(probability: Closed, allowed: Closed, intervals: tuple[Interval, ...]) -> Obligation:
-    """The obligation that `probability` is at most `allowed` for all eps of the intervals."""
+    """Return the obligation that `probability` is at most `allowed` for all eps of the intervals."""
     return Obligation(Bound((Share(allowed, ()),)), PiecewiseForm(1 - probability), intervals)
 
 
 @frozen
 class Renyi(PrivacyAnswer):
-    """The largest Rényi divergence of an order at `eps` over all pairs, and the pair where it occurs.
+    """The largest Rényi divergence of an `order` at `eps` over all pairs, and the pair where it occurs.
 
-    `value` encloses the divergence D; None is infinity. `moment` is e^((order-1)·D) of that pair, as a function of eps
+    `value` encloses the divergence D; None is infinity. `moment` is e^((order-1)·D) of this pair, as a function of eps
     or for one eps only.
     """
 
@@ -448,7 +451,7 @@ class Divergences(PrivacyAnswer):
 
     @property
     def eps(self) -> Fraction:
-        """The eps of all orders."""
+        """The eps of all divergences."""
         return self.orders[0].eps
 
 
@@ -456,7 +459,8 @@ class Divergences(PrivacyAnswer):
 class Rho(PrivacyAnswer):
     """The least ρ such that the program is ρ-zCDP for every eps of the intervals.
 
-    This means D_a <= ρ·a for all orders a > 1. `value` encloses ρ, exactly where both ends are equal; None is infinity.
+    A program is ρ-zCDP if its Rényi divergences satisfy D_a <= ρ·a for all orders a > 1. `value` encloses ρ, exactly if
+    both ends are equal; None is infinity.
     """
 
     FIELDS = f"{PrivacyAnswer.HEAD} eps pairs rho(proved:ends exact input adjacent)"
@@ -468,24 +472,25 @@ class Rho(PrivacyAnswer):
 
     @property
     def proved(self) -> Ends | None:
-        """The value with at most 30 digits."""
+        """The ends of ρ as decimals of at most 30 digits, rounded outward; exact ends are not changed."""
         return None if self.value is None else outward_ends(self.value)
 
     @property
     def exact(self) -> bool:
-        """Whether both ends are equal."""
+        """True if both ends are equal."""
         return self.value is None or self.value[0] == self.value[1]
 
 
 def outward_ends(value: Ends) -> Ends:
-    """The ends themselves where they are equal, else decimal numbers outside of them."""
+    """Return the ends themselves if they are equal, else decimal numbers outside of them."""
     return value if value[0] == value[1] else outward(*value, 30)
 
 
 def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> ClosedForm | None:
-    """The function first^order / second^(order-1), for functions that are nowhere negative; None where it is infinite.
+    """Return the function first^order / second^(order-1) of eps for nonnegative functions.
 
-    It holds for `eps` alone where `second` is not known to be positive for every eps. Raises OutsideFragment.
+    The result is None if it is infinite at `eps`. The function is valid for `eps` alone if `second` is not known to be
+    positive for every eps. Raises OutsideFragment.
     """
     above, below = fraction_of(second)
     inverse, only_at = proved_quotient(below, above), None
@@ -503,9 +508,9 @@ Moment = tuple[ClosedForm | None, Ends]
 
 
 def moment_of(summands: Iterable[ClosedForm | None], eps: Fraction, digits: int) -> Moment | None:
-    """The sum of `summands`, enclosed at `eps`; None where a summand is infinite.
+    """Return the sum of `summands` with an enclosure at `eps`; None if a summand is infinite.
 
-    The closed form holds for one eps alone where a summand does.
+    The closed form is valid for one eps alone if that of a summand is.
     """
     known: list[ClosedForm] = []
     for summand in summands:
@@ -531,9 +536,9 @@ def moment_of(summands: Iterable[ClosedForm | None], eps: Fraction, digits: int)
 
 
 def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
-    """The laws of all outputs of `runs` independent runs.
+    """Return the laws of all outputs of `runs` independent runs of the program of `table`.
 
-    Raises Undecided where a probability has no closed form, and past the limit of answers.
+    Raises Undecided if a probability has no closed form, and past the limit of answers.
     """
     if runs == 1:
         return table
@@ -559,7 +564,10 @@ def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
 
 
 def together(tables: Sequence[LawTable], limits: Limits) -> LawTable:
-    """The laws of all outputs of independent runs of several programs at the same inputs. Raises as `composed` does."""
+    """Return the laws of all outputs of one run of each of several programs at the same inputs.
+
+    Raises as `composed` does.
+    """
     result, *others = tables
     for other in others:
         if result.is_enclosed or other.is_enclosed:
@@ -592,14 +600,14 @@ def _kinds(table: LawTable) -> list[_Kind]:
 
 
 def _table(name: str, said: Sequence[str], rows: Sequence[Sequence[Closed]]) -> LawTable:
-    """The table of these probabilities, equal ones under one number."""
+    """Return the table with the probabilities `rows` of answers named `said`; equal probabilities get one number."""
     numbering = Numbering()
     numbered = [tuple([numbering.closed_number(value) for value in row]) for row in rows]
     return LawTable((name,), tuple([(each,) for each in said]), tuple(numbering.forms), tuple(numbered))
 
 
 def _counts(runs: int, kinds: int) -> Iterator[tuple[int, ...]]:
-    """All tuples of `kinds` numbers of occurrences that add up to `runs`."""
+    """Yield all tuples of `kinds` numbers >= 0 that add up to `runs`."""
     if kinds == 1:
         yield (runs,)
         return

@@ -44,12 +44,12 @@ _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 
 @frozen
 class PrivacyClaim:
-    """The claim of (budget·eps, delta)-privacy for every eps of the intervals; the budget is at least 0.
+    """The claim that a program is (budget·eps, delta)-private for every eps of the intervals; the budget is at least 0.
 
-    Where delta contains transcendental numbers, `delta` is a lower bound of it. `transcendental` is then its text with
-    an upper bound.
+    If delta contains transcendental numbers, `delta` is a lower bound of it. `transcendental` is then its text with an
+    upper bound.
 
-    Where delta contains min, max or abs, `piecewise` is the whole function and `pieces` are claims with one closed form
+    If delta contains min, max or abs, `piecewise` is the whole function and `pieces` are claims with one closed form
     each. Their intervals cover those of the claim, and may overlap where two forms meet. The claim holds if all pieces
     hold. `delta` is then the delta of the first piece.
     """
@@ -65,7 +65,7 @@ class PrivacyClaim:
 
     @property
     def scale(self) -> ExpPoly:
-        """The function e^budget of eps."""
+        """The function of eps by which the claim multiplies the second probability: e to the power of the budget."""
         return power(self.budget) * self.ratio
 
     @property
@@ -75,9 +75,9 @@ class PrivacyClaim:
 
     @property
     def is_vacuous(self) -> bool:
-        """True if delta is at least 1 for every eps of the intervals, so that every program meets the claim.
+        """True if delta is at least 1 for every eps of the intervals, so that every program satisfies the claim.
 
-        False where deciding this reaches a limit.
+        False if a limit is reached before this is decided.
         """
         with suppress(LimitReached):
             return all(
@@ -108,9 +108,9 @@ class PrivacyClaim:
 
     @property
     def with_more(self) -> PrivacyClaim | None:
-        """The claim with the upper bound of a transcendental delta; None where there is only one delta.
+        """The claim with the upper bound of a transcendental delta; None if delta is known exactly.
 
-        A counterexample to it refutes this claim as well.
+        A counterexample to that claim refutes this claim as well.
         """
         if self.transcendental is None or self.transcendental[1] == self.delta:
             return None
@@ -123,12 +123,12 @@ class PrivacyClaim:
 
 
 def multiple_of_eps(factor: Fraction) -> ExpPoly:
-    """The function `factor`·eps."""
+    """Return the function `factor`·eps."""
     return ExpPoly.term(factor, 1) if factor else ExpPoly.ZERO
 
 
 def power(factor: Fraction) -> ExpPoly:
-    """The function e^(`factor`·eps)."""
+    """Return the function e^(`factor`·eps)."""
     return ExpPoly.term(1, 0, factor)
 
 
@@ -141,7 +141,7 @@ def read_claim(
     eps > 0. `option` is the name of the option that gave the budget.
 
     Raises DiagnosticError for a budget that is not a multiple of eps, and for a delta that is negative or has no exact
-    meaning; TypeError for inexact numbers.
+    value; TypeError for inexact numbers.
     """
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
     intervals = claimed_intervals(program.core, eps, constants)
@@ -158,8 +158,8 @@ def read_claim(
 def _factor_and_ratio(program: Program, text: str, what: str, eps: Fraction | None) -> tuple[Fraction, Fraction]:
     """Parse a budget K·eps + log(r), with a rational r >= 1, and return (K, r).
 
-    At the single `eps` a rational budget is a multiple of eps as well. Only budgets that are decided have a logarithm.
-    Raises DiagnosticError.
+    At the single `eps` a rational budget is a multiple of eps as well. A logarithm is allowed only if the option `what`
+    is the budget of a claim. Raises DiagnosticError.
     """
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
     expression = ClaimExpression.parse(what, text, f"<--{what}>")
@@ -192,7 +192,7 @@ def _read_delta(
     intervals: tuple[Interval, ...],
     constants: Mapping[str, Parametric],
 ) -> PrivacyClaim:
-    """Return the claim with this delta, and the budget factor·eps."""
+    """Return the claim with this `delta`, and the budget `factor`·eps."""
     text = "0" if delta is None else expression_text(delta, "delta")
     expression = ClaimExpression.parse("delta", text, "<--delta>")
     one_eps = the_one_eps(intervals)
@@ -217,9 +217,10 @@ def _read_delta(
 def _with_powers_of_eps(
     expression: ClaimExpression, constants: Mapping[str, Parametric], eps: Fraction
 ) -> ClaimExpression:
-    """Replace each `exp` of a rational number at the single `eps` by an equal `exp(q*eps)`, q rational.
+    """Replace each `exp` of a rational number at the single `eps` by an equal exp(q*eps) with a rational q.
 
-    Arguments that are multiples of eps already stay. At eps = 1/2, `exp(-4)` becomes `exp(-8*eps)`, which is exact.
+    Arguments that are multiples of eps already are not changed. At eps = 1/2, exp(-4) becomes exp(-8*eps), which is
+    exact.
     """
 
     def power_of_eps(node: ast.Expr) -> ast.Expr | None:
@@ -297,7 +298,7 @@ Texts = Mapping[str, str | None]
 
 
 class PrivacyVerdict(StrEnum):
-    """One of `private` with a proof, `not private` with a counterexample, `undecided` with a reason."""
+    """The verdict on a privacy claim: private (proved), not private (refuted by a counterexample), or undecided."""
 
     PRIVATE = "private"
     NOT_PRIVATE = "not private"
@@ -306,7 +307,7 @@ class PrivacyVerdict(StrEnum):
 
 @frozen
 class OutputsAtPair(Record):
-    """A set of outputs at a pair of adjacent inputs."""
+    """A set of outputs at a pair of adjacent inputs, all with values by name."""
 
     FIELDS = "input adjacent outputs"
 
@@ -319,8 +320,8 @@ class OutputsAtPair(Record):
 class Sides(OutputsAtPair):
     """The two sides of the privacy inequality for a set of outputs, as functions of eps.
 
-    `probability` is Pr[P(input) in outputs]; `allowed` is e^budget·Pr[P(adjacent) in outputs] + delta. Both are None
-    where the set of outputs depends on eps.
+    `probability` is Pr[P(input) in outputs]; `allowed` is e^budget·Pr[P(adjacent) in outputs] + delta. Both are None if
+    the set of outputs depends on eps.
     """
 
     probability: Probability | None
@@ -361,12 +362,12 @@ class PrivacyCounterexample(Record):
 
     @property
     def several(self) -> tuple[Texts, ...] | None:
-        """The outputs, None for a pure claim."""
+        """The outputs, or None for a claim with delta 0."""
         return None if self.pure else self.outputs
 
     @property
     def single(self) -> Texts | None:
-        """The output that refutes a pure claim."""
+        """The output that refutes a claim with delta 0, else None."""
         return self.outputs[0] if self.pure else None
 
 
@@ -376,7 +377,7 @@ def counterexample_of(
     claim: PrivacyClaim,
     balls: Mapping[str, Ends] | None = None,
 ) -> PrivacyCounterexample:
-    """The counterexample to `claim` that a failed obligation gives.
+    """Return the counterexample to `claim` that a failed obligation gives, with its `sides`.
 
     The obligation bounds the allowed value from below by the probability: its required value is the probability, and
     the probability that it measured is the allowed value.
@@ -386,14 +387,14 @@ def counterexample_of(
 
 @frozen
 class Proved:
-    """The answer that a claim holds. `by` names the proof for all real inputs; None for pairs that are listed."""
+    """The answer that a claim holds. `by` names the proof for all real inputs; None if pairs are listed."""
 
     by: str | None
 
 
 @frozen
 class UnprovedLoss:
-    """The answer that a claim is neither refuted nor wholly proved, with the reason."""
+    """The answer that a claim is neither proved nor refuted, with the reason."""
 
     reason: str
 
@@ -406,10 +407,9 @@ Answer = Proved | PrivacyCounterexample | UnprovedLoss
 class Numbers(Record):
     """The values of a program's constant `parameter`, from `least` on, that an answer covers.
 
-    A refuted claim fails `at` one value; with `onwards`, also at all greater ones. `each` is a constant of privacy for
-    each value, written as a function of the value where it varies. With `exact`, no smaller constant suffices.
-    Otherwise that is known for values up to `attained`, and from `at` on no constant smaller than the function `below`
-    suffices.
+    A refuted claim fails `at` one value; with `onwards`, also at all greater values. `each` is a K of K·eps-privacy for
+    each value, written as a function of the value if it varies. With `exact`, no smaller K suffices. Otherwise this is
+    known for values up to `attained`; from `at` on, no K smaller than the function `below` suffices.
     """
 
     FIELDS = "parameter least ?(at onwards) ?(constant=each exact) refuted_below=below?"
@@ -426,7 +426,7 @@ class Numbers(Record):
 
 @frozen
 class PrivacyAnswer(Record):
-    """The common head of all privacy answers: the program, and the adjacent inputs that the answer covers.
+    """The first fields of all privacy answers: the program, and the adjacent inputs that the answer covers.
 
     `pairs` counts the ordered pairs; None for all adjacent real inputs. `about` says in words which inputs are covered,
     `adjacency` which of them are adjacent.
@@ -449,7 +449,7 @@ class PrivacyReport(PrivacyAnswer):
     `obligations` counts the different inequalities that were decided. `proof` names the proof for all real inputs.
     `numbers` are the values of a constant that the report covers.
 
-    A report is neither true nor false in a condition: `require` fails unless it is private.
+    A report has no truth value: `require` raises AssertionError unless the verdict is private.
     """
 
     FIELDS = (

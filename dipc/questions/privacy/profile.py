@@ -5,9 +5,9 @@ delta > 0, the claim Σ_S p - e^b·Σ_S p' <= delta about all sets S says that b
 least budget is the greatest of these numbers. It is attained by a set of the outputs with the greatest p/p'. The code
 guesses this set from enclosures. Any set gives a lower bound; an upper bound is checked by computing its delta.
 
-Two theorems bound k runs with loss at most e each (Dwork and Roth, The Algorithmic Foundations of Differential Privacy,
-section 3.5). Basic composition gives the budget k·e with delta 0. For every d > 0, advanced composition (Theorem 3.20)
-gives the budget e·sqrt(2k·log(1/d)) + k·e·(e^e - 1) with delta d.
+Two theorems bound k runs with loss at most c each (Dwork and Roth, The Algorithmic Foundations of Differential Privacy,
+section 3.5). Basic composition gives the budget k·c with delta 0. For every d > 0, advanced composition (Theorem 3.20)
+gives the budget c·sqrt(2k·log(1/d)) + k·c·(e^c - 1) with delta d.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ _MOST_VALUES, _FINEST = 20_000, Fraction(1, 10_000)
 
 @frozen
 class BudgetAt(PrivacyAnswer):
-    """The least budget b such that the program is (b, delta)-private at `eps`, over all pairs.
+    """The least number b such that the program is (b, delta)-private at `eps`, over all pairs.
 
-    `value` encloses b, which is a number and not a multiple of eps; None is infinity. Where b is infinite, `limit`
-    encloses the limit of the least delta as the budget grows.
+    `value` encloses b, which is not a multiple of eps; None is infinity. If b is infinite, `limit` encloses the limit
+    of the least delta as the budget grows.
     """
 
     FIELDS = f"{PrivacyAnswer.HEAD} pairs eps least_budget(delta value:ends delta_at_least=limit? *theorem_budgets)"
@@ -77,7 +77,7 @@ class BudgetAt(PrivacyAnswer):
 
 @frozen
 class ProfilePoint(Record):
-    """An enclosure of the least `delta` for the number `budget`."""
+    """An enclosure of the least `delta` for a `budget`, which is a number."""
 
     FIELDS = "budget delta float=delta_float"
 
@@ -95,7 +95,7 @@ class Atom(Record):
     """The outputs with one privacy loss log(p/p') at a pair, and their probability.
 
     `loss` encloses the loss; None is infinity. `probability` encloses the probability p of these outputs at the first
-    input of the pair, at one eps. `form` is p for every eps; None where it has no closed form.
+    input of the pair, at one eps. `form` is p for every eps; None if it has no closed form.
     """
 
     FIELDS = "loss:ends probability:ends closed_form=form outputs"
@@ -120,10 +120,10 @@ class LossDistribution(Record):
     atoms: tuple[Atom, ...]
 
     def rounded(self, step: Fraction) -> tuple[dict[int, float], float]:
-        """The probabilities of the losses in multiples of `step`, and the probability of an infinite loss.
+        """Return the probabilities of the losses in multiples of `step`, and the probability of an infinite loss.
 
         Losses are rounded up, and probabilities up to the next float. Each delta computed from them is at least the
-        exact one, up to rounding errors of that computation.
+        exact delta, up to rounding errors of that computation.
         """
         masses: dict[int, Fraction] = {}
         infinite = _ZERO
@@ -166,9 +166,9 @@ class LossDistribution(Record):
 
 @frozen
 class Profile(PrivacyAnswer):
-    """The least deltas at `eps` of budgets from 0 to the greatest loss.
+    """The least deltas at `eps` for budgets from 0 to the greatest loss.
 
-    `distributions` are the distributions of the privacy loss, one for all pairs with the same; or `reason` says why
+    `distributions` are the distributions of the privacy loss, each for all pairs that have it; or `reason` says why
     there are none.
     """
 
@@ -182,32 +182,32 @@ class Profile(PrivacyAnswer):
 
 @frozen
 class Theorems:
-    """The composition theorems for this many `runs`, each with a loss of at most `loss`."""
+    """The composition theorems for this number of `runs`, each with a loss of at most `loss`."""
 
     runs: int
     loss: Fraction
 
     @property
     def basic(self) -> Fraction:
-        """A budget that suffices with delta 0."""
+        """A budget for which the runs together are private with delta 0."""
         return self.runs * self.loss
 
     def advanced(self, delta: Fraction) -> float:
-        """A budget that suffices with `delta` > 0, as a float for display."""
+        """Return a budget for which the runs together are private with `delta` > 0, as a float for display."""
         each = float(self.loss)
         return each * math.sqrt(2 * self.runs * math.log(1 / delta)) + self.runs * each * math.expm1(each)
 
     def advanced_delta(self, budget: Fraction) -> float:
-        """A delta that suffices with `budget`, as a float for display."""
+        """Return a delta for which the runs together are private with `budget`, as a float for display."""
         each = float(self.loss)
         rest = float(budget) - self.runs * each * math.expm1(each)
         return math.exp(-(rest**2) / (2 * self.runs * each**2)) if rest > 0 and each else float(rest <= 0)
 
 
 def theorems_of(question: PrivacyQuestion, eps: Fraction) -> Theorems | None:
-    """The composition theorems for several runs of one program.
+    """Return the composition theorems for several runs of one program.
 
-    None for a single run, and where the loss is infinite or not known.
+    The result is None for a single run, and if the loss is infinite or not known.
     """
     if question.runs == 1 or len(question.parts) > 1:
         return None
@@ -219,7 +219,7 @@ def theorems_of(question: PrivacyQuestion, eps: Fraction) -> Theorems | None:
 
 
 def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits: int = DIGITS) -> BudgetAt:
-    """The least budget for `delta` at `eps`.
+    """Return the least budget for `delta` at `eps`.
 
     Raises DiagnosticError for real inputs that are not enumerated, Undecided past a limit and for budgets beyond the
     greatest that is tried, ValueError for a negative delta.
@@ -235,7 +235,7 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
 
 
 def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digits: int = DIGITS) -> Profile:
-    """The least deltas at `eps` of `points` budgets at equal distances. Raises as `budget_at` does."""
+    """Return the least deltas at `eps` of `points` budgets at equal distances. Raises as `budget_at` does."""
     greatest = question.largest_loss(eps).value
     end = budget_at(question, _LEAST_DELTA, eps, 6).value if greatest is None else greatest
     # Where some outputs are possible at one input only, delta does not tend to 0. Other outputs have a greatest loss.
@@ -252,9 +252,9 @@ def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digi
 
 
 def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = DIGITS) -> tuple[LossDistribution, ...]:
-    """The distributions of the privacy loss at all pairs, equal ones once, for finite or int outputs.
+    """Return the distributions of the privacy loss at all pairs, equal ones once, for finite or int outputs.
 
-    Raises Undecided for other outputs, and past a limit; DiagnosticError for an eps at which a program has no meaning.
+    Raises Undecided for other outputs, and past a limit; DiagnosticError for an eps at which a program is not defined.
     """
     question.require_meaning(eps)
     laws = question.laws().listed()
@@ -294,14 +294,17 @@ def _atom(laws: TableLaws, couple: tuple[int, int], answers: Sequence[int], eps:
 
 
 def _float_up(value: Fraction) -> float:
-    """The least float that is at least `value`."""
+    """Return the least float that is at least `value`."""
     near = float(value)
     return near if Fraction(near) >= value else math.nextafter(near, math.inf)
 
 
 @frozen
 class Composition:
-    """Independent runs of programs at the same pairs of adjacent inputs: each method is about all outputs together."""
+    """Independent runs of programs at the same pairs of adjacent inputs.
+
+    Each method is about all their outputs together.
+    """
 
     question: PrivacyQuestion
 
@@ -310,31 +313,31 @@ class Composition:
         return self.question.decide(read_claim(self.question.program, budget, delta, eps))
 
     def loss(self, at: Fraction | int | str) -> Loss:
-        """The largest privacy loss at the eps `at`."""
+        """Return the largest privacy loss at the eps `at`."""
         return self.question.largest_loss(exact_eps(at))
 
     def delta(self, budget: str, at: Fraction | int | str) -> Ends:
-        """An enclosure of the least delta for `budget`, a multiple of eps, at the eps `at`."""
+        """Return an enclosure of the least delta for `budget`, a multiple of eps, at the eps `at`."""
         factor = read_budget(self.question.program, budget, "budget")
         return self.question.delta_at(factor, exact_eps(at))
 
     def budget(self, delta: Fraction | int | str, at: Fraction | int | str) -> BudgetAt:
-        """The least budget for `delta` at the eps `at`."""
+        """Return the least budget for `delta` at the eps `at`."""
         return budget_at(self.question, exact_rational(delta, "delta"), exact_eps(at))
 
     def renyi(self, order: int, at: Fraction | int | str) -> Renyi:
-        """The largest Rényi divergence of `order` at the eps `at`."""
+        """Return the largest Rényi divergence of `order` at the eps `at`."""
         return self.question.divergence(order, exact_eps(at))
 
     def profile(self, at: Fraction | int | str, points: int = POINTS) -> Profile:
-        """The least deltas of `points` budgets at the eps `at`, with the loss distributions."""
+        """Return the least deltas of `points` budgets at the eps `at`, with the loss distributions."""
         return profile(self.question, exact_eps(at), points)
 
 
 def compose(
     *programs: ProgramGiven, adjacent: str, inputs: InputSpec | None = None, runs: Sequence[int] | int = 1
 ) -> Composition:
-    """The joint privacy of independent runs of one or several programs with the same inputs.
+    """Return the joint privacy of independent runs of one or several programs with the same inputs.
 
     `runs` is the number of runs, of all programs or of each. `adjacent` and `inputs` are as for `dipc.check_privacy`.
     Runs whose questions depend on earlier outputs are not independent: write one program that contains them.
