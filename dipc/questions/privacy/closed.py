@@ -134,7 +134,7 @@ def pieces_of(
 def supremum_of(
     greatest: Sequence[Excess], intervals: Sequence[Interval], digits: int, limits: Limits
 ) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]:
-    """Return the supremum of the least delta: an enclosure, whether delta attains it, the place, and the function there.
+    """Return the supremum of the least delta: an enclosure, whether it is attained, the place, and the function there.
 
     The function is None if the supremum is 0. Raises LimitReached, and Undecided if a function is only a bound of a
     delta and has no supremum.

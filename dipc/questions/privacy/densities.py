@@ -1,4 +1,4 @@
-"""Real outputs at pairs of inputs: their densities, and the losses, divergences and deltas that follow from them.
+"""The densities of real outputs at pairs of inputs, and the losses, divergences and deltas that follow from them.
 
 **Programs covered.** Wherever the program ends, every real output is a number (an atom), or k·N + c for a noise N of
 its own. The density of N is made of pieces, an exponential on each. N may be compared with numbers only. A *cell* is a
@@ -31,8 +31,8 @@ which tests may toss a coin. Then a pair that moves every c_i as far as any pair
    fall as |v| grows, so a greater move is the better experiment.
 3. This remains so next to independent other experiments (Blackwell). So all divergences grow with each |v_i|.
 
-For L1, several c_i may move a little each. Let all N_i have one law, but for their scales where these may be any
-numbers. Let each input be part of one c_i alone. Let w_i be |v_i| by the scale of N_i, and w their sum. Then a pair in
+For L1, several c_i may move a little each. Let all N_i have one law, but for their scales if these may be any numbers.
+Let each input be part of one c_i alone. Let w_i be |v_i| divided by the scale of N_i, and w their sum. Then a pair in
 which one input moves alone, the one with the greatest w, is the worst. It suffices that telling N from N + w, for one
 noise of the law, is the better experiment than telling all N_i from all N_i + w_i:
 
@@ -41,8 +41,8 @@ noise of the law, is the better experiment than telling all N_i from all N_i + w
    whatever else is observed.
 3. For a single noise that is its power for w_1 + w_2, as the best tests of all shifts are the same thresholds.
 
-Where outputs depend on the inputs only through comparisons without noise, these cut the inputs into finitely many
-cells, each with one law. One pair for each two cells with adjacent inputs then decides for all pairs.
+If outputs depend on the inputs only through comparisons without noise, these cut the inputs into finitely many cells,
+each with one law. One pair for each two cells with adjacent inputs then decides for all pairs.
 """
 
 from __future__ import annotations
@@ -138,8 +138,8 @@ _Key = tuple[Value | None, ...]
 class _Axis:
     """A real output y = `factor`·N + `constant` that lies in `span`, for the noise N.
 
-    Its density is eps·`height`·c·e^{eps·slope·(y - center)} on each piece (span, c, slope) of `pieces`, and 0 outside
-    of them.
+    Its density is eps·`height`·c·e^{eps·slope·(y - center)} on each piece (span, c, slope) of `pieces`, and 0
+    elsewhere.
     """
 
     noise: Noise
@@ -155,12 +155,15 @@ class _Axis:
 
     @property
     def height(self) -> Closed:
-        """One over the normalizer."""
+        """The factor 1/Z of the density, where Z is the normalizer of the noise's law."""
         below = ExpPoly.from_terms(self.noise.law.normalizer(self.noise.rate))
         return ExpPoly.ONE if below == ExpPoly.ONE else Quotient(ExpPoly.ONE, below)
 
     def piece(self, cell: _Span) -> tuple[Fraction, Fraction] | None:
-        """The factor and the slope of the piece that contains a cell; None where the density is 0."""
+        """Return the factor and the slope of the density's piece that contains `cell`.
+
+        The result is None if the density is 0 there.
+        """
         low, high = cell
         if not (_at_least(low, self.span[0]) and _at_most(high, self.span[1])):
             return None
@@ -180,13 +183,16 @@ def _at_most(high: Fraction | None, bound: Fraction | None) -> bool:
 
 @frozen
 class _Density:
-    """One exit at one input: the `weight` of everything but the real outputs, and the outputs that have a density."""
+    """One exit at one input: the real outputs with a density (`axes`), and the probability of all else (`weight`)."""
 
     weight: Closed
     axes: tuple[_Axis, ...]
 
     def mass(self, program: Program, box: Sequence[_Span], half: Halfspace | None) -> tuple[Closed, Closed]:
-        """The factors of the probability that the outputs are in the box, and in a half-space of them."""
+        """Return two factors of the probability that the outputs are in `box` and in `half`.
+
+        The half-space `half` is not considered if it is None.
+        """
         noises: list[Noise] = []
         halves: list[Halfspace] = []
         for position, (axis, span) in enumerate(zip(self.axes, box, strict=True)):
@@ -201,13 +207,16 @@ class _Density:
 
 
 def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
-    """sign·(y - end) >= 0 for the noise with this place."""
+    """Return the half-space sign·(y - end) >= 0 for the output y of `axis`, whose noise has the key `position`."""
     return Halfspace(((position, sign * axis.factor),), sign * (axis.constant - end))
 
 
 @frozen
 class _Cell:
-    """A box between neighboring ends, and on it the two densities: their slopes and A, None where one is 0."""
+    """A box of outputs between neighboring ends, and the densities there at both inputs: slopes and a factor A.
+
+    `theirs` is None if the density at the second input is 0. The first density is not 0.
+    """
 
     box: tuple[_Span, ...]
     ours: tuple[tuple[Fraction, ...], Closed]
@@ -216,10 +225,10 @@ class _Cell:
 
 @frozen
 class OutputSet:
-    """A set of outputs, given by the values in `key` of finite outputs and atoms, and by a region of the others.
+    """A set of outputs, given by the values in `key` of finite outputs and atoms, and by a region of the real outputs.
 
-    The outputs at the places `moving` lie in the `box`, and in the half-space `half` unless it is None. Other outputs
-    with densities may have any value.
+    The real outputs at the positions `moving` lie in the `box`, and in the half-space `half` unless it is None. Other
+    outputs with densities may have any value.
     """
 
     key: _Key
@@ -228,7 +237,7 @@ class OutputSet:
     half: Halfspace | None
 
     def contains(self, values: Sequence[Value | None]) -> bool:
-        """Whether these values of all outputs are in it."""
+        """Return True if the output with these `values` is in the set."""
         dense = [value for value, known in zip(values, self.key, strict=True) if known is _DENSE]
         moving: list[Fraction] = [dense[position] for position in self.moving]  # type: ignore[misc]
         return (
@@ -243,10 +252,9 @@ class OutputSet:
 
 @frozen
 class AnswerAtPair:
-    """An answer with its probabilities, or densities next to it, at both inputs of a pair.
+    """An answer with its probabilities at both inputs of a pair, or its densities if the answer is a single value.
 
-    The values of the answer are words. `outputs` is the set of outputs that it names, where `first` and `second` are
-    probabilities.
+    `answer` is in words. If `first` and `second` are probabilities, `outputs` is the set of outputs in question.
     """
 
     answer: tuple[Value | None, ...]
@@ -266,11 +274,11 @@ _MOST_UNBOUNDED = 24
 class RealOutputs(Laws):
     """The laws of a program with real outputs at pairs.
 
-    Each question about them becomes a question about a table of its own, of greatest ratios or of sets of outputs.
+    Each question becomes a question about a table made for it, of greatest ratios or of sets of outputs.
     """
 
     def __init__(self, subject: Subject, pairs: Pairs) -> None:
-        """Raise OutsideFragment for int outputs."""
+        """Prepare questions about `pairs` of inputs; raise OutsideFragment for int outputs."""
         super().__init__(subject)
         self._program, self._pairs = subject.program, pairs
         self._slots = self._program.core.output_slots
@@ -296,7 +304,7 @@ class RealOutputs(Laws):
         return closed.ClosedLaws(self.subject, *self._table(self._losses)).loss(eps, digits)
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:
-        """The supremum of the greatest losses over eps."""
+        """Return ends of the supremum of (greatest loss)/eps over the eps of the intervals."""
         return closed.ClosedLaws(self.subject, *self._table(self._losses)).constant(intervals, digits)
 
     def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
@@ -352,8 +360,8 @@ class RealOutputs(Laws):
     def _excesses(self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT) -> tuple[TableLaws, Fraction]:
         """Return the laws of sets of outputs, and the greatest excess that these sets leave out at any pair.
 
-        At each eps some of the sets together are the worst for the budget, but for that excess. The excess is 0 unless
-        the claim is about one eps, where `digits` is the precision of the sets.
+        At each eps, the union of some of the sets is the worst set for the budget, up to the excess left out. This is 0
+        unless the claim is about one eps, where `digits` is the precision of the sets.
 
         With `above` the laws bound the least delta on an interval on which the worst set changes with eps. The excess
         of the outputs left out is then the first probability of an answer whose second probability is 0. Raises
@@ -399,10 +407,10 @@ class RealOutputs(Laws):
         return UnprovedLoss(f"the enclosure of the least delta near eps = {float(place):.3g} is too wide to decide")
 
     def _delta_in_cells(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        """Enclose the supremum of the least delta where the worst sets differ for each eps; with an eps close to it.
+        """Return the least delta of a `claim` whose worst sets differ for each eps: its supremum, enclosed, and an eps.
 
-        The interval of eps with the greatest upper bound is halved, until that bound is hardly more than the greatest
-        delta that is attained. Raises Undecided.
+        The interval of eps with the greatest upper bound is halved, until this bound is little more than the greatest
+        delta found at an eps. Raises Undecided.
         """
         low, place = _ZERO, _middle(claim.intervals[0])
         needs: OutputsAtPair | None = None
@@ -445,14 +453,20 @@ class RealOutputs(Laws):
         return [each for each in outcomes if each.first.enclosure(eps)[0] > scale * each.second.enclosure(eps)[1]]
 
     def _moment(self, one: Input, two: Input, order: int, eps: Fraction, digits: int) -> Moment | None:
-        """Σ∫ p^order·p'^(1-order), as in `ratio_power`; None is infinity at eps. Raises Undecided."""
+        """Return the integral of p^order·p'^(1-order) over all outputs, enclosed at `eps`.
+
+        The result is None if it is infinite there. Raises Undecided.
+        """
         every = (_cell_moment(cell, order, eps) for alike in self._alike(one, two) for cell in alike.cells())
         return moment_of(every, eps, digits)
 
     # --- tables -------------------------------------------------------------------------------------------
 
     def _table(self, asked: Callable[[Input, Input], Iterable[AnswerAtPair]]) -> tuple[LawTable, Pairs]:
-        """The pairs that have different functions, each with two inputs of its own, and a table of these."""
+        """Return a table of the functions that `asked` gives at each pair, and pairs of its rows.
+
+        Of several pairs with the same functions only the first is kept; each pair has two rows of its own.
+        """
         numbering = Numbering()
         answers: dict[tuple[tuple[Value | None, ...], int], int] = {}
         seen: set[tuple[tuple[int, int], ...]] = set()
@@ -486,7 +500,7 @@ class RealOutputs(Laws):
     # --- densities ----------------------------------------------------------------------------------------
 
     def _densities(self, point: Input) -> Mapping[_Key, Sequence[_Density]]:
-        """Return the densities of all exits at an input, by their finite outputs and atoms."""
+        """Return the densities of all exits at the input `point`, by their finite outputs and atoms."""
         if point not in self._known:
             core = self._program.core
             values = dict(zip(core.inputs, point, strict=True))
@@ -528,7 +542,7 @@ class RealOutputs(Laws):
         return tuple(key), _Density(product([*([] if weight is None else [weight]), *measures]), tuple(axes.values()))
 
     def _alike(self, one: Input, two: Input) -> Iterator[_Alike]:
-        """For each way in which the first input may end the densities at both."""
+        """Yield, for each value of finite outputs and atoms at the input `one`, the densities at `one` and at `two`."""
         at_two = self._densities(two)
         for key, ours in self._densities(one).items():
             theirs = at_two.get(key, ())
@@ -583,9 +597,10 @@ class RealOutputs(Laws):
                 yield AnswerAtPair(alike.named(words), first, second, OutputSet(alike.key, alike.moving, box, half))
 
     def _worst(self, cell: _Cell, claim: PrivacyClaim) -> Iterator[_Region]:
-        """Yield regions of a cell that may be in the worst set: at each eps all of a region is, or none of it.
+        """Yield regions of `cell` that may be in the worst set.
 
-        Raises OutsideFragment if the worst part of the cell changes with eps.
+        At each eps the whole region is in the worst set, or no part of it. Raises OutsideFragment if the worst part of
+        the cell changes with eps.
         """
         slopes, factor = cell.ours
         if cell.theirs is None:
@@ -610,7 +625,10 @@ class RealOutputs(Laws):
         scale = power(claim.budget)
 
         def is_never_negative(turn: int, sign: int) -> bool:
-            """Whether sign·(p - e^budget·p') >= 0 at the corner where it is least, for every eps."""
+            """Return True if sign·(p - e^budget·p') >= 0 for every eps at one corner of the cell.
+
+            With `turn` -1 the ratio p/p' is least at this corner, with 1 greatest.
+            """
             corner = [_end(span, turn * c)[0] for span, c in zip(cell.box, turned, strict=True)]
             if any(place is None for place in corner):
                 return False
@@ -640,10 +658,10 @@ class RealOutputs(Laws):
                 yield region
 
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> tuple[Fraction, Fraction] | None:
-        """Return numbers between which log(one/other)/eps lies on the intervals.
+        """Return numbers between which log(`one`/`other`)/eps lies on the intervals.
 
-        None where no numbers are known: on an interval they are looked for only if the sets may be above the worst.
-        Raises Undecided.
+        The result is None if no numbers are known. For more than one eps they are searched only if supersets of the
+        worst sets are wanted. Raises Undecided.
         """
         (interval, *more) = intervals
         if interval.is_point and not more:
@@ -684,8 +702,8 @@ _MOST_DEGREE = 10_000
 def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
     """Return the sum of products of two functions, with a denominator that is positive for every eps > 0.
 
-    Where the exponents have a large common denominator, as in a worst set at one eps, the quotient is not in lowest
-    terms.
+    If the exponents have a large common denominator, as in a worst set at one eps, the quotient is not reduced to
+    lowest terms.
     """
     parts = [fraction_of(factor) for pair in products for factor in pair]
     unit = lcm(*(each.unit for part in parts for each in part))
@@ -707,8 +725,8 @@ def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
 def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
     """Return the part of a box in a half-space, as a region of the worst set for every eps.
 
-    The edge of a half-space of one output is an end of that output's span, so the part is a box. None where the part
-    is empty.
+    The edge of a half-space of one output is an end of that output's span, so the part is a box. The result is None if
+    the part is empty.
     """
     (position, c), *others = half.coefficients
     if others:
@@ -719,9 +737,9 @@ def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
 
 
 def _united(regions: Sequence[_Region]) -> Iterator[_Region]:
-    """Yield the regions, with intervals of one output united where they meet.
+    """Yield the regions, with neighboring intervals of a single output united.
 
-    Both must be in the worst set for every eps, and neither may have a half-space: it bounds its own region alone.
+    Two intervals are united only if both are in the worst set for every eps, and neither has a half-space.
     """
     last: _Region | None = None
     for box, half, certain in regions:
@@ -739,10 +757,10 @@ def _united(regions: Sequence[_Region]) -> Iterator[_Region]:
 
 @frozen
 class _Alike:
-    """Exits with the same finite outputs and atoms at two inputs.
+    """The exits with the same finite outputs and atoms at two inputs, as densities of their real outputs.
 
-    Among the outputs with a density, `moving` are the places of those whose law differs between the inputs. The others
-    have one law at both inputs, independent of the rest.
+    Among the outputs with a density, `moving` are the positions of those whose law differs between the inputs. The
+    others have one law at both inputs, independent of the rest.
     """
 
     key: _Key
@@ -751,7 +769,7 @@ class _Alike:
     theirs: tuple[_Density, ...]
 
     def cells(self) -> Iterator[_Cell]:
-        """The cells where the first density is not 0."""
+        """Yield the cells in which the density at the first input is not 0."""
         every = [density.axes for density in (*self.ours, *self.theirs)]
         for box in combinations(*[_spans(axes) for axes in zip(*every, strict=True)]):
             first = _exponential(self.ours, box)
@@ -759,13 +777,13 @@ class _Alike:
                 yield _Cell(box, first, _exponential(self.theirs, box))
 
     def named(self, words: Sequence[str]) -> tuple[Value | None, ...]:
-        """An answer, with words for the outputs that are moving."""
+        """Return an answer with `words` for the outputs that move, and "any" for other outputs with a density."""
         said = dict(zip(self.moving, words, strict=True))
         dense = iter(range(len(self.key)))
         return tuple([said.get(next(dense), "any") if value is _DENSE else value for value in self.key])
 
     def names(self, slots: Sequence[Slot]) -> list[str]:
-        """The names of the outputs that move."""
+        """Return the names of the outputs that move."""
         dense = [slot.name for slot, value in zip(slots, self.key, strict=True) if value is _DENSE]
         return [dense[position] for position in self.moving]
 
@@ -783,7 +801,10 @@ def _own_noise(slot: Slot, form: Affine, axes: Mapping[int, _Axis]) -> int:
 
 
 def _axis(drawn: NoiseVar, form: Affine, given: Mapping[int, Fraction]) -> _Axis:
-    """Raise OutsideFragment for a law whose density is not an exponential on each of its pieces."""
+    """Return the output `form` with the density of its noise, in pieces, at the inputs `given`.
+
+    Raises OutsideFragment for a law whose density is not an exponential on each piece.
+    """
     ((_, factor),) = form.noises
     mean = drawn.mean.evaluate(given)
     center = factor * mean + form.constant
@@ -800,7 +821,7 @@ def _axis(drawn: NoiseVar, form: Affine, given: Mapping[int, Fraction]) -> _Axis
 
 
 def _cut(axis: _Axis, form: Affine) -> _Axis:
-    """The output where form >= 0, which is about its noise alone."""
+    """Return the output restricted to `form` >= 0, a condition on its noise alone."""
     ((_, c),) = form.noises
     end = axis.constant - axis.factor * form.constant / c
     span = _intersection(axis.span, (end, None) if c / axis.factor > 0 else (None, end))
@@ -812,7 +833,7 @@ def _only(every: Sequence[_Density], kept: Sequence[int]) -> tuple[_Density, ...
 
 
 def _intersection(span: _Span, other: _Span) -> _Span | None:
-    """The intersection; None where it is at most a point."""
+    """Return the intersection of two intervals; None if it is at most a point."""
     lows = [end for end in (span[0], other[0]) if end is not None]
     highs = [end for end in (span[1], other[1]) if end is not None]
     low, high = max(lows, default=None), min(highs, default=None)
@@ -820,16 +841,16 @@ def _intersection(span: _Span, other: _Span) -> _Span | None:
 
 
 def _spans(axes: Iterable[_Axis]) -> list[_Span]:
-    """Return the intervals between neighboring ends of one output."""
+    """Return the intervals between neighboring ends of the pieces and spans of one output."""
     spans = [span for axis in axes for span in (axis.span, *(span for span, _, _ in axis.pieces))]
     ends = {end for span in spans for end in span if end is not None}
     return list(pairwise([None, *sorted(ends), None]))
 
 
 def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple[Fraction, ...], Closed] | None:
-    """The slopes, and A, of the sum of the densities in a cell; None where the sum is 0.
+    """Return the slopes, and the factor A, of the sum of the densities in a cell; None if the sum is 0.
 
-    Raises OutsideFragment where the sum has different exponentials.
+    Raises OutsideFragment if the sum has different exponentials.
     """
     by_slopes: dict[tuple[Fraction, ...], list[Closed]] = {}
     for density in every:
@@ -853,7 +874,7 @@ def _exponential_at(slopes: Sequence[Fraction], places: Sequence[Fraction]) -> E
 
 
 def _end(span: _Span, turned: Fraction) -> tuple[Fraction | None, str]:
-    """Return the y of the span at which turned·y is greatest, None where it has no bound, and the y in words."""
+    """Return the y in `span` at which `turned`·y is greatest, or None if it is unbounded, and words for y."""
     low, high = span
     if not turned:
         return (high if low is None else low), _words(span)
@@ -876,7 +897,10 @@ def _comparison(half: Halfspace, names: Sequence[str]) -> str:
 
 
 def _cell_moment(cell: _Cell, order: int, eps: Fraction) -> ClosedForm | None:
-    """∫ p^order·p'^(1-order) over a cell; None is infinity at eps. Raises OutsideFragment."""
+    """Return the integral of p^order·p'^(1-order) over `cell`; None if it is infinite at `eps`.
+
+    Raises OutsideFragment.
+    """
     slopes, factor = cell.ours
     if cell.theirs is None:
         return None
@@ -904,7 +928,7 @@ def _point(eps: Fraction) -> Interval:
 
 
 def _middle(cell: Interval) -> Fraction:
-    """Return a point at which `cell` is halved: twice the lower end where there is no upper end, 1 for all eps."""
+    """Return an eps at which to halve `cell`; without an upper end, twice the lower end, or 1 if that is 0."""
     if cell.upper is None:
         return 2 * cell.lower or _ONE
     return (cell.lower + cell.upper) / 2
@@ -975,7 +999,7 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
 
 
 def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) -> tuple[Input, Input] | None:
-    """A pair of inputs of the box that moves every center as far as any such pair does; None if there is none."""
+    """Return a pair of inputs of the box that moves every center as far as any pair does; None if there is none."""
     place = {slot: position for position, slot in enumerate(box.program.core.inputs)}
     forms = [{place[slot]: c for slot, c in center.inputs} for center in centers]
     moves = extreme_moves([], forms, box.ranges, within, box.integers, box.program.limits)
@@ -989,9 +1013,10 @@ def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) 
 
 
 def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[int]) -> tuple[Input, Input] | None:
-    """A pair of inputs that satisfy `requires` and move every center as far as any such pair does; None without one.
+    """Return a pair of inputs that satisfy `requires` and move every center as far as any pair does.
 
-    All pairs that differ by the same move have the same laws, up to a translation of the outputs.
+    The result is None if there is none. All pairs that differ by the same move have the same laws, up to a translation
+    of the outputs.
     """
     place = {slot: position for position, slot in enumerate(inputs)}
     extreme = moves.extreme
@@ -1015,14 +1040,17 @@ def _kinds_of_inputs(program: Program) -> str:
 
 
 def _inputs_of(state: ExitState) -> bool:
-    """Whether an exit depends on inputs otherwise than through comparisons without noise."""
+    """Return True if an exit depends on inputs otherwise than through comparisons without noise."""
     values = [value for value in state.outputs.values() if isinstance(value, Affine)]
     forms = [*values, *(item.form for item in state.constraints.items), *(noise.mean for noise in state.noises)]
     return any(form.inputs for form in forms)
 
 
 def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neighborhood) -> Pairs:
-    """A pair for each two cells of inputs, in both orders, that have adjacent ones. Raises LimitReached."""
+    """Return a pair, in both orders, for each two cells of inputs that contain adjacent inputs. Raises LimitReached.
+
+    In a cell, all comparisons of inputs have the same results.
+    """
     count, place = len(program.core.inputs), {slot: n for n, slot in enumerate(program.core.inputs)}
     guards = dict.fromkeys(item.guard for state in states for item in state.guards.items)
     halves = [replace(half, coefficients=tuple([(place[slot], c) for slot, c in half.coefficients])) for half in guards]
@@ -1064,7 +1092,7 @@ def _greatest_move(
     """Return a move of the inputs that is the worst of all moves, or None if none is known to be.
 
     It moves every center as far as any move does, or it moves one center so far that this is easier to tell apart. The
-    centers are those of noises with the laws and rates `laws`; the inputs in `whole` move by integers.
+    noises around the `centers` have the laws and rates `laws`; the inputs in `whole` move by integers.
     """
     moved = [center for center in centers if center]
     if within.distance is Distance.L1:

@@ -4,12 +4,12 @@ Let output i have noise of deviation σ_i and move by an integer t_i, with the b
 
 **The loss of outputs k** is Σ (t_i² - 2·k_i·t_i)/(2σ_i²), a function of S = Σ k_i·t_i/σ_i² alone, and falls with S. So
 the delta is the sum of max(0, Pr[S = s] - e^b·Pr[S + c = s]) with c = Σ t_i²/σ_i². In a common unit S takes integer
-values, so that its law is a convolution. Where the sums leave out outputs of total mass τ, their error is at most
-(1 + e^b)·τ.
+values, so that its law is a convolution. If the sums leave out outputs of total mass τ, their error is at most (1 +
+e^b)·τ.
 
 **The worst move.** The delta of one output grows with |t_i| at every budget (see `gaussian.py`). Greater deltas at
-every budget are kept by products with independent outputs (Zhu, Dong and Wang 2022, Theorem 10). So among moves of the
-inputs, those count whose moves of the outputs are not all at most those of another one.
+every budget are kept by products with independent outputs (Zhu, Dong and Wang 2022, Theorem 10). So of two moves of the
+inputs, the one that moves every output at least as far is the worse, and only the greatest moves count.
 
 **The divergences** of the outputs add up: that of an integer order a is a·Σ t_i²/(2σ_i²), as for one output.
 """
@@ -63,10 +63,10 @@ _Move = tuple[tuple[int, ...], tuple[Fraction, ...], tuple[Fraction, ...]]
 
 @frozen
 class SumLaw:
-    """The law of S in units of 1/`scale`: masses by value, with the mass `left` that they leave out.
+    """The law of S = Σ k_i·t_i/σ_i² in units of 1/`scale`: masses by value, and the total mass `left` out of them.
 
-    S moves by `shift` from the first input of the pair to the second. The masses are not normalized beyond their
-    enclosures.
+    The k_i are noises, the t_i moves of the outputs, and the σ_i deviations. S moves by `shift` from the first input of
+    the pair to the second. The masses are not normalized beyond their enclosures.
     """
 
     scale: int
@@ -75,7 +75,7 @@ class SumLaw:
     left: flint.arb
 
     def delta(self, factor: flint.arb) -> Ends:
-        """Enclose the delta where e^b is `factor`."""
+        """Enclose the least delta for a budget b with e^b = `factor`."""
         with precision(_BITS, 1):
             none = flint.arb(0)
             excesses = [
@@ -87,7 +87,7 @@ class SumLaw:
             return max(_ZERO, dyadic((low - error).lower())), dyadic((high + error).upper())
 
     def edge(self, factor: flint.arb) -> tuple[int, flint.arb, flint.arb]:
-        """Return the greatest value of S that is more likely at the first input than `factor` allows.
+        """Return the greatest value of S with a mass at the first input of more than `factor` times that at the second.
 
         The probabilities that S is at most this value follow, at the first input and at the second.
         """
@@ -103,7 +103,7 @@ class SumLaw:
 
 
 class SeveralDiscreteLaws(GaussianLaws):
-    """The laws of independent outputs with discrete Gaussian noise, at the pairs that move them most.
+    """The laws of independent outputs with discrete Gaussian noise, at the pairs that move the outputs most.
 
     Deltas are known at single values of eps.
     """
@@ -122,7 +122,10 @@ class SeveralDiscreteLaws(GaussianLaws):
 
     @staticmethod
     def at_greatest_moves(subject: Subject, pairs: Pairs | EveryPair) -> SeveralDiscreteLaws | None:
-        """The laws of several outputs with discrete Gaussian noise; None for another program. Raises Undecided."""
+        """Return the laws if the program has several outputs with discrete Gaussian noise, else None.
+
+        Raises Undecided.
+        """
         mechanism = GaussianMechanism.from_program(subject.program, several=True)
         if mechanism is None or not mechanism.whole or len(mechanism.outputs) < 2:
             return None
@@ -132,7 +135,7 @@ class SeveralDiscreteLaws(GaussianLaws):
     def of_mechanism(
         subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair, box: Clipped | None = None
     ) -> SeveralDiscreteLaws:
-        """The laws of `mechanism`, about the inputs of the program. Raises Undecided past a limit."""
+        """Return the laws of `mechanism` for moves of the program's inputs. Raises Undecided past a limit."""
         assert box is None, "clipped inputs are not asked about here"
         found: dict[tuple[int, ...], _Move] = {}
         for one, two in _input_pairs(subject.program, pairs):
@@ -185,7 +188,7 @@ class SeveralDiscreteLaws(GaussianLaws):
         return PrivacyCounterexample(sides, eps, ends, allowed, claim.is_pure)
 
     def _half_space_of(self, move: _Move, edge: Fraction) -> dict[str, str]:
-        """The outputs at which Σ k_i·t_i/v_i is at most `edge`, for noises k and variances v, as text."""
+        """Return as text the outputs with Σ k_i·t_i/v_i <= `edge`, for noises k, moves t and variances v."""
         center = dict(zip(self.subject.program.core.inputs, move[1], strict=True))
         weights = [(each, t / each.variance) for t, each in zip(move[0], self.mechanism.outputs, strict=True) if t]
         bound = edge + sum((weight * each.center(center) for each, weight in weights), _ZERO)
@@ -199,7 +202,7 @@ class SeveralDiscreteLaws(GaussianLaws):
         return self._laws[key]
 
     def _convolved(self, shifts: Sequence[int], eps: Fraction) -> SumLaw:
-        """The law of S for one move of the outputs. Raises LimitReached for too many values."""
+        """Return the law of S for one move of the outputs by `shifts`. Raises LimitReached for too many values."""
         mechanism = self.mechanism
         moving = [(t, each) for t, each in zip(shifts, mechanism.outputs, strict=True) if t]
         weights = [t / each.variance for t, each in moving]
@@ -247,7 +250,7 @@ def _inputs_text(program: Program, move: _Move) -> OutputsAtPair:
 def _input_pairs(
     program: Program, pairs: Pairs | EveryPair
 ) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
-    """Pairs of inputs that make every move of adjacent int inputs. Raises Undecided where there are too many."""
+    """Yield a pair of inputs for every move between adjacent int inputs. Raises Undecided if there are too many."""
     match pairs:
         case Pairs():
             for i, j in pairs.ordered:
@@ -264,7 +267,7 @@ def _input_pairs(
 
 
 def _moves_of_ints(program: Program, adjacency: Neighborhood) -> Iterator[tuple[int, ...]]:
-    """Moves of the int inputs up to signs of all inputs together, the greatest of each coordinate among them."""
+    """Yield all moves between adjacent int inputs. Raises OutsideFragment if they are unbounded or too many."""
     if not all(isinstance(slot.type, IntType) for slot in program.core.input_slots):
         raise OutsideFragment("outputs with discrete Gaussian noise are decided for int inputs only")
     if adjacency.distance is Distance.HAMMING:

@@ -290,7 +290,10 @@ class EnclosedLaws(TableLaws):
         return self._functions[number]
 
     def _series(self, number: int, center: Fraction) -> tuple[flint.arb_series, flint.arb]:
-        """Return the Taylor series of the probability `number` at `center`, and a bound of it on the disk around `center`."""
+        """Return the Taylor series of a probability at `center`, and a bound of its absolute value nearby.
+
+        The bound is valid on a complex disk around `center`.
+        """
         key = number, center
         if key not in self._expanded:
             function = self._function(number)

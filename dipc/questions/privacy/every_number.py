@@ -64,7 +64,7 @@ _NO_SHIFT = "on some path through the loop no shift of the noises makes up for e
 class _Loop:
     """The program as one loop or selection, or the reason why not all of its paths are known.
 
-    With `goes_on`, what is refuted for some number of queries is refuted for every greater one.
+    With `goes_on`, a claim that is refuted for some number of queries is refuted for every greater one.
     """
 
     text: LoopText
@@ -76,10 +76,10 @@ class _Loop:
 
     @staticmethod
     def uniform(text: LoopText, single: OneLoop) -> _Loop:
-        """The program as one loop.
+        """Build from a program with one loop.
 
-        What is refuted for one number is refuted for every greater one where rates are constant and each output belongs
-        to one query. The outputs of the first queries then have the same law for all numbers.
+        If rates are constant and each output belongs to one query, a claim refuted for one number is refuted for every
+        greater one. The outputs of the first queries then have the same law for all numbers.
         """
         paths: LoopPaths | str
         try:
@@ -92,16 +92,16 @@ class _Loop:
 
     @staticmethod
     def selecting(text: LoopText, selection: SelectionLoop, *, real: bool) -> _Loop:
-        """The program as a selection of an index from queries.
+        """Build from a program that selects an index from queries.
 
-        The values of further queries may be as small as desired where all are `real`.
+        If all queries are `real`, the values of further queries may be as small as desired.
         """
         assert isinstance(selection.first, ast.Number), "the criterion asks for it"
         return _Loop(text, None, "", selection, int(selection.first.value), text.rates is None and real)
 
 
 class EveryNumber:
-    """The privacy of a program for all adjacent real inputs and every value of a constant."""
+    """The privacy of a program for all adjacent real inputs and every value of the constant `parameter`."""
 
     def __init__(
         self,
@@ -112,7 +112,10 @@ class EveryNumber:
         engine: Engine,
         progress: Progress | None,
     ) -> None:
-        """Raise DiagnosticError for an unknown constant, and for an adjacency that is not a distance."""
+        """Prepare the question.
+
+        Raises DiagnosticError for an unknown constant, and for an adjacency that is not a distance.
+        """
         if parameter not in program.core.constants:
             note = f"the constants are {', '.join(sorted(program.core.constants)) or 'none'}"
             raise DiagnosticError(Diagnostic("E1208", f"there is no constant `{parameter}`", notes=(note,)))
@@ -138,13 +141,13 @@ class EveryNumber:
 
     @cached_property
     def least(self) -> int:
-        """The least number of the question: that of the first query, or a greater one that the user gave."""
+        """The least number of queries in question: that of the first query, or a greater one that the user gave."""
         low = 1 if isinstance(self._loop, str) else self._loop.low
         return low if self._asked_least is None else max(low, self._asked_least)
 
     @property
     def numbers(self) -> Numbers:
-        """The numbers that the answer covers, as reports have them."""
+        """The numbers of queries that the answer covers, as reports have them."""
         return Numbers(self.parameter, self.least)
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
@@ -177,7 +180,7 @@ class EveryNumber:
         )
 
     def _worth_trying(self, budget: Fraction) -> Iterator[int]:
-        """Numbers that may refute `budget`: the least ones, and the first ones for which shifts cost more."""
+        """Yield numbers that may refute `budget`: the least ones, and the first ones for which shifts cost more."""
         first = range(self.least, self.least + _SINGLY)
         yield from self._in_turn(first)
         cost, _ = self.cost
@@ -186,9 +189,9 @@ class EveryNumber:
         yield from self._in_turn(range(costly[0], min(costly[0] + _SINGLY, later.stop)) if costly else range(0))
 
     def constant(self, eps: GivenEps) -> Constant:
-        """The least K such that the program is K·eps-private for every number, or the least K for each number.
+        """Return the least K such that the program is K·eps-private for every number, or the least K for each number.
 
-        A lower bound holds at one number, and at all greater ones where the loop continues alike.
+        A lower bound holds at one number, and at all greater ones if further iterations are like the first.
         """
         cost, reason = self.cost
         bound = None if cost is None else cost.supremum
@@ -239,9 +242,9 @@ class EveryNumber:
         return replace(most, proved=bound, reason=reason, numbers=replace(numbers, each=each, below=below))
 
     def refuted_from(self, constants: Mapping[int, Constant]) -> tuple[LoopBound, ...]:
-        """Growing lower bounds of the constant, from the greatest of the given numbers on.
+        """Return growing lower bounds of the constant, from the greatest key of `constants` on.
 
-        There is one function, or one for each remainder; none where none are known.
+        There is one function, or one for each remainder; the result is empty if none are known.
         """
         loop, last = self._loop, max(constants)
         if isinstance(loop, str) or loop.single is None:
@@ -273,7 +276,7 @@ class EveryNumber:
         return ()
 
     def _worst(self, number: int, constant: Constant) -> list[Candidate]:
-        """A few candidates that refute as much as the candidate of `constant` does at infinity."""
+        """Return a few candidates for `number` that refute as much for large eps as the candidate of `constant`."""
         every = self.question_for(number).bounds().candidates
         least = constant.refuted_below
         return [
@@ -284,14 +287,14 @@ class EveryNumber:
         ][:_MOST_WORDS]
 
     def _of_one_iteration(self, cost: LoopCost | None) -> LoopCost | None:
-        """The least constant for each number where iterations are independent; None where that is not known.
+        """Return the least constant for each number if iterations are independent; None if it is not known.
 
-        The law of n iterations is a product of n laws of one iteration, so the loss is the sum of their losses. Where
-        one input differs, it is the loss of one iteration. For L1, several inputs may move a little and lose as much
-        together; there `cost` must bound the sum.
+        The law of n iterations is a product of n laws of one iteration, so the loss is the sum of their losses. If one
+        input differs, it is the loss of one iteration. For L1, several inputs may move a little and lose as much
+        together; then `cost` must bound the sum.
 
-        Where all rates are multiples of one function of the number, one iteration is the program for the least number
-        at another eps. Otherwise `cost` has to be attained for all rates (see `LeastCosts`).
+        If all rates are multiples of one function of the number, one iteration is the program for the least number at
+        another eps. Otherwise `cost` has to be attained for all rates (see `LeastCosts`).
         """
         loop = self._loop
         if isinstance(loop, str) or isinstance(loop.paths, str) or not loop.paths.are_independent:
@@ -325,10 +328,11 @@ class EveryNumber:
         return exact if known or (cost is not None and cost.bounds == exact.bounds) else None
 
     def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, RationalFunction]) -> RationalFunction:
-        """A lower bound of the constant of one iteration for every number; `program` has marks in place of its `rates`.
+        """Return a lower bound of the constant of one iteration for every number; `program` has marks for its `rates`.
 
-        As in `LeastCosts`, E(u', r) - Σ r·|x| is a lower bound at rates r. It is concave in r, and proportional to r.
-        So it is at least the sum of its values with one rate each, all others 0.
+        For rates r, E(u', r) - Σ r·|x| is a lower bound, where E(u', r) is the least cost of noises that reach an
+        output at u', and x are noises that reach it at the adjacent u (see `LeastCosts`). E is concave in r, and
+        proportional to r. So it is at least the sum of its values with one rate each, all others 0.
         """
         best = RationalFunction.constant(0)
         with suppress(Undecided):
@@ -355,7 +359,7 @@ class EveryNumber:
 
     @cached_property
     def cost(self) -> tuple[LoopCost | None, str | None]:
-        """The bound of the loss for each number, or the reason why none is known."""
+        """The bound of the loss for each number, and None; or None, and the reason why none is known."""
         cost, reason = self._cost_of_shifts
         if cost is None and (of_one := self._of_one_iteration(None)) is not None:
             return of_one, None
@@ -363,7 +367,7 @@ class EveryNumber:
 
     @cached_property
     def _cost_of_shifts(self) -> tuple[LoopCost | None, str | None]:
-        """The cost of shifts of the noises, or the reason why it is not known."""
+        """The cost of shifts of the noises, and None; or None, and the reason why it is not known."""
         loop = self._loop
         if isinstance(loop, str):
             return None, loop
@@ -379,7 +383,7 @@ class EveryNumber:
         return best
 
     def _cost_of_moves(self, loop: _Loop, moves: Neighborhood) -> tuple[LoopCost | None, str | None]:
-        """The cost of shifts of the noises for these moves, or the reason why it is not known."""
+        """Return the cost of shifts of the noises for these `moves`, or None and the reason why it is not known."""
         if moves.distance is Distance.HAMMING:
             return None, GROWS
         try:
@@ -400,7 +404,7 @@ class EveryNumber:
         return cost, None if cost is not None else _NO_SHIFT
 
     def _cost_of_selection(self, text: LoopText, selection: SelectionLoop, moves: Neighborhood) -> LoopCost:
-        """The cost of a shift of the selected value's noise by as much as two queries can move towards each other.
+        """Return the cost of shifting the selected value's noise by as much as two queries can move towards each other.
 
         The value v is selected where X_v exceeds all others, and is still selected after this shift.
         """
@@ -442,10 +446,10 @@ class EveryNumber:
             return undecided.reason
 
     def _in_ranges(self, text: LoopText) -> LoopText:
-        """Restrict clipped inputs to their ranges, whose widths bound the moves from here on; return the new text.
+        """Return `text` with clipped inputs limited to their ranges; the widths of the ranges now bound `_moves`.
 
         Under each distance no input moves farther than the greatest width. The moves of HAMMING add up to at most its
-        radius times that, and for radius 1 and equal widths there are no others.
+        radius times this width, and for radius 1 and equal widths no other moves are included.
         """
         varying = (text.number.parameter, *text.number.others)
         known = {name: value for name, value in self.program.core.constants.items() if name not in varying}
@@ -466,10 +470,10 @@ class EveryNumber:
         return text.with_tree(clipping.tree)
 
     def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
-        """The numbers to decide one by one.
+        """Return the numbers to decide one by one.
 
         They are the first few, the first number from which on no plan costs less than `bound`, and some that follow the
-        first few. At the second the constant may settle.
+        first few.
         """
         first = range(self.least, self.least + _SINGLY)
         if cost is not None and bound is not None:
@@ -486,7 +490,10 @@ class EveryNumber:
             yield number
 
     def question_for(self, number: int) -> PrivacyQuestion:
-        """The question about the program in which the constant has the value `number`; kept for repeated calls."""
+        """Return the question about the program in which the constant has the value `number`.
+
+        Kept for repeated calls.
+        """
         if number not in self._questions:
             program = self.program.with_constants({self.parameter: Fraction(number)})
             self._questions[number] = PrivacyQuestion(program, self._adjacent, "all", self._engine)
@@ -498,7 +505,7 @@ def _greatest_later(bounds: Sequence[RationalFunction], last: int) -> RationalFu
 
 
 def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int) -> bool:
-    """True if, for all numbers from `last` on, some function of `grows` is as great as each of `bounds`."""
+    """Return True if, for all numbers from `last` on, some function of `grows` is at least each of `bounds`."""
     if not grows:
         return False
     return all(
@@ -510,12 +517,12 @@ def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int)
 
 
 def _translated(candidate: Candidate, by: Fraction) -> Candidate:
-    """The candidate with its intervals of real outputs moved by `by`; its two functions are not adapted."""
+    """Return `candidate` with its intervals of real outputs moved by `by`; its two functions are not adapted."""
     return replace(candidate, balls={name: (low + by, high + by) for name, (low, high) in candidate.balls.items()})
 
 
 def _selection(text: LoopText) -> SelectionLoop | None:
-    """The program as a selection among noisy values of its only array of real inputs; None where it is not one."""
+    """Return the program as a selection among noisy values of its only array of real inputs; None if it is not one."""
     try:
         selection = selected_from_inputs(text.tree, text.number, privacy=True)
     except NotUniform:
@@ -531,7 +538,8 @@ def check_privacy_for_all(
 ) -> PrivacyReport:
     """Decide privacy with delta 0 for all adjacent real inputs and every value of the constant `parameter`.
 
-    The values start at the first index of the loop, or at `least` where that is greater.
+    The values start at the first index of the loop, or at `least` if it is greater. `budget` is a multiple of eps, by
+    default eps.
 
     Raises DiagnosticError for an unknown constant, and for options that cannot be read.
     """
@@ -542,5 +550,5 @@ def check_privacy_for_all(
 
 
 def _is_less(one: Fraction | None, other: Fraction | None) -> bool:
-    """True if the bound `one` is less than `other`; None is an infinite bound."""
+    """Return True if the bound `one` is less than `other`; None is an infinite bound."""
     return one is not None and (other is None or one < other)

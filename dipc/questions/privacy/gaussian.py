@@ -1,4 +1,4 @@
-"""The Gaussian mechanism: outputs that are sums of inputs and independent normal noise, exactly.
+"""The Gaussian mechanism: exact privacy of outputs that are sums of inputs and independent normal noise.
 
 Moving from u to u + d moves output k by s_k, whose noise has the variance v_k. Only μ = √(Σ s_k²/v_k) matters: the
 likelihood ratio is a function of Σ s_k·o_k/v_k alone. So the outputs are as hard to tell apart as two normal numbers of
@@ -14,7 +14,7 @@ the Rényi divergence of order a is a·μ²/2, and the least ρ of zCDP is μ²/
 2. As x² - y² = -2b, e^b·φ(y) = φ(x).
 3. As Φ(y) <= φ(y)/|y| and |y| > K/D, K·e^b·Φ(y) <= φ(x)·K/|y| < D·φ(x). ∎
 
-Where μ is the same for all eps, δ falls with eps, as its derivative by b is -e^b·Φ(y); it is constant where K = 0. As a
+If μ is the same for all eps, δ falls with eps, as its derivative by b is -e^b·Φ(y); it is constant if K = 0. As a
 function of μ, δ grows: its derivative is φ(μ/2 - b/μ). So the worst move is the one with the greatest μ. As μ is convex
 in d, this is a vertex of the adjacent moves.
 
@@ -25,8 +25,8 @@ e^{(t² - 2·k·t)/(2σ²)}, falls with k. So the worst set is all integers up t
 
 (Canonne, Kamath and Steinke 2020, Theorem 7). It grows with t, as F(k - t) falls. The Rényi divergences of integer
 orders a are a·t²/(2σ²), as Σ e^{-(k - x)²/(2σ²)} is the same for all integers x. Those of other orders are not greater
-(Poisson summation), so that ρ is t²/(2σ²). Where σ is the same for all eps, δ falls with eps, as F(k) - e^b·F(k - t)
-does for each k. Otherwise the code decides at single values of eps only.
+(Poisson summation), so that ρ is t²/(2σ²). If σ is the same for all eps, δ falls with eps, as F(k) - e^b·F(k - t) does
+for each k. Otherwise the code decides at single values of eps only.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _DENOMINATORS = (2, 10, 1000, 10**6, 10**12, 10**24)
 class NormalOutput:
     """An output that is a sum of inputs, a constant and normal noise.
 
-    `weights` are those of the inputs, by slot. `variance` is that of the noise, in multiples of the square of the
+    `weights` are the factors of the inputs, by slot. `variance` is that of the noise, in multiples of the square of the
     mechanism's unit.
     """
 
@@ -94,17 +94,17 @@ class NormalOutput:
     noise_rate: Fraction = _ONE
 
     def center(self, inputs: Mapping[int, Fraction]) -> Fraction:
-        """The mean of the output."""
+        """Return the mean of the output at these `inputs`."""
         return self.constant + self.shift(inputs)
 
     def shift(self, move: Mapping[int, Fraction]) -> Fraction:
-        """The move of the output that a move of the inputs causes."""
+        """Return how far the output moves under a `move` of the inputs."""
         return sum((c * move.get(slot, _ZERO) for slot, c in self.weights), _ZERO)
 
 
 @frozen
 class GaussianMechanism:
-    """The normal outputs of a program, with deviations in multiples of unit/eps, or of unit where they are `fixed`."""
+    """The normal outputs of a program, with deviations in multiples of unit/eps, or of `unit` if they are `fixed`."""
 
     outputs: tuple[NormalOutput, ...]
     unit: Real
@@ -114,7 +114,7 @@ class GaussianMechanism:
 
     @staticmethod
     def from_program(program: Program, *, several: bool = False) -> GaussianMechanism | None:
-        """The program as a Gaussian mechanism; None where it is not one. Raises Undecided past a limit.
+        """Return the program as a Gaussian mechanism; None if it is not one. Raises Undecided past a limit.
 
         With `several`, discrete Gaussian noise may be in several outputs, a different noise in each.
         """
@@ -158,16 +158,19 @@ class GaussianMechanism:
         return GaussianMechanism(tuple(outputs), unit, fixed, whole)
 
     def square(self, move: Mapping[int, Fraction]) -> Fraction:
-        """(μ·unit/eps)² for `move`, or (μ·unit)² where the deviations are fixed."""
+        """Return (μ·unit/eps)² for `move`, or (μ·unit)² if the deviations are fixed.
+
+        The laws at both inputs differ like two normal laws of variance 1 whose means are μ apart.
+        """
         return sum((each.shift(move) ** 2 / each.variance for each in self.outputs), _ZERO)
 
     def mean(self, square: Fraction, eps: Fraction) -> flint.arb:
-        """The distance μ, as a ball with FLINT's current precision."""
+        """Return the distance μ of the laws for the result of `square`, as a ball with FLINT's current precision."""
         ball = flint.arb(to_fmpq(square)).sqrt() / self.unit.ball()
         return ball if self.fixed else ball * flint.arb(to_fmpq(eps))
 
     def delta(self, square: Fraction, budget: Fraction, eps: Fraction) -> Ends:
-        """An enclosure of δ for the budget `budget`·eps."""
+        """Return an enclosure of the least delta for the budget `budget`·eps, at the move with this `square`."""
         if not square:
             return _ZERO, _ZERO
         if self.whole:
@@ -184,9 +187,10 @@ class GaussianMechanism:
     def edges(
         self, square: Fraction, budget: Fraction, eps: Fraction
     ) -> Sequence[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
-        """The candidates for the worst threshold k of discrete noise: (k/t, F(k), F(k - t), e^b) for each.
+        """Return the candidates for the worst threshold k of discrete noise: (k/t, F(k), F(k - t), e^b) for each.
 
-        One of them is the worst. Raises Undecided where a move t is not an integer, and for too many terms.
+        One of them is the worst. The output moves by t, b is the budget, and F(k) = Pr[N <= k] for the noise N. Raises
+        Undecided if t is not an integer, and for too many terms.
         """
         (output,) = self.outputs
         root = Real.from_rational(square * output.variance).sqrt().rational
@@ -204,7 +208,7 @@ class GaussianMechanism:
         return result
 
     def rho(self, square: Fraction, eps: Fraction) -> Ends:
-        """An enclosure of μ²/2, exact where both ends are equal."""
+        """Return an enclosure of μ²/2, the least ρ of zCDP; both ends are equal if it is known exactly."""
         unit = (self.unit * self.unit).rational
         size = square / 2 if self.fixed else square * eps**2 / 2
         if unit is not None:
@@ -221,7 +225,7 @@ OF_NORMAL_OUTPUTS = (
 
 
 def _phi(x: flint.arb) -> flint.arb:
-    """The distribution function Φ of the standard normal law."""
+    """Return Φ(`x`), the distribution function of the standard normal law."""
     result: flint.arb = (-x / flint.arb(2).sqrt()).erfc() / 2
     return result
 
@@ -238,7 +242,7 @@ class GaussianLaws(Laws):
 
     @staticmethod
     def at_pairs(subject: Subject, pairs: Pairs | EveryPair, box: Clipped | None = None) -> GaussianLaws | None:
-        """The laws of a Gaussian mechanism; None for another program. Raises Undecided for moves without a bound.
+        """Return the laws if the program is a Gaussian mechanism, else None. Raises Undecided for unbounded moves.
 
         The inputs of a program that clips them are in a `box`.
         """
@@ -249,7 +253,7 @@ class GaussianLaws(Laws):
     def of_mechanism(
         subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair, box: Clipped | None = None
     ) -> GaussianLaws:
-        """The laws of `mechanism`, about the inputs of the program. Raises Undecided for moves without a bound."""
+        """Return the laws of `mechanism` for moves of the program's inputs. Raises Undecided for unbounded moves."""
         program = subject.program if box is None else box.program
         slots = program.core.inputs
         best: tuple[Fraction, Mapping[int, Fraction], tuple[Fraction, ...], tuple[Fraction, ...]] | None = None
@@ -263,7 +267,7 @@ class GaussianLaws(Laws):
         return GaussianLaws(subject, mechanism, best[1], where)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        """The loss at `eps`: infinite, unless no output moves."""
+        """Return the loss at `eps`: infinite, unless no output moves."""
         value, text, place = (None, "inf", "far out") if self.square else ((_ZERO, _ZERO), "0", "any")
         output = dict.fromkeys(self.subject.program.outputs, place)
         return Loss(*self.subject.asked, eps, value, self.where.input, self.where.adjacent, output, text)
@@ -304,13 +308,13 @@ class GaussianLaws(Laws):
         return super().listed()
 
     def worst(self, interval: Interval) -> Fraction | None:
-        """The end of `interval` at which, or near which, δ is greatest; None is infinity."""
+        """Return the end of `interval` at which, or near which, the least delta is greatest; None is infinity."""
         return interval.lower if self.mechanism.fixed else interval.upper
 
     def supremum(self, claim: PrivacyClaim) -> tuple[Ends, Fraction | None, bool]:
-        """The supremum of δ on the intervals, enclosed, the eps where it occurs, and whether it is attained there.
+        """Return the supremum of the least delta on the intervals, enclosed, an eps, and whether it is attained there.
 
-        None as eps is infinity.
+        The eps None is infinity.
         """
         result: list[tuple[Ends, Fraction | None, bool]] = []
         for interval in claim.intervals:
@@ -319,9 +323,9 @@ class GaussianLaws(Laws):
         return max(result, key=lambda each: (each[1] is None, each[0][0]))
 
     def _needed(self, budget: Fraction, interval: Interval) -> tuple[Ends, Fraction | None]:
-        """δ at the worst end of `interval`, and this end.
+        """Return the least delta at the worst end of `interval`, and this end.
 
-        Raises OutsideFragment where the worst eps is not known.
+        Raises OutsideFragment if the worst eps is not known.
         """
         if self.mechanism.whole and not self.mechanism.fixed and self.square and not interval.is_point:
             raise OutsideFragment(
@@ -359,7 +363,7 @@ class GaussianLaws(Laws):
         return Proved(OF_NORMAL_OUTPUTS)
 
     def _counterexample(self, claim: PrivacyClaim, eps: Fraction) -> PrivacyCounterexample | None:
-        """A half-space of outputs that violates `claim` at `eps`; None if none exists."""
+        """Return a half-space of outputs that violates `claim` at `eps`; None if none exists."""
         if self.mechanism.delta(self.square, claim.budget, eps)[0] <= claim.delta.enclosure(eps)[1]:
             return None
         for edge, ours, likely, factor in self._edges(claim.budget, eps):
@@ -376,10 +380,10 @@ class GaussianLaws(Laws):
         return None
 
     def _edges(self, budget: Fraction, eps: Fraction) -> Iterator[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
-        """The edges of the candidates for the worst set, with the probabilities at both inputs, and e^b.
+        """Yield the edges of the candidates for the worst set, with the probabilities below at both inputs, and e^b.
 
-        Below an edge the outputs are more likely at the first input. Edges are in units of μ, from the first input
-        towards the second.
+        Below an edge the outputs are more likely at the first input. Edges are in units of μ, the distance of the laws,
+        from the first input towards the second; b is the budget.
         """
         if self.mechanism.whole:
             yield from self.mechanism.edges(self.square, budget, eps)
@@ -393,7 +397,7 @@ class GaussianLaws(Laws):
             yield edge, *probabilities
 
     def _half_space(self, edge: Fraction) -> Texts:
-        """The outputs below `edge` as text.
+        """Return the outputs below `edge` as text.
 
         The edge is measured from the noiseless outputs at the first input towards those at the second.
         """
@@ -416,7 +420,7 @@ def _depends_on_eps(form: ClosedForm) -> bool:
 
 
 def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
-    """Points of `interval` that tend to `end`."""
+    """Yield points of `interval` that tend to `end`."""
     if end is not None and end in interval:
         yield end
         return
@@ -432,7 +436,7 @@ def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
 def _moves(
     program: Program, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
 ) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
-    """Pairs of inputs that include one whose move shifts the outputs most."""
+    """Yield pairs of inputs, among them one whose move shifts the outputs most."""
     slots = program.core.inputs
     match pairs:
         case Pairs():
@@ -455,7 +459,7 @@ def _moves(
 def _pairs_in(
     box: Clipped, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
 ) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
-    """Pairs of inputs of the box, among them one whose move shifts the outputs most. Raises Undecided."""
+    """Yield pairs of inputs of the box, among them one whose move shifts the outputs most. Raises Undecided."""
     assert isinstance(pairs, EveryPair), "pairs that are listed are not moved into the box"
     program = box.program
     place = {slot: position for position, slot in enumerate(program.core.inputs)}
@@ -467,9 +471,9 @@ def _pairs_in(
 
 
 def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
-    """Pairs of inputs that satisfy `requires`, among them one whose move shifts the outputs most.
+    """Yield pairs of inputs that satisfy `requires`, among them one whose move shifts the outputs most.
 
-    Raises OutsideFragment where the greatest move is not known, or only approached.
+    Raises OutsideFragment if the greatest move is not known, or only approached.
     """
     extreme = moves.extreme
     if extreme is None:

@@ -6,17 +6,17 @@ noises drawn in the step, and the inputs of its index.
 
 A shift adds a constant to each noise of a path. Suppose that it satisfies the conditions that a move of the inputs
 imposes. Then it maps the noises on this path into those on the path at the other input. Its cost is Σ c·|shift| (see
-`alignment`), with c = rate for Laplace noise (`Law.shift_cost`). A noise X includes its mean: where the mean moves by
-d, a shift of X by t is one by t - d of the centered noise, and has this cost. So a value that is carried on may have
+`alignment`), with c = rate for Laplace noise (`Law.shift_cost`). A noise X includes its mean: if the mean moves by d, a
+shift of X by t shifts the centered noise by t - d, and has the cost of that. So a value that is carried on may have
 been drawn around an input of its iteration.
 
 **Guards.** Comparisons of the inputs of an iteration without noise cut these inputs into finitely many cells. For each
 two cells γ and γ' with adjacent inputs, each path through γ is matched with its own path through γ'. Matched paths have
 the same answers, noises and heads. The second has only inequalities of the first, up to terms in the inputs. A shift
 leads from one path into the other. The conditions that the inputs impose are then affine on a polyhedron of pairs (q,
-q'), and costs are convex in them, so corners suffice where the polyhedron is bounded. For L1, the inputs move one after
-another, on a straight line from cell to cell. Where the conditions of two cells agree on their common boundary, each
-part of the way stays in a cell.
+q'), and costs are convex in them, so corners suffice if the polyhedron is bounded. For L1, the inputs move one after
+another, on a straight line from cell to cell. If the conditions of two cells agree on their common boundary, each part
+of the way stays in a cell.
 
 **Choices** `choose` have weights that depend on no input: a path is matched with itself, with the same choices.
 
@@ -24,8 +24,8 @@ part of the way stays in a cell.
 noises alive there; the other noises of a step are shifted in the cheapest way. Let P be potentials of the heads such
 that a step from g to h costs at most P(h) - P(g) + slope. Then a run of n iterations costs at most its potential at the
 end, which is at most base, plus n·slope. Shifts, potentials, base and slope are unknowns of one linear program. Its
-solution is the proof, and is checked as such. At other moves of the ball the shifts of a path are the averages of those
-at the extreme moves, with the same weights as the moves: conditions are linear, and costs convex.
+solution is the proof, and is checked. At other moves of the ball the shifts of a path are the averages of those at the
+extreme moves, with the same weights as the moves: conditions are linear, and costs convex.
 
 **Outlines.** A plan may depend on the outline of the path. This is the sequence of steps that lead from one strongly
 connected component of heads to another, and to the exit, with the moves there. There are finitely many outlines, each
@@ -81,7 +81,7 @@ Point = Mapping[Coordinate, Fraction]
 
 @frozen
 class Move:
-    """A move from inputs `here` to adjacent inputs `there`."""
+    """A move from the inputs `here` of an iteration to adjacent inputs `there`."""
 
     here: Point
     there: Point
@@ -95,20 +95,20 @@ class InputForm:
     constant: Fraction
 
     def value_at(self, point: Point) -> Fraction:
-        """The value of the form at `point`."""
+        """Return the value of the form at `point`."""
         return sum((c * point.get(key, _ZERO) for key, c in self.coefficients), self.constant)
 
     def of_shared(self) -> tuple[tuple[Coordinate, Fraction], ...]:
-        """The terms of the form in the inputs that all iterations share."""
+        """Return the terms of the form in inputs that all iterations share."""
         return tuple([(key, c) for key, c in self.coefficients if isinstance(key, int)])
 
 
 @frozen
 class Change:
-    """The change of a form by a shift and a move.
+    """The change of a form when noises are shifted and inputs move.
 
-    `noises` are its terms in the noises: first those alive at the head, then those drawn since. The inputs contribute
-    the form `here` before the move and `there` after it.
+    `noises` are the form's terms in the noises: first those alive at the head, then those drawn since. The inputs
+    contribute the form `here` before the move and `there` after it.
     """
 
     noises: tuple[tuple[int, Fraction], ...]
@@ -116,7 +116,7 @@ class Change:
     there: InputForm
 
     def contribution(self, move: Move) -> Fraction:
-        """The contribution of `move` to the change."""
+        """Return the part of the change that comes from `move`."""
         return self.there.value_at(move.there) - self.here.value_at(move.here)
 
     @property
@@ -131,13 +131,14 @@ Cell = tuple[Halfspace, ...]
 
 @frozen
 class LoopPath:
-    """A path through one iteration to the loop's head `goal`, or from the loop to the exit (`goal` None).
+    """A path through one iteration to the head number `goal`, or from the loop to the exit (`goal` None).
 
-    `slacks` are the changes that may not be negative, `outputs` those that are 0. Before the path `alive` noises are
-    alive. `drawn` has the laws and rates of the noises drawn on it, `means` the moves of their means. Of all these
-    noises `carried` are those alive at the goal.
+    `slacks` are the changes that may not be negative, `outputs` those that must be 0. Before the path `alive` noises
+    are alive. `drawn` has the laws and rates of the noises drawn on it, and `means` the changes of their means.
+    `carried` has the numbers of those noises that are alive at the goal.
 
-    Where inputs are compared without noise, the path leads from a cell `here` of the inputs `names` to a cell `there`.
+    If inputs are compared without noise, the path leads from inputs `names` in the first of `cells` to inputs in the
+    second.
     """
 
     slacks: tuple[Change, ...]
@@ -159,9 +160,9 @@ class LoopPath:
 
 @frozen
 class Unmatched:
-    """Two cells of the inputs `names` of an iteration with a path of one that matches no path of the other.
+    """Two cells of the inputs `names` of an iteration; some path through one of them matches no path through the other.
 
-    Such cells must not contain adjacent inputs.
+    A bound of the loss is possible only if the cells contain no adjacent inputs.
     """
 
     names: tuple[str, ...]
@@ -183,12 +184,12 @@ class LoopPaths:
     gives_answers_at_the_exit: bool
 
     def from_head(self, head: int | None) -> tuple[LoopPath, ...]:
-        """The paths from `head`, or from the beginning of the program (None)."""
+        """Return the paths from `head`, or from the beginning of the program (None)."""
         return self.steps.before if head is None else (*self.steps.iterations[head], *self.steps.endings[head])
 
     @property
     def all(self) -> Iterator[LoopPath]:
-        """All paths."""
+        """Yield the paths from the beginning and from all heads."""
         yield from self.steps.before
         for head in range(len(self.steps.iterations)):
             yield from self.from_head(head)
@@ -209,7 +210,7 @@ class LoopPaths:
 
 @frozen
 class OneLoop:
-    """A uniform program, or one whose several loops are equivalent to one: `loop`, over these `arrays`."""
+    """A uniform program as one `loop` over these `arrays`; several loops of the program have been united."""
 
     text: LoopText
     loop: ast.For
@@ -217,7 +218,7 @@ class OneLoop:
 
     @staticmethod
     def read(text: LoopText) -> OneLoop:
-        """Read the program as one loop. Raises NotUniform with the condition that fails."""
+        """Return the program as one loop. Raises NotUniform with the condition that fails."""
         single = text.with_one_loop()
         return OneLoop(single, *uniform_loop(single.tree, single.number, privacy=True))
 
@@ -228,14 +229,14 @@ class OneLoop:
         return int(self.loop.low.value)
 
     def instance(self, number: int) -> tuple[Program, ast.For, frozenset[str], int]:
-        """The program for one number, with the loop, its arrays and its number of iterations.
+        """Return the program for one `number` of queries, with the loop, its arrays and its number of iterations.
 
-        Raises NotUniform where the program for this number is refused.
+        Raises NotUniform if the program for this number is refused.
         """
         return self.text.instance(number), self.loop, self.arrays, number - self.low + 1
 
     def paths(self) -> LoopPaths:
-        """All paths of the loop. Raises NotUniform with what is not covered, LimitReached."""
+        """Return all paths of the loop. Raises NotUniform with what is not covered, LimitReached."""
 
         def explored(count: int) -> LoopPaths:
             return PathRuns(*self.instance(self.low - 1 + count)).paths()
@@ -257,12 +258,12 @@ class _Run:
 
 
 class PathRuns(LoopRuns[State, LoopPath]):
-    """The paths of one program, which has more iterations than the steps to its last head."""
+    """The paths of the program for one number, which must have more iterations than are needed to reach every head."""
 
     _keeps_means = False
 
     def __init__(self, program: Program, loop: ast.For, arrays: frozenset[str], count: int) -> None:
-        """Raise NotUniform where the loop is not recognized in the instructions, or an input is not real."""
+        """Find the loop in the instructions; raise NotUniform if it is not found, or if an input is not real."""
         core = program.core
         if not core.has_real_inputs:
             raise NotUniform("an input has values that are not numbers")
@@ -271,9 +272,9 @@ class PathRuns(LoopRuns[State, LoopPath]):
         self._has_choices = any(isinstance(each, SampleChoice | SampleExponential) for each in core.instructions)
 
     def paths(self) -> LoopPaths:
-        """All paths of the program.
+        """Return all paths of the program.
 
-        Raises NotUniform with what is not covered, TooFew where the program has too few iterations, LimitReached.
+        Raises NotUniform with what is not covered, TooFew if the program has too few iterations, LimitReached.
         """
         shared = tuple(slot for slot in self._core.inputs if self._array_of(slot) is None)
         at_the_exit = all(self._array_of(slot) is None for slot in self._core.outputs)
@@ -289,7 +290,10 @@ class PathRuns(LoopRuns[State, LoopPath]):
         return self._paths(node.with_label(self._own.head(self._own.count)), None, 0, None)
 
     def _paths(self, start: State, goal: int | None, following: int, iteration: int | None) -> Iterator[LoopPath]:
-        """The paths from `start` to the instruction `goal`, the head of iteration `following`, or to the exit."""
+        """Yield the paths from `start` to the instruction `goal`, or to the exit (None).
+
+        The instruction is the head of iteration `following`.
+        """
         runs = [
             self._run(start, end, following, iteration) for end in self._runs(self._own.flow, stripped(start), goal)
         ]
@@ -318,7 +322,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
                 yield from (replace(path, names=names, cells=(one, two)) for path in beside)
 
     def _of_names(self, half: Halfspace, names: Sequence[str], iteration: int | None) -> Halfspace:
-        """The half-space `half` with the inputs numbered by the places of their names."""
+        """Return the half-space `half` with inputs numbered by their positions in `names`."""
         if any(not self._is_at(slot, iteration) for slot, _ in half.coefficients):
             raise NotUniform("a value that depends on the input of one iteration is used in another")
         terms = {names.index(self._name(slot)): c for slot, c in half.coefficients}
@@ -374,7 +378,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
 
 
 def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | str:
-    """The path of each run of `ours` to its match in `theirs`, or the reason why a run has no match."""
+    """Return the path of each run of `ours` to its match in `theirs`, or the reason why a run has no match."""
     left = list(theirs)
     result = []
     for run in ours:
@@ -387,7 +391,7 @@ def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | s
 
 
 def _match(one: _Run, two: _Run) -> LoopPath | None:
-    """The path from run `one` to run `two`; None where they do not match."""
+    """Return the path from run `one` to run `two`; None if they do not match."""
     here, there = one.path, two.path
     if (one.answers, here.alive, here.drawn, here.goal, here.carried) != (
         two.answers,
@@ -412,7 +416,7 @@ def _match(one: _Run, two: _Run) -> LoopPath | None:
 
 
 def alive_noises(side: LoopSide, state: State) -> tuple[int, ...]:
-    """The noises in the values that later iterations may read, in the order of the head's key."""
+    """Return the noises in the values that later iterations may read, in the order of the head's key."""
     result: dict[int, None] = {}
     for slot in side.live:
         value = state.values[slot]
@@ -434,14 +438,14 @@ OF_EXTREMUM = "the noise of the selected value is shifted by as much as the extr
 
 @frozen
 class LoopBound:
-    """A function of the number of queries, for the numbers with remainder `rest` modulo `modulus`."""
+    """A bound, as a function of the number of queries, for the numbers with remainder `rest` modulo `modulus`."""
 
     ratio: RationalFunction
     modulus: int = 1
     rest: int = 0
 
     def is_about(self, number: int) -> bool:
-        """True if the bound is for this number."""
+        """Return True if the bound is for this `number`."""
         return number % self.modulus == self.rest
 
 
@@ -450,12 +454,12 @@ _MODULUS = 12
 
 
 def by_rest(bounds: Sequence[LoopBound]) -> list[list[RationalFunction]]:
-    """The functions for each remainder 0, 1, … modulo the least common multiple of all moduli."""
+    """Return the functions for each remainder 0, 1, … modulo the least common multiple of all moduli."""
     return [[each.ratio for each in bounds if each.is_about(n)] for n in range(lcm(*(each.modulus for each in bounds)))]
 
 
 def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
-    """The greatest of the functions for each number, written with the name `parameter`."""
+    """Return the greatest of the `bounds` for each number >= `least` as text, with `parameter` as the number's name."""
     texts = [_greatest_text(_greatest(ratios, least), parameter) for ratios in by_rest(bounds)]
     if len(set(texts)) == 1:
         return texts[0]
@@ -466,7 +470,7 @@ def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
 
 
 def _greatest(ratios: Sequence[RationalFunction], least: int) -> list[RationalFunction]:
-    """The functions that may be greater than all others for some number."""
+    """Return the functions that may be greater than all others for some number >= `least`."""
     kept: list[RationalFunction] = []
     for place, ratio in enumerate(ratios):
         others = (*kept, *ratios[place + 1 :])
@@ -500,7 +504,7 @@ class LoopCost:
         return LoopCost(tuple([LoopBound(ratio) for ratio in kept]), least, proof=proof)
 
     def value_at(self, number: int) -> Fraction:
-        """The greatest of the bounds for one number."""
+        """Return the greatest of the bounds for one `number`."""
         return max((bound.ratio.value_at(number) for bound in self.bounds if bound.is_about(number)), default=_ZERO)
 
     @property
@@ -528,13 +532,13 @@ class LoopCost:
         return len({bound.ratio for bound in self.bounds}) == 1 and self.bounds[0].ratio.constant_value() is not None
 
     def text(self, parameter: str) -> str:
-        """The bound as text, with the name `parameter` for the number."""
+        """Return the bound as text, with `parameter` as the name of the number."""
         return bounds_text(self.bounds, parameter, self.least)
 
 
 @frozen
 class _Place:
-    """A head, None before the loop, and whether the inputs have spent their distance."""
+    """A head, None before the loop, and whether the moves so far have `spent` the distance of the inputs."""
 
     head: int | None
     spent: bool
@@ -542,7 +546,7 @@ class _Place:
 
 @frozen
 class _Step:
-    """A path for one extreme move of the inputs, from one place to another, or to the exit (None)."""
+    """A path for one extreme move of the inputs, from one place to another, or to the exit (`goal` None)."""
 
     start: _Place
     path: LoopPath
@@ -553,10 +557,11 @@ class _Step:
 def loop_cost(
     paths: LoopPaths, rates: Rates | None, within: Neighborhood, least: int, limits: Limits
 ) -> LoopCost | None:
-    """The least cost of shifts found, for all adjacent real inputs; None where no plan gives a bound.
+    """Return the cost of the cheapest plan of shifts found, for all adjacent real inputs.
 
-    The distance is not HAMMING, and all rates are positive from `least` on. Raises NotUniform for adjacent inputs whose
-    paths do not match, LimitReached past the limit of paths, NotConfirmed.
+    The result is None if no plan gives a bound. The distance is not HAMMING, and all rates are positive from `least`
+    on. Raises NotUniform for adjacent inputs whose paths do not match, LimitReached past the limit of paths,
+    NotConfirmed.
     """
     for each in paths.unmatched:
         if not isinstance(solution(_pairs(each.names, each.cells, within)), Infeasible):
@@ -569,7 +574,7 @@ def loop_cost(
     ]
 
     def cost(number: int) -> LoopCost | None:
-        """The cost of the plans that are cheapest for one number."""
+        """Return the cost of the plans that are cheapest for one `number`."""
         known: dict[tuple[int, int], list[RationalFunction]] = {}
         for outline in outlines:
             ratio = _Plan(units, paths.low).bound(outline.steps, number)
@@ -598,7 +603,7 @@ def loop_cost(
 
 
 def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, least: int) -> LoopCost | None:
-    """The cost of shifting the one noise that is compared with an extremum of the others; None for other loops.
+    """Return the cost of shifting the one noise that is compared with an extremum of the others; None for other loops.
 
     The distance is not HAMMING, and all rates are positive from `least` on.
     """
@@ -629,10 +634,10 @@ def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, l
 
 
 def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
-    """The place, among the noises drawn in an iteration, of the noise that competes with the extremum `kept`.
+    """Return the position, among the noises drawn in an iteration, of the noise that competes with the extremum `kept`.
 
-    On each of these paths it replaces `kept` exactly where it is greater, or on each exactly where it is less. None
-    where the paths do anything else.
+    On each of these paths it replaces `kept` exactly if it is greater, or on each exactly if it is less. The result is
+    None if the paths do anything else.
     """
     directions: set[tuple[int, bool]] = set()
     for path in iterations:
@@ -650,9 +655,9 @@ def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
 
 
 def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
-    """The number -a/b such that all `ends` are multiples of one form a·B + b·T, or constants; None if none exists.
+    """Return the number -a/b such that all `ends` are multiples of one form a·B + b·T, or constants.
 
-    B and T are the noises at the places `kept` and `moved`.
+    The result is None if none exists. B and T are the noises at the positions `kept` and `moved`.
     """
     ratios: set[Fraction] = set()
     for change in ends:
@@ -667,7 +672,7 @@ def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
 
 
 def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, within: Neighborhood) -> Fraction:
-    """The greatest shift of a noise: that of its own mean, plus `ratio` times the greatest move of a candidate."""
+    """Return the greatest shift of a noise: that of its mean, plus `ratio` times the greatest move of a candidate."""
     own = dict(moved.here.coefficients)
     each = [dict(change.here.coefficients) for change in candidates]
     if within.distance is Distance.LINF:
@@ -686,7 +691,10 @@ def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, with
 
 
 def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place) -> Iterator[_Step]:
-    """All steps from `start` on."""
+    """Yield all steps from `start` on, with moves of the inputs to adjacent ones.
+
+    `shared` is the move of shared inputs.
+    """
     pending, seen = [start], {start}
     while pending:
         place = pending.pop()
@@ -700,7 +708,7 @@ def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place)
 
 
 def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple[dict[Coordinate, Fraction], bool]]:
-    """Extreme moves of the inputs that all iterations share, and whether these spend the whole distance."""
+    """Yield extreme moves of the inputs that all iterations share, each with whether it spends the whole distance."""
     ends = (within.radius, -within.radius)
     if within.distance is Distance.LINF:
         for values in product(ends, repeat=len(inputs)):
@@ -713,7 +721,7 @@ def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple
 
 
 def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[Move, bool]]:
-    """Extreme moves of the inputs of one index, and whether they spend the distance; for L1 one input moves.
+    """Yield extreme moves of the inputs of one index, each with whether the distance is spent; for L1 one input moves.
 
     Raises NotUniform, NotConfirmed.
     """
@@ -737,10 +745,10 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
 
 
 def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:
-    """The pairs of inputs of two cells with moves of at most the radius, as half-spaces.
+    """Return the pairs of inputs of two cells with moves of at most the radius, as half-spaces.
 
-    The inputs of the first cell have the keys 2·place, those of the second 2·place + 1. With None for the distance both
-    inputs are equal.
+    The inputs of the first cell have the keys 2·i, those of the second 2·i + 1, for positions i in `names`. With None
+    for the distance both inputs are equal.
     """
     system = []
     for side, cell in enumerate(cells):
@@ -753,7 +761,10 @@ def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Neighborhood 
 
 
 def _by_place(change: Change, names: Sequence[str]) -> Halfspace:
-    """The contribution of the moves to the change, over the keys of `_pairs`; inputs that all iterations share stay."""
+    """Return the part of `change` that the moves contribute, over the keys of `_pairs`.
+
+    Inputs that all iterations share are left out.
+    """
     terms: dict[int, Fraction] = {}
     for side, (form, sign) in enumerate(((change.here, -_ONE), (change.there, _ONE))):
         for key, c in form.coefficients:
@@ -763,10 +774,10 @@ def _by_place(change: Change, names: Sequence[str]) -> Halfspace:
 
 
 def _corners(path: LoopPath, within: Neighborhood) -> list[Move] | None:
-    """The corners of the pairs of adjacent inputs in the cells of a path.
+    """Return the corners of the set of adjacent inputs in the cells of `path`, as moves.
 
-    None where the changes depend on moves alone, and the pairs have no corners. Raises NotUniform where changes are
-    unbounded.
+    The result is None if the changes depend on moves alone, and the set has no corners. Raises NotUniform if changes
+    are unbounded.
     """
     names = path.names
     assert path.cells is not None, "inputs are compared"
@@ -789,7 +800,7 @@ def _corners(path: LoopPath, within: Neighborhood) -> list[Move] | None:
 
 
 def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
-    """Raise NotUniform where the changes of two cells differ on their common boundary."""
+    """Raise NotUniform if the changes of two cells differ on their common boundary."""
     closed = [half.closure() for half in _pairs(path.names, cells, None)]
     if isinstance(solution(closed), Infeasible):
         return
@@ -804,9 +815,9 @@ def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
 
 @frozen
 class _Outline:
-    """The steps that paths with one outline may have, and the numbers of their iterations.
+    """The steps that paths with one outline may have, and the possible numbers of their iterations.
 
-    The numbers are `count` plus any multiple of the `period`; any number where that is None.
+    The numbers are `count` plus any multiple of the `period`; any number if that is None.
     """
 
     steps: tuple[_Step, ...]
@@ -814,13 +825,13 @@ class _Outline:
     period: int | None
 
     def numbers(self, low: int) -> tuple[int, int]:
-        """The numbers of queries from `low` on that have such a path, as a modulus and a remainder."""
+        """Return the numbers of queries of such paths, in a loop that begins at `low`, as a modulus and a remainder."""
         modulus = self.period or 1
         return modulus, (self.count + low - 1) % modulus
 
 
 def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
-    """The outlines of all paths. Raises LimitReached for more than `most`."""
+    """Yield the outlines of all paths. Raises LimitReached for more than `most`."""
     graph: dict[_Place, list[_Place]] = {step.start: [] for step in steps}
     for step in steps:
         if step.goal is not None:
@@ -851,9 +862,10 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
 
 
 def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, int], int]:
-    """For each place of a strongly connected component, the number of iterations of some path inside to this place.
+    """Return, for each place of a strongly connected component, the number of iterations of a path from `start` to it.
 
-    With them comes the period: the lengths of all other paths differ by its multiples. It is 0 where there is one path.
+    The period follows: numbers of iterations of all paths to a place differ by its multiples. It is 0 if there is one
+    path.
     """
     after, pending = {start: 0}, [start]
     while pending:
@@ -870,10 +882,10 @@ def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, in
 
 
 def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunction:
-    """The function c(m) such that a shift of the noise by t costs at most c(m)·eps·|t|.
+    """Return the function c(m) such that a shift of the noise by t costs at most c(m)·eps·|t|.
 
-    With `rates`, its rate is the one that the mark `rate` represents. Raises Missing where the law has no such cost,
-    and OutsideFragment for noise with a greatest value, whose shifts would have to keep it.
+    With `rates`, `rate` is a mark for the noise's rate. Raises Missing if the law has no such cost, and OutsideFragment
+    for noise with a greatest value, which a shift would exceed.
     """
     if law.greatest is not None:
         raise OutsideFragment(f"shifts of {law.name} noise in a loop are not covered")
@@ -886,9 +898,9 @@ def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunctio
 
 @frozen
 class _Units:
-    """Functions of the number of which all costs of shifts are multiples.
+    """Functions of the number of queries, such that each cost of a shift is a multiple of one of them.
 
-    `of_drawn` has, for a law and a rate or mark, the place of its function and the multiple.
+    `of_drawn` has, for a law and a rate or mark, the position of its function and the multiple.
     """
 
     functions: tuple[RationalFunction, ...]
@@ -916,7 +928,7 @@ class _Units:
 
 @dataclass(slots=True)
 class _Plan:
-    """The linear program for a plan; its unknowns are numbered by their meaning."""
+    """The linear program for a plan; `unknowns` numbers them by their meaning."""
 
     units: _Units
     low: int
@@ -926,7 +938,7 @@ class _Plan:
     def bound(self, steps: Sequence[_Step], number: int) -> RationalFunction | None:
         """Return a bound of the cost of all runs with these steps, as a function of the number of queries.
 
-        Of all such bounds it is the least one at `number`. The result is None if no plan gives a bound. Raises
+        It is the least bound of this kind at `number`. The result is None if no plan gives a bound. Raises
         NotConfirmed.
         """
         units = range(len(self.units.functions))
@@ -994,7 +1006,7 @@ class _Plan:
 
 
 def _shifted(change: Change, shifts: Sequence[int]) -> dict[int, Fraction]:
-    """The change in terms of the unknown shifts."""
+    """Return the change as a combination of the unknown `shifts`."""
     result: dict[int, Fraction] = {}
     for place, c in change.noises:
         result[shifts[place]] = result.get(shifts[place], _ZERO) + c

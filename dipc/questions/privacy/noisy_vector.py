@@ -1,9 +1,9 @@
-"""Answers that depend on noisy values alone: what is enough for releasing these values is enough for the answers.
+"""Answers that depend on noisy values alone: a delta for releasing these values is enough for the answers.
 
 **Lemma.** Let every draw of a program be X_i = f_i(u) + N_i, with a linear form f_i of the inputs u and independent
-noise N_i, and let no other step depend on u. Then the outputs are a random function of X = (X_1, …, X_n), and
-Pr[P(u) in S] is the mean of a function of X with values in [0, 1]. If releasing X is (budget, delta)-private, P is, too
-(Dwork and Roth 2014, Proposition 2.1).
+noise N_i, and let no other step depend on u. Then the outputs are a random function of X = (X_1, …, X_n), and Pr[P(u)
+in S] is the mean of a function of X with values in [0, 1]. If releasing X is (budget, delta)-private, P is, too (Dwork
+and Roth 2014, Proposition 2.1).
 
 The delta of X need not be the least delta of P, so that nothing is refuted in this way.
 """
@@ -23,9 +23,9 @@ OF_NOISY_VALUES = "post-processing: the answers depend on the noisy values alone
 
 
 def noisy_value_laws(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws | None:
-    """The laws of all values with Gaussian noise that the answers depend on; None for other programs.
+    """Return the laws of all values with Gaussian noise, if the answers depend on nothing else that varies; else None.
 
-    Raises Undecided for moves without a bound, and past a limit.
+    Raises Undecided for unbounded moves, and past a limit.
     """
     mechanism = _noisy_values(subject.program)
     if mechanism is None:
@@ -36,7 +36,7 @@ def noisy_value_laws(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws
 
 
 def _noisy_values(program: Program) -> GaussianMechanism | None:
-    """The mechanism that releases each value with noise; None where a step depends on the inputs in another way."""
+    """Return the mechanism that releases each noisy value, or None if a step depends on the inputs in another way."""
     if not program.core.has_open_inputs:
         return None
     values: dict[int, NormalOutput] = {}

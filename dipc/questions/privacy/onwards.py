@@ -1,7 +1,8 @@
-"""Lower bounds of a constant that continue: a bound for one number of queries gives bounds for all greater numbers.
+"""Lower bounds of a constant for all numbers of queries from some number on.
 
 **Words.** An output of n iterations is a word with one letter for each iteration. Let a block of p letters, at given
-inputs, be repeated k times. Let G be lim log(Pr)/eps of the word at infinity, and G' the same at an adjacent input.
+inputs, be repeated k times. Let G be lim log(Pr)/eps of the word as eps tends to infinity, and G' the same at an
+adjacent input.
 
 The parts of a run are bounded separately. For each head h from which the word can be ended, let H(h) be half-spaces of
 the noises alive there with two properties:
@@ -21,7 +22,7 @@ A run of a block that leads back to its head, with the same values of the noises
 c' and e' for its parts, and choices whose weights do not tend to 0, G is at least -(p' + k·c' + e'). So the loss of the
 word grows by at least (c - c')·eps with each block. This is a lower bound of the constant for n + p·i queries.
 
-Rates that are multiples of one function r(m) are those of a program for all m at another eps, r(m)·eps.
+If all rates are multiples of one function r(m), a program for m queries at eps is one with constant rates at r(m)·eps.
 """
 
 from __future__ import annotations
@@ -58,10 +59,11 @@ _Letter = str | tuple[Fraction, Fraction] | None
 
 
 def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int) -> RationalFunction | None:
-    """A lower bound of the constant for `number` and every number that is a multiple of `period` greater.
+    """Return a lower bound of the constant for `number` queries and for every number greater by a multiple of `period`.
 
-    It is the greatest for large numbers that a word of `candidate`, with one block repeated, gives. The functions of
-    the candidate are the probabilities of its word for `number`. None where no bound is known.
+    The bound comes from the output of `candidate`, a word with a letter for each query, in which one block of `period`
+    letters is repeated. Of all blocks the one with the fastest growth is chosen. The result is None if no bound is
+    known.
     """
     unit = _unit(single)
     if unit is None or fraction_of(candidate.second)[0].is_zero():
@@ -87,7 +89,7 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
 
 
 def _unit(single: OneLoop) -> RationalFunction | None:
-    """A function of which all rates are multiples: 1 where rates are numbers, None if none exists."""
+    """Return a function of which all rates are multiples: 1 if rates are numbers, None if there is none."""
     rates = single.text.rates
     if rates is None:
         return ONE
@@ -105,7 +107,10 @@ def _renamed(form: Affine, names: Mapping[int, int]) -> Affine:
 
 
 class _Word(PathRuns):
-    """An output of a program for one number, at one of the inputs of a candidate."""
+    """An output of a program for one number of queries, at one of the two inputs of a candidate.
+
+    A letter is the output of one iteration.
+    """
 
     def __init__(
         self,
@@ -116,10 +121,10 @@ class _Word(PathRuns):
         *,
         likely: bool = False,
     ) -> None:
-        """Read the word and the input `point` of `candidate`.
+        """Read the letters of `candidate` and its input `point`.
 
-        With `likely`, runs are left out if a weight of their choices tends to 0 as eps grows. Raises NotUniform where
-        the loop, or the candidate, is of another kind.
+        With `likely`, runs are left out if a weight of their choices tends to 0 as eps grows. Raises NotUniform if the
+        loop or the candidate is not covered.
         """
         # One more iteration gives a head after the last letter.
         program, loop, arrays, count = single.instance(number + 1)
@@ -144,7 +149,10 @@ class _Word(PathRuns):
         return weights.possible(edge.weight) and exponent_of(weights.closed(edge.weight)) == 0
 
     def _by_slot(self, names: Iterable[str]) -> dict[int, str]:
-        """The names in the candidate by slot; the elements of an array are those of the loop's array, in this order."""
+        """Return the candidate's `names` by slot.
+
+        Elements of its arrays belong to those of the loop's arrays, in order.
+        """
         slots: dict[str, list[int]] = {}
         for slot in self._core.slots:
             slots.setdefault(slot.name.partition("[")[0], []).append(slot.index)
@@ -154,7 +162,10 @@ class _Word(PathRuns):
         return {slot: name for array, own in mine.items() for slot, name in zip(slots[array], own, strict=False)}
 
     def _reached(self) -> Iterator[dict[Key, State]]:
-        """For each position, the heads by key that the letters before it lead to, up to where some run may end."""
+        """Yield for each position the heads, by key, that the letters before it lead to.
+
+        The last position is one at which some run may end.
+        """
         begun = self._ends(self._own.flow.first_state({}), -1, -1)
         heads = {self._key(state): state for state in begun}
         for position in range(self.count):
@@ -165,9 +176,9 @@ class _Word(PathRuns):
             heads = {self._key(end): end for end in ends}
 
     def _ends(self, start: State, first: int, last: int) -> list[State]:
-        """The ends of runs that have the word's letters in iterations `first` to `last`.
+        """Return the ends of runs from the head `start` that give the letters of iterations `first` to `last`.
 
-        The runs begin at `start`, the head of iteration `first`.
+        The head `start` is that of iteration `first`.
         """
         result = []
         for state in self._runs(self._own.flow, stripped(start), self._own.head(last + 1)):
@@ -182,7 +193,7 @@ class _Word(PathRuns):
         return result
 
     def _fits(self, state: State, slot: int) -> bool:
-        """True if the output may have its letter."""
+        """Return True if the output `slot` may have its letter in `state`."""
         value, letter = state.values[slot], self._letters[slot]
         if isinstance(letter, tuple):
             if not isinstance(value, Affine):
@@ -194,7 +205,10 @@ class _Word(PathRuns):
         return letter is None if isinstance(value, Mark) else value_text(value) == letter
 
     def _forms(self, end: State, letters: range, *, ended: bool = False) -> list[Affine]:
-        """The forms that are not negative on a run with these letters; where it has `ended`, with those at the exit."""
+        """Return the forms that are not negative on a run which gives these `letters`.
+
+        If the run has `ended`, those for outputs at the exit are included.
+        """
         forms = [item.form for item in end.constraints.items]
         for slot, letter in self._letters.items():
             value = end.values[slot]
@@ -206,9 +220,9 @@ class _Word(PathRuns):
     def _least(
         self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> Fraction | None:
-        """The least Σ rate·|N| over the noises that a run draws, where these forms are not negative.
+        """Return the least Σ rate·|N| over the noises N that a run draws, with none of the `forms` negative.
 
-        None where the forms have no common point. Noises that are `known` before the run are left out.
+        The result is None if the forms have no common point. Noises that are `known` before the run are left out.
         """
         system, sizes = self._costly(end, known, forms, unit)
         least = minimum(_sum(sizes.values()), system)
@@ -217,7 +231,7 @@ class _Word(PathRuns):
     def _costly(
         self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> tuple[list[Halfspace], dict[int, int]]:
-        """The forms over centered unknown noises, and for each noise the key of an upper bound of its rate·|N|."""
+        """Return the forms over centered unknown noises, and for each noise the key of a bound of its rate·|N|."""
         drawn = {noise.id: noise for noise in end.noises if noise.id not in known}
         last = max([noise.id for noise in end.noises], default=0)
         sizes = {noise: last + 1 + place for place, noise in enumerate(drawn)}
@@ -235,9 +249,10 @@ class _Word(PathRuns):
     def cost_apart(
         self, block: int, period: int, unit: RationalFunction, total: Fraction
     ) -> tuple[Fraction, Fraction] | None:
-        """The least Σ rate·|N| of a block, and of the parts before and after the blocks; None where they are not known.
+        """Return the least Σ rate·|N| of a block of letters, and of the parts before and after the blocks together.
 
-        They hold for all runs of the word with any number of blocks. `total` is that of the word itself.
+        They are valid for all runs of the word with any number of blocks. `total` is the sum for the word itself. The
+        result is None if they are not known.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         heads = self._heads_of(block, period)
@@ -271,9 +286,9 @@ class _Word(PathRuns):
         return least, total - least if keeps_noises else min(costs["before"]) + min(costs["after"])
 
     def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
-        """The Σ rate·|N| of a block that a run can repeat with the same noises, and of the parts before and after it.
+        """Return the Σ rate·|N| of a block that a run can repeat with the same noises, and of the rest of the run.
 
-        The run is the cheapest of this kind; None if none exists.
+        The run is the cheapest of this kind; None if there is none.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         costs = []
@@ -303,10 +318,10 @@ class _Word(PathRuns):
         return min(costs, default=None)
 
     def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
-        """The heads, by key, before a repeated block from which the word can end, as they are the first time.
+        """Return the heads, by key, before a repeated block from which the word can be ended.
 
-        None where a run may end in the block. None also where a head that only the block leads to has noises which the
-        block draws.
+        The noises of a head are those at its first occurrence. The result is None if a run may end in the block, or if
+        a head that only the block leads to has noises which the block draws.
         """
         if block >= len(self._heads):
             return None
@@ -334,7 +349,7 @@ class _Word(PathRuns):
         return {key: start for key, start in heads.items() if key in live}
 
     def _endings(self, start: State, letters: range) -> list[State]:
-        """The ends of runs from `start` that have the letters of the last iterations, and those at the exit."""
+        """Return the ends of runs from `start` that give the `letters` of the last iterations and those at the exit."""
         flow, begun = self._own.flow, stripped(start).with_label(self._own.head(letters.start))
         through = [begun] if not letters else list(self._runs(flow, begun, self._own.head(letters.stop)))
         left = [end for end in through if end.label != flow.exit_label]
@@ -353,9 +368,9 @@ class _Word(PathRuns):
         ]
 
     def _needed(self, heads: Mapping[Key, State], block: int, period: int) -> Mapping[Key, list[Affine]]:
-        """For each head the forms that are not negative there on all runs that end with the word.
+        """Return for each head the forms that are not negative there on all runs that end with the word.
 
-        The noises are numbered by their places among those alive at the head.
+        The noises are numbered by their positions among those alive at the head.
         """
         needed: dict[Key, list[Affine]] = {}
         after = range(block + period, self.count)
@@ -382,7 +397,10 @@ class _Word(PathRuns):
         block: int,
         period: int,
     ) -> Iterator[tuple[State, list[Halfspace]]]:
-        """The conditions on each way from a head to the exit, or by a block to a head that meets its own conditions."""
+        """Yield a head with the conditions on a run from it: to the exit, or by a block to another head.
+
+        The `needed` conditions of the other head are included.
+        """
         for key, start in heads.items():
             for end in endings[key]:
                 after = range(block + period, self.count)
@@ -394,7 +412,7 @@ class _Word(PathRuns):
                 yield start, [self._centered(form, {}) for form in forms]
 
     def _conditions_at(self, needed: Mapping[Key, list[Affine]], state: State) -> list[Affine]:
-        """The conditions at a head, in terms of its noises."""
+        """Return the `needed` conditions at the head `state`, in terms of its noises."""
         alive = dict(enumerate(alive_noises(self._own, state)))
         return [_renamed(form, alive) for form in needed.get(self._key(state), ())]
 
@@ -404,7 +422,7 @@ class _Word(PathRuns):
         return multiple
 
     def _centered(self, form: Affine, means: Mapping[int, Affine]) -> Halfspace:
-        """The form at the inputs, over centered noises for those that have these means."""
+        """Return the form at the input `_point`, with centered noises in place of the noises that have `means`."""
         here = form.substituted(self._point)
         moved = sum(
             (c * means[noise].evaluate(self._point) for noise, c in here.noises if noise in means), here.constant
@@ -422,8 +440,6 @@ class _Word(PathRuns):
 # The density is Π c_i·eps·e^{-a_i·eps·|x_i|} on convex sets that have inner points, and the exponential is what counts
 # (Laplace's method). ∎
 #
-# E is a least of linear functions of the rates: so it is concave in them, and at most the cost of any one point of A.
-# Of rates between some, a convex combination of these, K is at least the same combination of E(u', a) less the cost of
 # E is a minimum of linear functions of the rates. So it is concave in them, and at most the cost of any one point of A.
 # At a convex combination of several rates, K is at least the same combination of E(u', a), less the cost of one point
 # that reaches S at u.
@@ -436,22 +452,25 @@ OwnRates = Mapping[Fraction, Fraction]
 class Reached:
     """The least `cost` of noises that reach an output.
 
-    `distances` are their total distances from the means, for each rate of the program.
+    `distances` has, for each rate of the program, the total distance of these noises from their means.
     """
 
     cost: Fraction
     distances: Mapping[Fraction, Fraction]
 
     def cost_at(self, rates: OwnRates) -> Fraction:
-        """The cost of the same noises at other rates."""
+        """Return the cost of the same noises with other `rates`."""
         return sum((rates[rate] * distance for rate, distance in self.distances.items()), _ZERO)
 
 
 class LeastCosts:
-    """The least costs of the outputs of a program over real inputs."""
+    """The least costs Σ rate·|N| of noises that reach an output, for a program over real inputs."""
 
     def __init__(self, program: Program) -> None:
-        """Raise Undecided for programs of another kind."""
+        """Compute the exits of `program`.
+
+        Raises Undecided for choices, and for other than Laplace and one-sided noise.
+        """
         self._program = program
         self._exits = aligned_exits(program)
         for each in self._exits:
@@ -464,7 +483,7 @@ class LeastCosts:
                     raise OutsideFragment("costs are those of Laplace and one-sided noise")
 
     def reaching(self, output: Candidate, inputs: Texts, rates: OwnRates, *, likely: bool) -> Reached | None:
-        """The least cost at which `output` is reached at `inputs`; None where it is not reached.
+        """Return the least cost at which `output` is reached at `inputs` with these `rates`; None if it is not reached.
 
         With `likely`, only exits count that have a positive probability there.
         """
@@ -482,13 +501,13 @@ class LeastCosts:
         return min(candidates, key=lambda one: one.cost, default=None)
 
     def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
-        """The noises with which the exit is reached and gives `output`; None where it gives another output."""
+        """Return the noises with which the exit is reached and gives `output`; None if it gives another output."""
         balls = self._balls(each, output)
         point = {each.first_input + position: value for position, value in enumerate(values)}
         return None if balls is None else [item.with_values(point).closure() for item in (*each.slacks, *balls)]
 
     def _balls(self, each: AlignedExit, output: Candidate) -> list[Halfspace] | None:
-        """The conditions under which the exit gives `output`; None where it gives another output."""
+        """Return the conditions under which the exit gives `output`; None if it gives another output."""
         slots = self._program.core.slots
         forms = dict(each.reals)
         needed: list[Halfspace] = []

@@ -1,11 +1,11 @@
-"""Programs whose output has the law of an input plus Laplace noise, although it is drawn in several steps.
+"""Programs whose output has the law of an input plus Laplace noise, although the noise is drawn in several steps.
 
 **Lemma.** Laplace noise of rate a has the characteristic function A/(A + s²) with A = a²·eps². Let a program release
 f(u) + Σ c_i·N_i, where a choice with the constant weights w_e decides which Laplace noises N_i are added, and f is the
-same form of the inputs for each choice. In multiples of eps its noise has the characteristic function
-φ(x) = Σ_e w_e·Π_i A_i/(A_i + x), with x = s² and A_i = (a_i/c_i)². The noise has a Laplace law of rate r exactly if
-φ(x) = r²/(r² + x), as a characteristic function determines the law. Multiplied by all denominators this is an equation
-of polynomials. It holds if it holds at more points than the degree. ∎
+same form of the inputs for each choice. In multiples of eps its noise has the characteristic function φ(x) = Σ_e
+w_e·Π_i A_i/(A_i + x), with x = s² and A_i = (a_i/c_i)². The noise has a Laplace law of rate r exactly if φ(x) = r²/(r²
++ x), as a characteristic function determines the law. Multiplied by all denominators this is an equation of
+polynomials. It holds if it holds at more points than the degree. ∎
 
 This is how a release is made more accurate later without a further loss (Koufogiannis, Han and Pappas 2016): the
 earlier release is the later one with probability (a/b)², and otherwise the later one with more noise.
@@ -35,9 +35,9 @@ _Choice = tuple[Fraction, tuple[Fraction, ...]]
 
 
 def plain_release(program: Program) -> Program | None:
-    """Return the program that releases its form of the inputs with plain Laplace noise, if it has the same law.
+    """Return a program that adds one Laplace noise to a form of the inputs and has the law of `program`'s output.
 
-    None for programs that draw at most one noise, or have another law.
+    The result is None if `program` draws at most one noise, or has another law.
     """
     core = program.core
     outputs = core.output_slots
@@ -62,7 +62,10 @@ def plain_release(program: Program) -> Program | None:
 
 
 def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
-    """The form of the inputs that an exit releases, with its weight and noises; None for other exits."""
+    """Return the form of the inputs that an exit releases, with its weight and noises.
+
+    The result is None if it does anything else.
+    """
     state, value = exit_.state, exit_.state.outputs[output]
     if state.constraints.items or state.guards.items or not isinstance(value, Affine):
         return None
@@ -86,7 +89,7 @@ def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
 
 
 def _laplace_rate(choices: Sequence[_Choice]) -> Fraction | None:
-    """Return the r for which the choices together have a Laplace law of rate r, or None."""
+    """Return the r for which the noise of all choices together has a Laplace law of rate r, or None."""
     degree = sum(len(squares) for _, squares in choices) + 1
     for square in sorted({square for _, squares in choices for square in squares}):
         points = [Fraction(point) for point in range(1, degree + 2)]
@@ -100,7 +103,7 @@ def _characteristic(choices: Sequence[_Choice], x: Fraction) -> Fraction:
 
 
 def _releasing(program: Program, form: Affine, rate: Fraction) -> Program:
-    """Return the program with the same inputs and output that adds Laplace noise of this rate to `form`."""
+    """Return the program with the same inputs and output that adds Laplace noise of this `rate` to `form`."""
     core = program.core
     names = {slot.index: slot.name for slot in core.slots}
     terms = [f"({c})*{names[slot]}" for slot, c in form.inputs]
@@ -119,7 +122,7 @@ def _releasing(program: Program, form: Affine, rate: Fraction) -> Program:
 
 
 def _declared(slots: Sequence[Slot]) -> list[str]:
-    """Return the declarations of the slots, elements of an array together."""
+    """Return the declarations of the slots, one for each array."""
     arrays: dict[str, list[int]] = {}
     result = []
     for slot in slots:
