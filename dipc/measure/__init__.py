@@ -1,1 +1,1 @@
-"""Exact measures of events over independent noises; knows no language."""
+"""Exact measures (probabilities) of events over independent noises. The room does not know the language."""

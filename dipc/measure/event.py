@@ -1,7 +1,7 @@
 """Events: linear constraints over independent noises with rational numbers, and graphs of such constraints.
 
-The chain and the exact mathematics share these classes. Rates are multiples of eps; means, bounds and constants are on
-the program's scale.
+The chain and the exact mathematics share the classes of this module. Rates are multiples of eps; means, bounds and
+constants are on the program's scale.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ class RunStep:
 class RunGraph:
     """The runs to one answer over independent `noises`, as paths of a graph from its first node to its last.
 
-    Nodes are numbered along all paths. A path holds if all `conditions` of its steps do; almost surely at most one path
-    holds. The measure is the probability that some path holds. Conditions are like the constraints of an `Event`.
+    Along every path the node numbers increase. A path holds if all `conditions` of its steps do; almost surely at most
+    one path holds. The measure is the probability that some path holds. Conditions are like the constraints of an
+    `Event`.
 
     `live` gives for each node the only noise that is mentioned both before and after it, or None if there is none.
     """

@@ -1,4 +1,4 @@
-"""Measure difference constraints over Laplace noises: trees by message passing, cycles by splitting them first."""
+"""Measure difference constraints over Laplace noises: trees by message passing, cycles by splitting the system."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Inequalities = dict[tuple[int, int], int]
 
 @frozen
 class DifferenceSystem:
-    """Difference constraints `lower` over Laplace noises, where noise i has rate `rates[i]`·eps and mean `means[i]`.
+    """The constraints `lower` on differences of Laplace noises: noise i has rate `rates[i]`·eps and mean `means[i]`.
 
     Means and inequalities count lengths in multiples of `unit`, which is None for integer noises: their unit is 1.
     """
@@ -76,7 +76,7 @@ class DifferenceSystem:
 
 @frozen
 class EventShape:
-    """An event without its means and constants, with the factors that turn these into a difference system.
+    """An event without its means and constants, which the shape turns into a difference system.
 
     `rows[n]` = (i, j, factor) means that constraint n is Z_i - Z_j >= factor·constant·`unit`; None marks a constraint
     without noises. Noise i has the mean `mean_factors[i]`·mean·`unit`. `whole` says that the noises are integers.
@@ -89,7 +89,7 @@ class EventShape:
     whole: bool
 
     def system(self, event: Event) -> DifferenceSystem | None:
-        """Return the difference system with the measure of `event`, an event of this shape.
+        """Return the difference system with the measure of `event`, which must have this shape.
 
         None means that the measure is 0: a constraint without noises fails, or two bounds contradict each other.
         """
@@ -108,7 +108,7 @@ class EventShape:
         return None if system.is_null() else system
 
     def lengths(self, event: Event) -> tuple[tuple[int, ...], Sequence[tuple[int, int, int] | None], Fraction | None]:
-        """Return (means, rows, unit) for `event`, an event of this shape, with all lengths in multiples of unit.
+        """Return (means, rows, unit) for `event`, which must have this shape, with all lengths in multiples of unit.
 
         rows[n] = (i, j, w) means that constraint n is Z_i - Z_j >= w; None marks a constraint without noises. The unit
         is None for integer noises.
@@ -181,7 +181,10 @@ def event_shape(event: Event) -> EventShape:
 
 
 def _scales(event: Event) -> list[Fraction]:
-    """Factors s_i such that every constraint of a spanning forest bounds a difference of the Z_i = s_i·X_i."""
+    """Factors s_i, one for each noise X_i, that make constraints bounds of differences of the Z_i = s_i·X_i.
+
+    Every constraint of a spanning forest of the noises becomes such a bound.
+    """
     links: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
     for constraint in event.constraints:
         if len(constraint.coefficients) == 2:
@@ -260,8 +263,8 @@ _Pair = tuple[int, int]
 class CanonicalTree(NamedTuple):
     """A rooted tree of noises in preorder, with integer rates, means and bounds; the mean of the root is 0.
 
-    The system that this tree represents has at eps the measure that `nodes` have at `stretch`·eps. `whole` says that
-    the noises take integer values.
+    At eps, the system of noises that the tree represents has the measure that `nodes` have at `stretch`·eps. `whole`
+    says that the noises take integer values.
     """
 
     nodes: TreeKey
@@ -279,7 +282,7 @@ def slopes_of(tree: CanonicalTree) -> int:
 
 @frozen
 class _Step:
-    """One noise of a rooted tree, with the inequalities that bound it and that tie it to its parent.
+    """One noise of a rooted tree, with the inequalities that bound it and those that tie it to its parent.
 
     `parent` is the position of the parent's step, -1 for the root. An inequality is given by its pair of noises; None
     means that the noise has no such inequality.
@@ -307,9 +310,9 @@ class _Rooting:
 
 @frozen
 class TreeShape:
-    """A tree of difference constraints without its lengths.
+    """A tree of difference constraints without its lengths (means and bounds).
 
-    The canonical form for given lengths is the least of those under `rootings`.
+    With lengths, its canonical form is the least of the forms that `rootings` give.
     """
 
     rate_unit: Fraction
@@ -485,9 +488,10 @@ _Laplace = Callable[[int, int], _Function]
 
 
 def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
-    """Return the exact probability that all constraints of `tree` hold, as a function of eps before `stretch`.
+    """Return the exact probability that all constraints of `tree` hold, as a function of eps.
 
-    Raises LimitReached if the closed form would have too many terms or take too many steps.
+    The function ignores `stretch`: the measure of the tree at eps is its value at stretch·eps. Raises LimitReached if
+    the closed form would have too many terms or take too many steps.
     """
     meter = Meter(limit)
     if tree.whole:
@@ -507,9 +511,9 @@ def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limit
 
 
 def watch_size(tree: CanonicalTree, limit: Limits) -> None:
-    """Raise LimitReached if `tree_measure` is expected to go through more terms than `limit` allows steps.
+    """Raise LimitReached if `tree_measure` is expected to handle more terms than `limit` allows steps.
 
-    The estimate takes a small part of the time of those steps.
+    The estimate takes a small part of the time of `tree_measure`.
     """
     meter = Meter(limit)
     if tree.whole:
@@ -635,7 +639,7 @@ def reduced(system: DifferenceSystem) -> DifferenceSystem | None:
 
 
 def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
-    """Return signed systems whose measures, times their signs, add up to the measure of `system`.
+    """Return signed systems: the sum of their measures, each times its sign, is the measure of `system`.
 
     `system` must be reduced and connected, and have a cycle. Each result has one noise fewer on its cycles, so repeated
     splitting ends. An empty list means measure 0.
@@ -675,7 +679,7 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
 
 
 def _hang(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:
-    """Keep the inequalities of `noise` with `u` above it and `l` below it."""
+    """Add to `case` the inequalities of `noise` in `lower`, with only `u` above it and only `l` below it."""
     if u is not None:
         case[u, noise] = lower[u, noise]
     if l is not None:
@@ -689,9 +693,9 @@ def _add(case: Inequalities, i: int, j: int, w: int) -> None:
 
 
 def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
-    """Return (noise, above, below) for the noise on a cycle that splits into the fewest systems.
+    """Return (noise, u, l) for the noise on a cycle that splits `system` into the fewest systems.
 
-    The other two are the noises of that cycle that bound the noise from above and from below.
+    u and l list the noises of that cycle that bound the noise from above and from below.
     """
     adjacent = neighbors(len(system.rates), system.lower)
     best: tuple[int, int, list[int], list[int]] | None = None

@@ -33,8 +33,8 @@ from dipc.noise.law import SideRates
 class Summand:
     """A product of a constant factor, poles, and powers and exponentials of integer variables x_v.
 
-    It is e^{exponent·eps} · Π (1 - e^{-d·eps})^{-m} over the pairs (d, m) of `poles`, times Π x_v^{powers[v]} ·
-    e^{slopes[v]·eps·x_v} over all v.
+    The summand is e^{exponent·eps} · Π (1 - e^{-d·eps})^{-m} over the pairs (d, m) of `poles`, times Π x_v^{powers[v]}
+    · e^{slopes[v]·eps·x_v} over all v.
     """
 
     exponent: Fraction
@@ -236,7 +236,7 @@ class LatticePiecewise:
         return LatticePiecewise(self.numerator.restricted(low, None if high is None else high + 1), self.poles)
 
     def times(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
-        """Return the product of two functions.
+        """Return the product of this function and `other`.
 
         Raises LimitReached, before a long computation if that can be foreseen.
         """
@@ -256,7 +256,7 @@ class LatticePiecewise:
         return LatticePiecewise(_shifted(self.numerator, offset), self.poles)
 
     def plus(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
-        """Return the sum of two functions."""
+        """Return the sum of this function and `other`."""
         poles = {d: max(self.poles.get(d, 0), other.poles.get(d, 0)) for d in {*self.poles, *other.poles}}
         left, right = (_times(f.numerator, _cofactor(poles, f.poles), meter) for f in (self, other))
         return _reduced(left.minus(_times(right, flint.fmpz_poly([-1]), meter)), poles)
@@ -285,20 +285,20 @@ class LatticePiecewise:
         return _reduced(_times(both.numerator, mass, meter), poles)
 
     def weighed_below(self, rate: int, high: int, meter: Meter) -> LatticePiecewise:
-        """Return the function x -> Σ f(c)·y^{-rate·(x - c)} over c <= x + `high`, for this function f."""
+        """Return the function x -> Σ f(c)·e^{-rate·eps·(x - c)} over c <= x + `high`, where f is this function."""
         # The weights make the summand decay at -∞. At +∞ it may grow, because no sum reaches there.
         return self.tilted(rate).window_integral(None, high, meter).tilted(-rate)
 
     def tilted(self, rate: int) -> LatticePiecewise:
-        """Return the function x -> f(x)·y^{rate·x} for this function f."""
+        """Return the function x -> f(x)·e^{rate·eps·x}, where f is this function."""
         tilted = [Piece(p.poly, p.low_y, p.low_X + rate, p.bits) for p in self.numerator.pieces]
         return LatticePiecewise(Piecewise(self.numerator.breaks, tuple(tilted)), self.poles)
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> LatticePiecewise:
-        """Return the function x -> Σ f(z) over x + `low` <= z <= x + `high`, for this function f.
+        """Return the function x -> Σ f(z) over x + `low` <= z <= x + `high`, where f is this function.
 
-        None is unbounded; else `low` <= `high`. This function must decay at both ends. Raises LimitReached like
-        `times`, and OutsideFragment like `integral`.
+        An end that is None is unbounded; else `low` <= `high`. This function must decay at both ends. Raises
+        LimitReached like `times`, and OutsideFragment like `integral`.
         """
         grown, (*constants, total) = self._indefinite_sums()
         more = _poles_of(grown)
@@ -327,7 +327,10 @@ class LatticePiecewise:
         return Quotient.coprime(above, below)
 
     def _sum_of_all(self) -> _Sum:
-        """Return the sum over all integers of this function, which must decay; sum short pieces value by value."""
+        """Return the sum of this function over all integers; short pieces are added value by value.
+
+        The function must decay.
+        """
         breaks = self.numerator.breaks
         total: _Sum = {}
         for piece, low, high in zip(self.numerator.pieces, (None, *breaks), (*breaks, None), strict=True):
@@ -345,7 +348,7 @@ class LatticePiecewise:
         return total
 
     def _indefinite_sums(self) -> tuple[list[_Sum], list[_Sum]]:
-        """Return an indefinite sum of each piece, and constants that make these sums add up from -∞.
+        """Return an indefinite sum of each piece, and constants that turn these sums into the sum from -∞.
 
         On piece i the sum of the whole function from -∞ to x is the indefinite sum at x plus constant i. One more
         constant at the end is the sum over all integers, if the function decays.
@@ -362,7 +365,7 @@ class LatticePiecewise:
 
 
 def _poles_of(sums: list[_Sum]) -> Powers:
-    """Return the least powers of all Φ_d over which every one of `sums` can be written.
+    """Return a common denominator of `sums`: the least powers of the cyclotomic polynomials Φ_d that suffice.
 
     Raises OutsideFragment if the denominators together have a higher degree than `MOST_DEGREE`.
     """
@@ -377,12 +380,12 @@ def _poles_of(sums: list[_Sum]) -> Powers:
 
 
 def _cofactor(poles: Powers, own: Powers) -> flint.fmpz_poly:
-    """Return the product of Φ_d^m over `poles` without `own`, which must be contained in `poles`."""
+    """Return Π Φ_d^m over the powers in `poles` that are not in `own`; `own` must be contained in `poles`."""
     return _product({d: m - own.get(d, 0) for d, m in poles.items()})
 
 
 def _times(function: Piecewise, factor: flint.fmpz_poly, meter: Meter) -> Piecewise:
-    """Return the function of x that is `function` times `factor`(y)."""
+    """Return the product of `function`, a function of x, and the polynomial `factor` in y = e^eps."""
     constant = _in_y(factor)
     return Piecewise(function.breaks, tuple([piece.times(constant, meter) for piece in function.pieces]))
 
@@ -392,7 +395,7 @@ def _added(left: Powers, right: Powers) -> Powers:
 
 
 def _indefinite_sum(piece: Piece) -> _Sum:
-    """Return S with S(x) - S(x - 1) equal to `piece`; S vanishes at ±∞ where the terms of `piece` decay."""
+    """Return S with S(x) - S(x - 1) equal to `piece`; where the terms of `piece` decay, S tends to 0."""
     # For each power and slope of x its coefficient, a polynomial in y, which is multiplied as a whole.
     before: dict[tuple[int, int], dict[int, flint.fmpq]] = {}
     for (_, q, n, l), c in piece.terms().items():
@@ -443,7 +446,7 @@ def _geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], f
 
 
 def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
-    """Add `sign` times the value of `grown` at `x` to `total`."""
+    """Add `sign` times the value of the sum `grown` at `x` to `total`."""
     for group, terms in grown.items():
         coefficients = total.setdefault(group, {})
         for (_, q, n, l), c in terms.items():
@@ -513,7 +516,7 @@ def _merge_points(function: Piecewise) -> Piecewise:
 
 
 def _value(piece: Piece, x: int) -> Terms:
-    """Return the terms of the value of `piece` at `x`, a function of y."""
+    """Return the terms of the value of `piece` at `x`, a function of y = e^eps."""
     total: _Sum = {}
     _add_value(total, {(0, 0): piece.terms()}, x, 1)
     return Piece.of_terms(total[0, 0]).terms()
@@ -530,7 +533,7 @@ def _cyclotomic(d: int) -> flint.fmpz_poly:
 
 
 def _product(powers: Powers) -> flint.fmpz_poly:
-    """Return Π Φ_d(y)^m over the items d: m of `powers`."""
+    """Return Π Φ_d(y)^m over the items d: m of `powers`, where Φ_d is the cyclotomic polynomial."""
     total = flint.fmpz_poly([1])
     for d, m in powers.items():
         total *= _cyclotomic(d) ** m
@@ -542,7 +545,7 @@ def _coefficients(poly: flint.fmpz_poly) -> dict[int, flint.fmpq]:
 
 
 def _in_y(poly: flint.fmpz_poly) -> Piece:
-    """Return the function poly(y), which is constant in x."""
+    """Return `poly`(y) with y = e^eps, as a function that is constant in x."""
     return Piece.of_terms({(0, q, 0, 0): c for q, c in _coefficients(poly).items()})
 
 
@@ -597,7 +600,7 @@ def lattice_measure(event: Event, limits: Limits | None = None) -> Quotient:
 class LatticeTrend:
     """The measure of an event whose constants grow with an integer k, for all large enough k.
 
-    The measure is the sum of `summands`, in which k is variable number `place`, times the product of (1 -
+    The measure is the sum of `summands`, in which k is the variable with the number `place`, times the product of (1 -
     e^{-d·eps})/(1 + e^{-d·eps}) over d in `rates`.
     """
 
@@ -609,7 +612,7 @@ class LatticeTrend:
 class Unsettled(Undecided):
     """Raised if the formula for the measure changes at some k from the given start on.
 
-    With a start of at least `enough`, the case that raised this error no longer changes.
+    With a start of at least `enough`, the change that raised this error is before the start.
     """
 
     def __init__(self, enough: int) -> None:
@@ -726,7 +729,7 @@ class _Summation:
         return max((abs(c) for c in coefficients), default=0), sum(1 for c in coefficients if c), v
 
     def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, IntegerInequality]]:
-        """Yield `summands` times each half of the mass of noise `v`, with the inequality where that half applies.
+        """Yield `summands` times the mass of noise `v` on one side of its mean, and the inequality for this side.
 
         The constant factor of the mass is left out.
         """

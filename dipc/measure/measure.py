@@ -1,7 +1,7 @@
 """Measure events: the probability that all constraints of an event hold, as a function of eps.
 
 `Measurer` gives closed forms: exponential polynomials in eps, or quotients of two. `Bound` is a sum of weighted
-probabilities of events, `BoundMeasurer` gives its closed form. Where the closed form is too long or does not exist,
+probabilities of events, and `BoundMeasurer` gives its closed form. If the closed form is too long or does not exist,
 `UnexpandedBound` encloses the bound near one eps by power series, and `EnclosedForm` is that function of eps.
 """
 
@@ -108,11 +108,11 @@ MOST_OF_INTEGERS = 20_000
 
 @dataclass
 class Measurer:
-    """Measures events and remembers the canonical trees it has integrated.
+    """A measurer of events that remembers the canonical trees it has integrated.
 
     `integrals` counts the trees integrated so far, that is, the cache misses. When the results remembered have more
     than `remembered` terms together, all are forgotten. If `tree_steps` is given, a tree over the reals that is
-    expected to go through more terms is refused before it is expanded.
+    expected to need more terms is refused before it is expanded.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -130,7 +130,7 @@ class Measurer:
 
     @cached_property
     def brief(self) -> Measurer:
-        """A measurer with limits of about a second's work, which refuses longer computations.
+        """A measurer with limits of approximately a second's work, which refuses longer computations.
 
         It does not use what this measurer remembers, so its refusals do not depend on earlier questions.
         """
@@ -154,7 +154,7 @@ class Measurer:
             return self._general(event)
 
     def factors(self, event: Happening) -> list[Factor] | None:
-        """Return independent factors whose measures multiply to the measure of `event`, or None if that is 0.
+        """Return independent factors whose measures multiply to the measure of `event`, or None if the measure is 0.
 
         Trees over the reals and parts with normal noise are returned unmeasured; a tree's factor is its measure at its
         own `stretch`·eps. All other parts are measured. Raises LimitReached if the measure of one part is too long.
@@ -209,7 +209,7 @@ class Measurer:
         return result
 
     def _part_or_sum(self, event: Event) -> Factor:
-        """Return the measure of dependent noises, as a sum over integers where the closed form is too long.
+        """Return the measure of an event over dependent noises, or a sum over integers if the closed form is too long.
 
         Raises LimitReached if it is too long and the noises are not integers.
         """
@@ -319,7 +319,7 @@ class Measurer:
         return result
 
     def _times(self, left: Closed, right: Closed) -> Closed:
-        """Return the product; raise LimitReached if it is too long to be expanded."""
+        """Return the product of `left` and `right`; raise LimitReached if it is too long to be expanded."""
         (above, below), (other, under) = fraction_of(left), fraction_of(right)
         self._watch(above, other)
         self._watch(below, under)
@@ -440,19 +440,19 @@ class Share:
 
     @property
     def conjunctions(self) -> tuple[Event, ...]:
-        """The events, if each is a single conjunction of constraints.
+        """The events of the share, if each is a single conjunction of constraints.
 
         Raises OutsideFragment if one of them is a graph of runs.
         """
         every = tuple([event for event in self.events if isinstance(event, Event)])
         if len(every) < len(self.events):
-            raise OutsideFragment("for many runs at once only their probability is known")
+            raise OutsideFragment("the probability of several runs together is not split into factors")
         return every
 
 
 @frozen
 class Bound:
-    """The function `constant` + Σ `shares` of eps: the probability of an answer, or a proved lower bound of it.
+    """The function of eps `constant` + Σ `shares`: the probability of an answer, or a proved lower bound of it.
 
     A bound is plain data. It is measured only where it is decided, so that equal bounds are measured once.
     """
@@ -481,7 +481,7 @@ class Bound:
 
     @property
     def opposite(self) -> Bound:
-        """The bound 1 - self."""
+        """The bound 1 - b, for this bound b."""
         return Bound.combined([(-1, self)], Fraction(1))
 
     @staticmethod
@@ -505,7 +505,7 @@ _REMEMBERED = 200_000
 
 
 class BoundMeasurer:
-    """Measures bounds in closed form; equal functions are the same ClosedForm object.
+    """A measurer of bounds in closed form; equal functions are the same ClosedForm object.
 
     `measured` counts the events measured, and `seconds` the time that took; equal events are measured once.
     """
@@ -560,7 +560,7 @@ class BoundMeasurer:
         return result
 
     def intern(self, value: Closed, made: ClosedForm | None = None) -> ClosedForm:
-        """Return the one object for the function `value`: the earlier one, else `made`, else a new object."""
+        """Return the one object for the function `value`: the earlier one if there is one, else `made` or a new one."""
         form = self._interned.get(value)
         if form is None:
             form = self._interned[value] = ClosedForm(value) if made is None else made
@@ -616,10 +616,10 @@ MOST_BITS = 50_000
 
 @frozen
 class _Product:
-    """The product of `weight` and the measures `factors` of independent events; factors of None make it 0.
+    """The product of `weight` and the measures `factors` of independent events; 0 if `factors` is None.
 
-    `noises` is the number of noises of these events. The square of the product of their total variations is at most
-    `variation` on the disk. Normal noises are left out there: their factors have majorants of their own.
+    `noises` is the number of noises of these events. The square of the product of the noises' total variations is at
+    most `variation` on the disk, without normal noises, whose factors have majorants of their own.
     """
 
     weight: ExpPoly
@@ -630,7 +630,7 @@ class _Product:
 
 @dataclass(frozen=True)
 class UnexpandedBound:
-    """A bound whose weights are exponential polynomials, as a sum of products that are not multiplied out."""
+    """A bound that is a sum of products, which are not multiplied out; the weights are exponential polynomials."""
 
     constant: Fraction
     products: tuple[_Product, ...]
@@ -668,9 +668,10 @@ class UnexpandedBound:
         return UnexpandedBound(bound.constant, tuple(products), limits)
 
     def functions(self) -> normals.NormalSum | None:
-        """Return the bound as a sum of normal distribution functions, or None.
+        """Return the bound as a sum of normal distribution functions, or None if it is not known to be such a sum.
 
-        The sum is known if each product has a single factor, which is a sum of these functions over one normal value.
+        It is known to be one if each product has a single factor, which is a sum of these functions over one normal
+        value.
         """
         total = normals.NormalSum.collect(ExpPoly.constant(self.constant), ())
         for product in self.products:
@@ -685,9 +686,9 @@ class UnexpandedBound:
         return total
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series at `center` in ball arithmetic; each coefficient is an enclosure.
+        """Return the Taylor series of the bound at `center`; each coefficient is an enclosure.
 
-        Length and precision are those that FLINT is set to. Raises LimitReached.
+        Length and precision are the current ones of FLINT. Raises LimitReached.
         """
         total = flint.arb_series([flint.arb(to_fmpq(self.constant))])
         for each in self.products:
@@ -715,7 +716,7 @@ class UnexpandedBound:
         return series_of(above, center) / divisor
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """Return an upper bound of the absolute value on the disk of radius DISK·center around `center`."""
+        """Return an upper bound of the bound's absolute value on the disk of radius DISK·center around `center`."""
         total = abs(flint.arb(to_fmpq(self.constant)))
         for each in self.products:
             most = majorant_of(each.weight, center) * flint.arb(to_fmpq(each.variation)).sqrt()
@@ -742,11 +743,11 @@ class UnexpandedBound:
                 if ball.is_finite() and ball.rad() < flint.arb(2) ** -(bits + 2):
                     return dyadic(ball.lower()), dyadic(ball.upper())
             work *= 2
-        raise OutsideFragment(f"its value needs numbers of more than {MOST_BITS} bits")
+        raise OutsideFragment(f"the value needs numbers of more than {MOST_BITS} bits")
 
 
 def series_of(function: ExpPoly, center: Fraction) -> flint.arb_series:
-    """Return the Taylor series of an exponential polynomial at `center`, enclosed as by `UnexpandedBound.series`."""
+    """Return the Taylor series of `function` at `center`; each coefficient is an enclosure."""
     return normals.series_at(function, flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)]))
 
 
@@ -756,9 +757,9 @@ def majorant_of(function: ExpPoly, center: Fraction) -> flint.arb:
 
 
 def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:
-    """Return a bound of the remainder of a Taylor polynomial with `length` coefficients.
+    """Return an upper bound of the remainder of a Taylor polynomial with `length` coefficients.
 
-    It holds within `share` < 1 of the radius of the disk on which `majorant` bounds the absolute value.
+    It is valid within `share` < 1 of the radius of the disk on which `majorant` bounds the absolute value.
     """
     return (majorant * flint.arb(to_fmpq(share)) ** length / flint.arb(to_fmpq(1 - share))).upper()
 
@@ -769,7 +770,7 @@ _MOST_TIMES = 16
 
 @dataclass(frozen=True)
 class EnclosedForm:
-    """A function of eps that is known by enclosures, each as narrow as required: see `enclosure`.
+    """A function of eps without a closed form: its value at an eps is enclosed as narrowly as required (`enclosure`).
 
     `reason` says why it has no closed form. If `only_at` is not None, only the value at that eps is known.
     """
@@ -779,10 +780,10 @@ class EnclosedForm:
     only_at: Fraction | None = None
 
     def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Return rationals (lo, hi) with lo <= value at `eps` <= hi, which is proved, for `eps` > 0.
+        """Return proved rationals (lo, hi) with lo <= value at `eps` <= hi, for `eps` > 0.
 
-        They agree to about `digits` digits unless the value is tiny. Raises Undecided past a limit, and ValueError if
-        `eps` is not `only_at`.
+        They agree to approximately `digits` digits unless the value is tiny. Raises Undecided past a limit, and
+        ValueError if `eps` is not `only_at`.
         """
         point = exact_eps(eps)
         if self.only_at not in (None, point):
@@ -797,7 +798,7 @@ class EnclosedForm:
     at = former_method("at", "enclosure")
 
     def restricted_to(self, only_at: Fraction | None) -> EnclosedForm:
-        """Return this function with only its value at `only_at`, or unchanged if that is None."""
+        """Return the function with only its value at `only_at` known; unchanged for None."""
         return self if only_at is None else EnclosedForm(self.bound, self.reason, only_at)
 
     def __str__(self) -> str:

@@ -110,11 +110,11 @@ class Normal:
 
     @property
     def linear(self) -> Fraction:
-        """The coefficient of the distance from the line in those bounds, which is 0 here."""
+        """0, the coefficient of the distance from the real line in the bounds of the integrand."""
         return _ZERO
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
-        """Return Pr[L <= `x`] for L of this law."""
+        """Return Pr[L <= `x`], where L has this law."""
         return (x / -(2 * self._ball()).sqrt()).erfc() / 2
 
     def density(self, t: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
@@ -127,15 +127,14 @@ class Normal:
         return value
 
     def peak(self) -> flint.arb:
-        """Return the greatest value of the density."""
         return 1 / (2 * flint.arb.pi() * self._ball()).sqrt()
 
     def two_sided_tail(self, reach: flint.arb) -> flint.arb:
-        """Return twice the probability of more than `reach`."""
+        """Return twice the probability of a value above `reach`."""
         return (reach / (2 * self._ball()).sqrt()).erfc()
 
     def far(self, wanted: float) -> float:
-        """Return a distance from 0 beyond which the probability is about e^-`wanted`."""
+        """Return a distance from 0 beyond which the probability is approximately e^-`wanted`."""
         return sqrt(2 * float(self.variance) * wanted)
 
     def _ball(self) -> flint.arb:
@@ -153,16 +152,16 @@ class Exponential:
 
     @property
     def curvature(self) -> Fraction:
-        """The coefficient of y² in the bounds of the integrand at u = x + iy, which is 0 here."""
+        """0, the coefficient of y² in the bounds of the integrand at u = x + iy."""
         return _ZERO
 
     @property
     def linear(self) -> Fraction:
-        """The coefficient of the distance from the line in those bounds."""
+        """The coefficient of the distance from the real line in the bounds of the integrand."""
         return self.rate
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:
-        """Return Pr[L <= `x`] for L of this law, where `nonnegative` says whether `x` >= 0."""
+        """Return Pr[L <= `x`], where L has this law and `nonnegative` says whether `x` >= 0."""
         side = (x * (-self._ball() if nonnegative else self._ball())).exp() / 2
         return 1 - side if nonnegative else side
 
@@ -171,15 +170,14 @@ class Exponential:
         return (t * (-self._ball() if nonnegative else self._ball())).exp() * self._ball() / 2
 
     def peak(self) -> flint.arb:
-        """Return the greatest value of the density."""
         return self._ball() / 2
 
     def two_sided_tail(self, reach: flint.arb) -> flint.arb:
-        """Return twice the probability of more than `reach`."""
+        """Return twice the probability of a value above `reach`."""
         return (-reach * self._ball()).exp()
 
     def far(self, wanted: float) -> float:
-        """Return a distance from 0 beyond which the probability is about e^-`wanted`."""
+        """Return a distance from 0 beyond which the probability is approximately e^-`wanted`."""
         return wanted / float(self.rate)
 
     def _ball(self) -> flint.arb:
@@ -192,7 +190,7 @@ Spread = Normal | Exponential
 
 @frozen
 class Leaf:
-    """The condition that a value L of the law `spread` lies within its bounds.
+    """The condition that a value L of the law `spread` is within its bounds, which move with the center t.
 
     The `lower` bound (a, d) means L + a·t + d·eps >= 0, and the `upper` bound, if any, L <= a·t + d·eps. `signs` says
     for each bound whether a·t + d·eps >= 0; only Laplace noise needs the signs.
@@ -205,17 +203,17 @@ class Leaf:
 
     @property
     def slope(self) -> Fraction:
-        """The greatest |a| of the bounds."""
+        """The greatest |a| of the bounds (a, d)."""
         return max(abs(a) for a, _ in self.lines)
 
     @property
     def reach(self) -> Fraction:
-        """The greatest |d| of the bounds."""
+        """The greatest |d| of the bounds (a, d)."""
         return max(abs(d) for _, d in self.lines)
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """The bounds of L, one or two."""
+        """The bounds (a, d) of the leaf, one or two."""
         return (self.lower,) if self.upper is None else (self.lower, self.upper)
 
     @property
@@ -225,7 +223,7 @@ class Leaf:
         return Leaf(self.spread, (-a, d), None if upper is None else (-upper[0], upper[1]))
 
     def conditional_probability(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
-        """Return the probability that L lies within its bounds, given `t`."""
+        """Return the probability that the leaf's value is within its bounds, given the center's value `t`."""
         first = self.spread.below(_line_value(self.lower, t, eps), self.signs[0])
         if self.upper is None:
             return first
@@ -256,9 +254,9 @@ Leaves = tuple[tuple[Leaf, int], ...]
 
 @frozen
 class NormalPiece:
-    """The interval of all u between `low` and `high`, where None is no end, with the conditions on the leaves there.
+    """An interval of u from `low` to `high`, with the conditions on the leaves while the center is u·eps.
 
-    `nonnegative` says whether u >= 0; only a center of Laplace noise needs it.
+    An end that is None is infinite. `nonnegative` says whether u >= 0; only a center of Laplace noise needs it.
     """
 
     low: Fraction | None
@@ -272,7 +270,7 @@ class NormalPiece:
         return any(isinstance(leaf.spread, Exponential) for leaf, _ in self.leaves)
 
     def probabilities(self, count: int, twice: _Twice) -> Sequence[flint.arb]:
-        """Return the probability that all leaves lie within their bounds, at each of `count` values of t.
+        """Return the probability that all leaves are within their bounds, at each of `count` values of the center.
 
         The leaves must be normal. `twice` gives twice the probability of each bound at these values.
         """
@@ -289,7 +287,7 @@ class NormalPiece:
         return [value * scale for value in result]
 
     def conditional_probability(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
-        """Return the probability that all leaves lie within their bounds, given `t`."""
+        """Return the probability that all leaves are within their bounds, given the center's value `t`."""
         total = flint.arb_series([1])
         for leaf, count in self.leaves:
             total = total * power(leaf.conditional_probability(t, eps), count)
@@ -298,7 +296,7 @@ class NormalPiece:
 
 @frozen
 class NormalMeasure:
-    """The probability that t/eps lies in one of `pieces` and the leaves meet its conditions, for a center t.
+    """The probability that t/eps is in one of `pieces` and the leaves meet this piece's conditions, for a center t.
 
     `center` is the law of t. If it is None, there is a single piece with a single leaf, which does not depend on t.
     """
@@ -311,14 +309,17 @@ class NormalMeasure:
     fixed: bool = False
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series in eps at `center` > 0; each coefficient is an enclosure.
+        """Return the Taylor series of the probability in eps at `center` > 0; each coefficient is an enclosure.
 
-        Length and precision are those that FLINT is set to. Raises LimitReached.
+        Length and precision are the current ones of FLINT. Raises LimitReached.
         """
         return series_in_unit(self._series, center, self.unit, fixed=self.fixed)
 
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series around `center`, from the series `eps` of eps/κ, whose center `near` encloses."""
+        """Return the Taylor series of the probability around `center`.
+
+        `eps` is the series of eps/κ, where κ is the `unit`, and `near` encloses its center.
+        """
         if self.center is None:
             return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
         length = flint.ctx.cap
@@ -346,7 +347,7 @@ class NormalMeasure:
         return blurred(total, error, center)
 
     def functions(self) -> Sequence[tuple[Fraction, NormalFunction | None]] | None:
-        """Return this probability as a sum of normal functions, if it is about a single value; otherwise None.
+        """Return the probability as a sum of normal functions if it is about a single value, otherwise None.
 
         A pair (c, f) of the result is the summand c·f, where f of None is 1.
         """
@@ -359,13 +360,16 @@ class NormalMeasure:
         return result if leaf.upper is None else [*result, *self._half_erfc(leaf, leaf.upper[1], -_ONE)]
 
     def _half_erfc(self, leaf: Leaf, d: Fraction, sign: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-        """Return sign·erfc(d·x/√(2·variance))/2 as summands, where x is eps/κ, or 1/κ if the deviations are `fixed`."""
+        """Return the summands of sign·erfc(d·x/√(2·variance))/2, for the variance of the `leaf`.
+
+        x is eps/κ, or 1/κ if the deviations are `fixed`, where κ is the `unit`.
+        """
         assert isinstance(leaf.spread, Normal)
         scale = Real.from_rational(d) / Real.from_rational(2 * leaf.spread.variance).sqrt() / self.unit
         return [(sign * c / 2, f) for c, f in normal_function("erfc", scale, _ZERO if self.fixed else _ONE)]
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """Return an upper bound of the absolute value on the disk around `center` > 0."""
+        """Return an upper bound of the probability's absolute value on the disk around `center` > 0."""
         if self.fixed:
             return flint.arb(1)
         total = flint.arb(0)
@@ -388,7 +392,7 @@ def series_in_unit(
     *,
     fixed: bool,
 ) -> flint.arb_series:
-    """Return the Taylor series in eps at `center` > 0 of a function that `measured` gives in eps/κ, with κ the `unit`.
+    """Return the Taylor series in eps at `center` > 0 of a function that `measured` gives in eps/κ, where κ is `unit`.
 
     `measured` takes the series of eps/κ, rationals around the center of that series, and `center` itself. If `fixed`,
     the function is the same for every eps.
@@ -403,21 +407,21 @@ def series_in_unit(
 
 
 def _enclosure(center: Fraction, unit: Real) -> Ends:
-    """Return rationals below and above `center`/κ, with κ the `unit`."""
+    """Return rationals below and above `center`/`unit`."""
     low, high = unit.enclosure(flint.ctx.prec)
     return center / high, center / low
 
 
 def wanted_bits(length: int) -> int:
-    """Return the bits to which the error of a series of `length` coefficients is bounded.
+    """Return the number of bits to which the error of a series of `length` coefficients is bounded.
 
-    In a single value nothing cancels, so that nearly all bits of the precision can be used.
+    For a single coefficient nothing cancels, so that nearly all bits of the precision can be used.
     """
     return flint.ctx.prec // 2 if length > 1 else flint.ctx.prec - _GUARD
 
 
 def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
-    """Return `series`, with each coefficient widened by that of any function bounded by `error` on the disk.
+    """Return `series` with wider coefficients: they include those of every function bounded by `error` on the disk.
 
     The disk is the one around `center`, on which the function must be analytic.
     """
@@ -430,10 +434,10 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 
 @frozen
 class _Sizes:
-    """The quantities that bound the errors of an integral, in the notation of the lemma at the top.
+    """The quantities that bound the errors of an integral, in the notation of the module's lemma.
 
     V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`. `least` and `eps` enclose eps/κ. If
-    `wide`, the quantities hold on the disk around it; otherwise at that eps alone.
+    `wide`, the quantities are valid on the disk around it; otherwise at that eps alone.
     """
 
     center: Spread
@@ -487,7 +491,7 @@ class _Sizes:
 
     @property
     def radius(self) -> Fraction:
-        """ν, the greatest |Im eps|."""
+        """The greatest |Im eps|, ν in the module's lemma."""
         return DISK * self.eps if self.wide else _ZERO
 
     @property
@@ -497,7 +501,7 @@ class _Sizes:
 
     @property
     def growth(self) -> Fraction:
-        """An upper bound of the factor of y²·V in the exponent, which is 2R on the disk and R/2 at eps alone."""
+        """An upper bound of the factor of y²·V in the lemma's exponent: 2R on the disk, and R/2 at a single eps."""
         return self.eps**2 * (Fraction(9, 2) if self.wide else Fraction(1, 2))
 
     @property
@@ -508,9 +512,9 @@ class _Sizes:
 
 @frozen
 class _Rule:
-    """Nodes u with weights, and a bound `error` of the quadrature's error.
+    """The nodes u of a quadrature rule with their weights, and an upper bound `error` of the rule's error.
 
-    The nodes are values of t instead of u if they are not `scaled` by eps.
+    Unless `scaled` by eps, the nodes are values of t instead of u = t/eps.
     """
 
     nodes: Sequence[tuple[flint.arb, flint.arb]]
@@ -522,12 +526,12 @@ class _Rule:
 
 @frozen
 class _Grid:
-    """The nodes step·k with |k| <= `reach`, on which bounds with the same law and slope share their values, at one eps.
+    """The nodes step·k with |k| <= `reach`, on which bounds with equal law and slope share their values, at one eps.
 
     A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Bounds with the same law and a, whose s differ by multiples of
     `step`, are shifts of one function. Its values at s + step·k form a column, for the least s. `places` gives for each
-    bound its column and the position there at which its values start; `longer` gives for each column the number of its
-    values beyond 2·reach + 1.
+    bound its column and the position in it at which the bound's values start; `longer` gives for each column the number
+    of its values beyond 2·reach + 1.
     """
 
     step: Fraction
@@ -614,7 +618,7 @@ def _common(numbers: Iterable[Fraction]) -> Fraction:
 
 
 def _rule(sizes: _Sizes, bits: int) -> _Rule:
-    """Return a rule with an error of about 2^-`bits`.
+    """Return a quadrature rule with an error of approximately 2^-`bits`.
 
     Floating point only chooses nodes and ellipses; their error is bounded rigorously afterwards. Raises LimitReached.
     """
@@ -641,7 +645,7 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
 
 @frozen
 class _Finite:
-    """The rule of Gauss and Legendre on an interval, divided into `panels` of the same length with `nodes` nodes each.
+    """The rule of Gauss and Legendre on an interval, divided into `panels` of equal length with `nodes` nodes each.
 
     `ellipse` is the parameter ρ that bounds the error. `ends` lists the distances beyond which tails of the piece are
     cut off. An `interval` of None means that nothing is left between the ends.
@@ -677,7 +681,7 @@ class _Finite:
 
     @property
     def total(self) -> int:
-        """The number of all nodes."""
+        """The number of nodes of all panels."""
         return self.panels * self.nodes
 
     def rule(self, sizes: _Sizes) -> _Rule:
@@ -708,9 +712,9 @@ class _Finite:
 
 @lru_cache(maxsize=64)
 def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
-    """Return the nodes and weights of Gauss and Legendre's rule on [-1, 1], to the precision that FLINT is set to.
+    """Return the nodes and weights of Gauss and Legendre's rule on [-1, 1], to FLINT's current precision.
 
-    `bits` must be that precision; it keys the cache.
+    `bits` must be that precision; it is a part of the cache's key.
     """
     assert bits == flint.ctx.prec
     return [flint.arb.legendre_p_root(nodes, k, weight=True) for k in range(nodes)]
@@ -719,9 +723,9 @@ def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
 def _trapezoid(
     law: Spread, curvature: Fraction, drift: Fraction, grown: Fraction, wanted: float
 ) -> tuple[Fraction, int]:
-    """Return a step and a number of nodes on each side.
+    """Return a step and a number of nodes on each side, for a trapezoid rule with an error of e^-`wanted`.
 
-    `curvature` is V, `drift` is ν·D1, and `grown` is ν²·D2/2.
+    In the module's lemma, `curvature` is V, `drift` is ν·D1, and `grown` is ν²·D2/2.
     """
     wanted += float(grown)
     turn = float(drift) + sqrt(2 * float(curvature) * wanted)
@@ -793,7 +797,7 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
 
 
 def _canonical(center: Spread, pieces: tuple[NormalPiece, ...]) -> tuple[NormalPiece, ...]:
-    """Return the same pieces for events that are equal up to t -> -t.
+    """Return `pieces` in a form that is equal for two events that differ by t -> -t, where t is the center.
 
     Only integrals over the whole line with normal laws alone are changed.
     """
@@ -922,14 +926,14 @@ def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPie
 
 
 def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
-    """Return a number between `start` and `end`, where None is no end."""
+    """Return a number between `start` and `end`, where an end that is None is infinite."""
     if start is None:
         return _ZERO if end is None else end - 1
     return start + 1 if end is None else (start + end) / 2
 
 
 def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
-    """Return the conditions on the leaves around `u`, where no two bounds are equal.
+    """Return the conditions on the leaves around `u`, at which no two bounds are equal.
 
     None means that two bounds of one leaf contradict each other.
     """
@@ -943,13 +947,13 @@ def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u:
 
 
 def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
-    """Return the lower bounds (a, d), with L + a·t + d·eps >= 0, and the upper bounds, with L <= a·t + d·eps."""
+    """Return the lower and the upper bounds of a leaf L: L + a·t + d·eps >= 0 and L <= a·t + d·eps, as pairs (a, d)."""
     lower = {(a / b, d / b) for a, b, d in bounds if b > 0}
     return lower, {(-a / b, -d / b) for a, b, d in bounds if b < 0}
 
 
 def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
-    """Yield each u at which two bounds of a leaf are equal, or at which one is 0 if the leaf is Laplace noise."""
+    """Yield each u at which two bounds of a leaf are equal, or, for `laplace` noise, at which one is 0."""
     lower, upper = _lines(bounds)
     if laplace:
         yield from (-d / a for a, d in {*lower, *upper} if a)
@@ -963,7 +967,7 @@ def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
 def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line | None] | None:
     """Return the nearest lower bound and the nearest upper bound at `u`.
 
-    None means that at most one number satisfies both.
+    None means that at most one number is within both.
     """
     lower, upper = _lines(bounds)
     nearest = [min(lines, key=lambda line: (line[0] * u + line[1], line), default=None) for lines in (lower, upper)]

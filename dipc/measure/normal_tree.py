@@ -1,4 +1,4 @@
-"""Enclose probabilities of events over normal noises of which several are compared with each other, by message passing.
+"""Enclose probabilities of events that compare several normal noises with each other, by message passing.
 
 As in `dipc.measure.normal`, let X = eps·N. Some values, or linear combinations of values, are the centers t_1, ..., t_k
 of a tree. Given its parent p, a center c is normal with mean β·t_p and variance v_c. The other values, the leaves, are
@@ -24,8 +24,8 @@ the whole line.
 
 *Proof.*
 
-1. sin(πz)/(πz) is the mean of e^{iωz} over |ω| <= π, so it is at most sinh(πb)/(πb) for z = a + ib. Also
-   sinh(x)/x <= cosh(x). On the real line -1/10 < σ < 11/10. So |σ(a + ib)| <= 11/10 + sinh(πb)/π <= 13/10·e^{πb}.
+1. sin(πz)/(πz) is the mean of e^{iωz} over |ω| <= π, so it is at most sinh(πb)/(πb) for z = a + ib. Also sinh(x)/x <=
+   cosh(x). On the real line -1/10 < σ < 11/10. So |σ(a + ib)| <= 11/10 + sinh(πb)/π <= 13/10·e^{πb}.
 2. Hence the trapezoid rule for σ(-t/h)·g has an error of at most 2·M·13/10·e^{πy/h}/(e^{2πy/h} - 1) (Trefethen and
    Weideman 2014, Theorem 5.1).
 3. Let s(t) be 1 below 0 and 0 above. For t other than 0, s(t) - σ(-t/h) is -1/π·∫_{π/h}^∞ sin(ωt)/ω dω, and the
@@ -106,9 +106,9 @@ Value: TypeAlias = "flint.arb | flint.arb_series"
 
 @frozen
 class TreeLeaf:
-    """The condition that a value L of this variance lies within its bounds.
+    """The condition that a value L with this variance is within its bounds.
 
-    They are L + form >= 0 for each `lower` form, and L <= form for each `upper` form.
+    The bounds are L + form >= 0 for each form of `lower`, and L <= form for each form of `upper`.
     """
 
     variance: Fraction
@@ -137,7 +137,7 @@ class Center:
 
     @property
     def edges(self) -> Iterator[Form]:
-        """The forms that are 0 wherever the integrand is not smooth."""
+        """Yield the forms that are 0 wherever the integrand is not smooth."""
         yield from self.own
         for leaf, _ in self.leaves:
             level = [*leaf.lower, *((-a, -b, -d) for a, b, d in leaf.upper)]
@@ -145,7 +145,10 @@ class Center:
                 yield a - e, b - f, d - g
 
     def leaves_around(self, t: Fraction, x: Fraction) -> Near | None:
-        """Return the conditions on the leaves around `t` and `x`, in units of eps; None if they cannot be met."""
+        """Return the conditions on the leaves where the center is near t·eps and its parent near x·eps.
+
+        None if the conditions cannot be met.
+        """
 
         def value(form: Form) -> Fraction:
             return form[0] * t + form[1] * x + form[2]
@@ -172,8 +175,8 @@ Near = tuple[tuple[Fraction, Forms, int], ...]
 class TreeMeasure:
     """The probability that all conditions of a tree of `centers` hold; children come before their parents.
 
-    The tree is made from as many independent values as `values` says. `unit` is the common factor κ of their standard
-    deviations, and `fixed` tells whether these are the same for every eps.
+    The tree is made from `values` independent values. `unit` is the common factor κ of their standard deviations, and
+    `fixed` tells whether these are the same for every eps.
     """
 
     centers: tuple[Center, ...]
@@ -182,16 +185,16 @@ class TreeMeasure:
     fixed: bool
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series in eps at `center` > 0; each coefficient is an enclosure.
+        """Return the Taylor series of the probability in eps at `center` > 0; each coefficient is an enclosure.
 
-        Length and precision are those that FLINT is set to. Raises LimitReached.
+        Length and precision are the current ones of FLINT. Raises LimitReached.
         """
         return _integrated(self, center, flint.ctx.prec, flint.ctx.cap)
 
     def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series around `center`, from the series `eps` of eps/κ, whose center `near` encloses.
+        """Return the Taylor series of the probability around `center`.
 
-        Raises LimitReached.
+        `eps` is the series of eps/κ, where κ is the `unit`, and `near` encloses its center. Raises LimitReached.
         """
         try:
             rules = _Rules.choose(self, near, wide=flint.ctx.cap > 1)
@@ -200,7 +203,7 @@ class TreeMeasure:
         return _Messages(self, rules, eps, center).probability()
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """Return an upper bound of the absolute value on the disk around `center` > 0."""
+        """Return an upper bound of the probability's absolute value on the disk around `center` > 0."""
         del center
         return (flint.arb(2) ** flint.arb(to_fmpq(Fraction(self.values, 2)))).upper()
 
@@ -209,7 +212,7 @@ class TreeMeasure:
 def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) -> flint.arb_series:
     """Return the Taylor series of `measure` at `center`, and remember it, since many events are alike.
 
-    `bits` and `length` must be the precision and the length that FLINT is set to; they key the cache.
+    `bits` and `length` must be FLINT's current precision and length; they are a part of the cache's key.
     """
     assert (bits, length) == (flint.ctx.prec, flint.ctx.cap)
     return normal.series_in_unit(measure.integrated, center, measure.unit, fixed=measure.fixed)
@@ -220,10 +223,10 @@ def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) 
 
 @frozen
 class _Ends:
-    """The ends that cut the line of a center t with the parent x.
+    """The ends at which the integrand over a center t, with the parent x, is cut into smooth parts.
 
-    They are t = u·eps for each u of `still`, and t = x - u·eps for each u of `moving`. The message of the center is not
-    smooth at x = u·eps for each u of `handed`.
+    The ends are t = u·eps for each u of `still`, and t = x - u·eps for each u of `moving`. The message of the center is
+    not smooth at x = u·eps for each u of `handed`.
     """
 
     still: tuple[Fraction, ...]
@@ -231,11 +234,11 @@ class _Ends:
     handed: tuple[Fraction, ...]
 
     def piece(self, u: Fraction) -> int:
-        """Return the number of the interval between still ends that contains `u`."""
+        """Return the number of the interval between neighboring `still` ends that contains `u`."""
         return bisect_left(self.still, u)
 
     def number_in(self, piece: int) -> Fraction:
-        """Return a number inside the interval numbered `piece`."""
+        """Return a number inside the interval with the number `piece`."""
         ends = [None, *self.still, None]
         return normal.number_between(ends[piece], ends[piece + 1])
 
@@ -271,7 +274,7 @@ def _ends(centers: Sequence[Center]) -> list[_Ends]:
 
 @frozen
 class _Growth:
-    """The quantities V, D1, D2 and C of the lemma, for a center and everything below it."""
+    """The quantities V, D1, D2 and C of the module's lemma, for a center and everything below it."""
 
     curvature: Fraction
     drift: Fraction
@@ -279,7 +282,7 @@ class _Growth:
     count: int
 
     def most(self, other: _Growth) -> _Growth:
-        """Return the greater of each quantity."""
+        """Return the greater of each quantity of this growth and `other`."""
         return _Growth(
             max(self.curvature, other.curvature),
             max(self.drift, other.drift),
@@ -303,7 +306,7 @@ class _Rule:
 
 @frozen
 class _Rules:
-    """The rules and the ends of all centers, for eps near `eps`."""
+    """The quadrature rules and the ends of all centers, for eps near `eps`."""
 
     ends: Sequence[_Ends]
     rules: Sequence[_Rule]
@@ -311,7 +314,7 @@ class _Rules:
 
     @staticmethod
     def choose(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
-        """Return rules whose errors are about as small as FLINT's precision asks for.
+        """Return rules whose errors are approximately as small as FLINT's precision.
 
         `near` encloses the center of the series. If `wide`, the errors are bounded on the disk around it. Raises
         LimitReached.
@@ -347,22 +350,22 @@ class _Rules:
                 raise LimitReached(
                     None,
                     "an integral over Gaussian noises that are compared with each other takes more than "
-                    f"{2 * MOST_PLACES} places of one of them",
+                    f"{2 * MOST_PLACES} nodes for one of them",
                 )
             rules.append(_rule(center, growth, away, step, far, farther))
         return _Rules(ends, rules[::-1], near[1])
 
     def places(self, center: int, move: Fraction) -> range:
-        """Return the k of all nodes k·h + `move`·eps of a center."""
+        """Return the integers k of all nodes k·h + `move`·eps of the center numbered `center`, where h is its step."""
         rule = self.rules[center]
         middle = -move * self.eps
         return range(floor((middle - rule.reach) / rule.step), ceil((middle + rule.reach) / rule.step) + 1)
 
 
 def _short(x: float) -> Fraction:
-    """Return a number of a few bits that is at most `x` and at least 7/8 of `x`.
+    """Return a number of few bits that is at most `x` and at least 7/8 of `x`.
 
-    With such steps many multiples of different steps are equal.
+    With steps of few bits, many multiples of different steps are equal.
     """
     unit = Fraction(2) ** (floor(log2(x)) - 3)
     return floor(Fraction(x) / unit) * unit
@@ -384,7 +387,7 @@ def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: 
 
 
 def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
-    """Return, for each center, the pairs (w, w of its parent) for the nodes k·h + w·eps of both.
+    """Return, for each center, the pairs (w, w') of its nodes k·h + w·eps and its parent's nodes k'·h' + w'·eps.
 
     Raises LimitReached if there are too many.
     """
@@ -399,9 +402,9 @@ def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[F
 
 
 def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
-    """Return the w of the nodes of a center, if `above` is that of its parent.
+    """Return each w of the nodes k·h + w·eps of `center`, while the nodes of its parent have the w `above`.
 
-    There is one for each end, or one for the mean if the center has no ends.
+    There is one w for each end, or one for the mean if the center has no ends.
     """
     return [*ends.still, *(above - u for u in ends.moving)] or [center.slope * above]
 
@@ -409,7 +412,7 @@ def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
 def _growths(
     centers: Sequence[Center], ends: Sequence[_Ends], moves: Sequence[set[tuple[Fraction, Fraction]]]
 ) -> list[_Growth]:
-    """Return the growth of each center, for real values of its parent."""
+    """Return the growth of the integrand of each center, for real values of its parent."""
     handed: list[list[_Growth]] = [[] for _ in centers]
     growths = []
     for place, (center, each) in enumerate(zip(centers, ends, strict=True)):
@@ -426,7 +429,7 @@ def _growths(
 
 @frozen
 class _Grown:
-    """A center with the pairs of w of its nodes and its parent's, and the growth of the messages passed to it."""
+    """A center with its pairs (w, w') of `_moves`, and the growth of the messages passed to it."""
 
     center: Center
     moves: set[tuple[Fraction, Fraction]]
@@ -459,7 +462,7 @@ class _Grown:
 
 @frozen
 class _End:
-    """The end u·eps, or x - u·eps if it moves with the parent x."""
+    """The end t = u·eps of an interval, or t = x - u·eps if it is `moving` with the parent x."""
 
     u: Fraction
     moving: bool
@@ -467,9 +470,10 @@ class _End:
 
 @frozen
 class _Stretch:
-    """An interval between two ends, where None is no end, on which the integrand is one function.
+    """An interval of the center between two ends, on which the integrand is one function.
 
-    `near` gives the bounds of the leaves there, and `piece` selects the messages from below.
+    An end that is None is infinite. `near` gives the bounds of the leaves on the interval, and `piece` selects the
+    messages from below.
     """
 
     low: _End | None
@@ -479,9 +483,10 @@ class _Stretch:
 
     @property
     def integrals(self) -> Sequence[tuple[int, _End | None, bool]]:
-        """The integrals over half of the line, or over the whole line, that add up to the one over this interval.
+        """Integrals, over half of the line or over the whole line, that add up to the integral over this interval.
 
-        Each is given by its sign, its end, and whether it runs below that end. An end of None means the whole line.
+        An integral is given by its sign, its end, and whether it is over the half-line below that end. An end of None
+        means the whole line.
         """
         if self.high is None:
             return [(1, self.low, False)]
@@ -489,7 +494,7 @@ class _Stretch:
 
 
 class _Messages:
-    """The messages of all centers at the nodes of their parents, each computed once."""
+    """The messages that all centers pass to their parents, at the nodes of the parents, each computed once."""
 
     def __init__(self, measure: TreeMeasure, rules: _Rules, eps: flint.arb_series, around: Fraction) -> None:
         self._centers, self._rules, self._around = measure.centers, rules, around
@@ -505,14 +510,14 @@ class _Messages:
         self.left = MOST_PRODUCTS
 
     def probability(self) -> flint.arb_series:
-        """Return the message of the root."""
+        """Return the message of the root, which is the probability of the whole tree."""
         (value,) = self._message(len(self._centers) - 1, _ZERO, _ZERO)
         return value if isinstance(value, flint.arb_series) else flint.arb_series([value])
 
     def _message(self, place: int, above: Fraction, u: Fraction) -> list[Value]:
-        """Return the message of center number `place` at all nodes of its parent that move by `above`·eps.
+        """Return the message of the center number `place` at all nodes of its parent that are moved by `above`·eps.
 
-        The message is the integral that is correct for x near `u`·eps.
+        The message is the integral that is correct where the parent's value is near `u`·eps.
         """
         key = place, above, u
         if key not in self._known:
@@ -530,7 +535,7 @@ class _Messages:
         return self._known[key]
 
     def _stretches(self, place: int, u: Fraction) -> Iterator[_Stretch]:
-        """Yield the intervals on which the integrand is one nonzero function, for x near `u`·eps."""
+        """Yield the intervals on which the integrand is one nonzero function, for values of the parent near `u`·eps."""
         center, ends = self._centers[place], self._rules.ends[place]
         cuts = {v: _End(v, moving=False) for v in ends.still} | {u - v: _End(v, moving=True) for v in ends.moving}
         last: _Stretch | None = None
@@ -548,7 +553,7 @@ class _Messages:
             yield last
 
     def _integral(self, place: int, above: Fraction, stretch: _Stretch, end: _End | None, below: bool) -> list[Value]:
-        """Return the integral below or above `end`, or over the whole line, at all nodes of the parent."""
+        """Return the integral below or above `end`, or over the whole line for None, at all nodes of the parent."""
         center = self._centers[place]
         move = _all_moves(center, self._rules.ends[place], above)[0]
         if end is not None:
@@ -583,7 +588,10 @@ class _Messages:
         return result
 
     def _convolved(self, values: Sequence[Value], mine: range, theirs: range, side: int) -> list[Value]:
-        """Return the sum over k of value times weight for each j, where the weight depends on k - j alone."""
+        """Return, for each node j of `theirs`, the sum of value·weight over the nodes k of `mine`.
+
+        The weight depends on k - j and `side` alone.
+        """
         differences = range(mine[0] - theirs[-1], mine[-1] - theirs[0] + 1)
         weights = flint.arb_poly([_weight(side * n) for n in reversed(differences)])
         columns = []
@@ -614,7 +622,7 @@ class _Messages:
         return result
 
     def _factors(self, center: Center, stretch: _Stretch, *, paired: bool) -> Iterator[tuple[Fraction, Forms, int]]:
-        """Yield the factors that depend on the parent if `paired`, and otherwise those that do not.
+        """Yield the factors of the integrand that depend on the parent if `paired`, otherwise those that do not.
 
         A factor is the density or a leaf, given by its variance, its bounds and its multiplicity, which is 0 for the
         density.
@@ -631,7 +639,7 @@ class _Messages:
         return _Factor(normal.Normal(variance), count, [_Argument(form, steps, moves, self._eps) for form in forms])
 
     def _places(self, center: int | None, move: Fraction) -> range:
-        """Return the nodes of a center. The parent of the root is None, with a single node."""
+        """Return the integers k of the nodes of `center`. For None, the parent of the root, there is a single node."""
         return range(1) if center is None else self._rules.places(center, move)
 
     def _spend(self, products: int) -> None:
@@ -647,7 +655,7 @@ class _Messages:
 class _Argument:
     """The value of a·t + b·x + d·eps at the nodes of a center t and its parent x.
 
-    With t = k·h + w·eps and x = j·h' + w'·eps it is an integer multiple of one number, plus a multiple of eps.
+    With t = k·h + w·eps and x = j·h' + w'·eps the value is an integer multiple of one number, plus a multiple of eps.
     """
 
     def __init__(
@@ -665,7 +673,7 @@ class _Argument:
     def values(self, of: Callable[[Value], Value], mine: range, j: int) -> Sequence[Value]:
         """Return `of`(value) at all nodes `mine` of the center and node `j` of its parent.
 
-        The function must be the same in all calls, because its values are remembered.
+        `of` must be the same function in all calls, because its values are remembered.
         """
         start, step, known = self._second * j, self._first, self._known
         numbers = range(start + step * mine[0], start + step * mine[-1] + step, step) if step else [start]
@@ -676,7 +684,7 @@ class _Argument:
 
 
 class _Factor:
-    """A density, if `count` is 0, or the probability of a leaf to the power `count`."""
+    """A factor of an integrand: a density if `count` is 0, else the probability of a leaf to the power `count`."""
 
     def __init__(self, law: normal.Normal, count: int, arguments: Sequence[_Argument]) -> None:
         self._count, self._arguments = count, arguments
@@ -715,16 +723,16 @@ def _power(value: Value, count: int) -> Value:
 
 @lru_cache(maxsize=20_000)
 def _sine_integral(n: int, bits: int) -> flint.arb:
-    """Return Si(πn)/π, to the precision that FLINT is set to.
+    """Return the sine integral Si(πn)/π, to FLINT's current precision.
 
-    `bits` must be that precision; it keys the cache.
+    `bits` must be that precision; it is a part of the cache's key.
     """
     assert bits == flint.ctx.prec
     return (flint.arb.pi() * n).si() / flint.arb.pi()
 
 
 def _weight(n: int) -> flint.arb:
-    """Return σ(n), as defined in the first lemma."""
+    """Return σ(n) = 1/2 + Si(πn)/π, the weight of a node in the rule for half of the line."""
     return flint.arb(1) / 2 + _sine_integral(n, flint.ctx.prec)
 
 
@@ -736,7 +744,7 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 
 
 def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fixed: bool) -> TreeMeasure:
-    """Return the measure of half-spaces `rows` over independent values, as a tree of centers.
+    """Return the measure of the half-spaces `rows` over independent values, as a tree of centers.
 
     Raises OutsideFragment in three cases:
 
@@ -777,7 +785,7 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
     2. it is compared with one other value, or
     3. it is compared with two other values that are connected without it.
 
-    Of 2 and 3, `first` is tried before all others.
+    Of 2 and 3, the case `first` is tried before the other.
     """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     leaves = {place for place in range(count) if len(inside[place]) == 1}
@@ -811,9 +819,9 @@ def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[
 
 
 def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
-    """Yield two bases of the linear forms in `centers`: the values themselves, then a basis of compared forms.
+    """Yield two bases of the linear forms in `centers`: the values themselves, then a basis of compared `forms`.
 
-    The second is completed by values if the compared forms `forms` do not suffice.
+    The second basis is completed by values if `forms` do not suffice.
     """
     units: list[_Row] = [{place: _ONE} for place in centers]
     yield units
@@ -827,7 +835,7 @@ def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_
 
 @frozen
 class _Coordinates:
-    """A basis of linear forms in the values `places`.
+    """A basis of linear forms in the values whose numbers are `places`.
 
     `inverse` turns a form in values into coordinates, and `precision` is the inverse of the covariance matrix of the
     basis.
@@ -863,7 +871,8 @@ def _fraction(x: flint.fmpq) -> Fraction:
 class _Bounded:
     """Bounds of a value L with this variance: L + form >= 0 for `lower` forms, L <= form for `upper` forms.
 
-    A variance of None marks half-spaces, form >= 0 for each `lower` form. The forms are in coordinates.
+    If the variance is None, there is no value, and the half-spaces form >= 0 for `lower` forms hold. The forms are in
+    coordinates.
     """
 
     variance: Fraction | None
@@ -896,9 +905,9 @@ def _bounded(
 
 
 def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Center, ...]:
-    """Return the tree of coordinates as centers, children first.
+    """Return the coordinates as the centers of a tree, children first.
 
-    Raises OutsideFragment if there is none, or if bounds meet on lines of several directions.
+    Raises OutsideFragment if `bounded` does not form a tree, or if bounds meet on lines of several directions.
     """
     supports = [each.support for each in bounded]
     if any(len(support) > 2 for support in supports):
@@ -934,9 +943,9 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
 
 
 def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]) -> Center:
-    """Return a center with `bounded` as its conditions, scaled like its parent by `scales`.
+    """Return a center with the conditions `bounded`; it and its parent, the `pair`, are scaled by `scales`.
 
-    Its parent, slope and variance are placeholders.
+    The parent, slope and variance in the result are placeholders.
     """
 
     def forms(side: Sequence[tuple[_Row, Fraction]]) -> tuple[Form, ...]:
@@ -956,8 +965,8 @@ def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: t
 def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[int, int]]:
     """Return the coordinates by distance from the root, and the parent of each except the root.
 
-    The root is a coordinate whose greatest distance to others is least. Roots of other components have the first root
-    as their parent. Raises OutsideFragment if `pairs` have a cycle.
+    The root is a coordinate whose greatest distance to others is least. The root of each further component has the
+    first root as its parent. Raises OutsideFragment if `pairs` have a cycle.
     """
     neighbors: dict[int, list[int]] = {i: [] for i in range(size)}
     for i, j in sorted(map(sorted, pairs)):
@@ -965,7 +974,7 @@ def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[i
         neighbors[j].append(i)
 
     def reached(root: int) -> tuple[list[int], dict[int, int], int]:
-        """Return the coordinates connected with `root` by distance, their parents, and the greatest distance."""
+        """Return the coordinates connected with `root`, nearest first, their parents, and the greatest distance."""
         order, parents, far = [root], dict[int, int](), {root: 0}
         for i in order:
             for j in neighbors[i]:

@@ -1,8 +1,8 @@
 """Piecewise exponential polynomials of one variable: densities, products, tails, convolutions.
 
-**Sizes.** The length of a closed form is estimated before it is expanded, from the sizes of its factors. Of all terms
-with one exponent l of X a `Size` keeps only the greatest possible number, the range of q, and the total degree in eps
-and X. Terms with equal exponents add up, so there are at most as many terms as exponents in that range.
+**Sizes.** The length of a closed form is estimated before it is expanded, from the sizes of its factors. For all terms
+c·eps^k·e^{q·eps}·X^n·e^{l·X} with one l, a `Size` keeps only the greatest possible number, the range of q, and the
+greatest k + n. Terms with equal exponents add up, so there are at most as many terms as exponents in that range.
 
 The estimate costs a small part of the expansion. It is good where means are generic, when each noise doubles the terms,
 and where means are multiples of one number, when there are no more terms than multiples.
@@ -63,11 +63,14 @@ class RingElement:
         return cls(_RING.constant(0), 0)
 
     def from_low(self, low: int) -> flint.fmpq_mpoly:
-        """Return the polynomial p with this element equal to y^`low` · p, for a `low` of at most `self.low`."""
+        """Return the polynomial p for which this element is y^`low` · p, where y = e^eps.
+
+        The given `low` is at most the `low` of this element.
+        """
         return self.poly if low == self.low else self.poly * _RING.from_dict({(0, self.low - low): 1})
 
     def plus(self, other: RingElement, sign: int = 1) -> RingElement:
-        """Return the sum for `sign` 1, or the difference for -1."""
+        """Return this element plus `other` for `sign` 1, or minus `other` for -1."""
         low = min(self.low, other.low)
         left, right = self.from_low(low), other.from_low(low)
         return RingElement(left + right if sign > 0 else left - right, low)
@@ -78,7 +81,7 @@ _FEW_GROUPS = 16
 
 
 class Slopes:
-    """A piece by the exponents l of X: for each l the factor of e^{l·X}, a polynomial in X over the ring.
+    """A piece as a map from exponents: for each l the factor of e^{l·X}, which is a polynomial in X over the ring.
 
     An operation that is the same for all terms with one l and one power of X is one operation of FLINT.
     """
@@ -93,7 +96,7 @@ class Slopes:
         self.bits = self._coefficient_bits() if bits is None else bits
 
     def _coefficient_bits(self) -> int:
-        """Return the bits of the leading coefficients over a common denominator, an estimate for all coefficients."""
+        """Return an estimate of the bits of the coefficients over a common denominator, from the leading ones."""
         leading = [poly.leading_coefficient() for _, powers in self.parts.values() for poly in powers.values()]
         whole = lcm(*[int(c.q) for c in leading])
         return max([(int(c.p) * (whole // int(c.q))).bit_length() for c in leading], default=0)
@@ -103,10 +106,7 @@ class Slopes:
         return sum([len(poly) for _, powers in self.parts.values() for poly in powers.values()])
 
     def antiderivative(self, tilt: int, meter: Meter) -> Slopes:
-        """Return e^{-tilt·X}·F for the antiderivative F of f·e^{tilt·X} without a constant term.
-
-        Here f is this function.
-        """
+        """Return e^{-tilt·X}·F for the antiderivative F of f·e^{tilt·X} without a constant term; f is this function."""
         # Denominators grow by powers of l, and a large function with long denominators is slow.
         steepest = max((abs(l + tilt) for l in self.parts), default=0)
         power = 1 + max((max(powers) for l, (_, powers) in self.parts.items() if l + tilt), default=0)
@@ -131,7 +131,7 @@ class Slopes:
         return Slopes(result)
 
     def value(self, point: int, tilt: int = 0) -> RingElement:
-        """Return f(eps·point)·e^{tilt·eps·point} for this function f."""
+        """Return f(eps·point)·e^{tilt·eps·point}, where f is this function."""
         values = [
             RingElement(_substitute(powers, point), low + (l + tilt) * point) for l, (low, powers) in self.parts.items()
         ]
@@ -140,11 +140,11 @@ class Slopes:
 
     @property
     def width(self) -> int:
-        """The number of polynomials over the ring."""
+        """The number of pairs (l, power of X) that occur, each with a polynomial over the ring as its coefficient."""
         return sum([len(powers) for _, powers in self.parts.values()])
 
     def product(self, other: Slopes) -> Slopes:
-        """Return the product of two functions."""
+        """Return the product of this function and `other`."""
         summands: dict[int, dict[int, list[RingElement]]] = {}
         for l, (low, powers) in self.parts.items():
             for other_l, (other_low, others) in other.parts.items():
@@ -168,7 +168,7 @@ class Slopes:
         return Slopes({**self.parts, l: _sum(mine, (constant.low, {0: constant.poly}))})
 
     def minus(self, other: Slopes) -> Slopes:
-        """Return the difference of two functions."""
+        """Return this function minus `other`."""
         terms = dict(self.parts)
         for l, (low, powers) in other.parts.items():
             negative = low, {n: -poly for n, poly in powers.items()}
@@ -176,7 +176,7 @@ class Slopes:
         return Slopes(terms)
 
     def times(self, factor: flint.fmpq) -> Slopes:
-        """Return this function times a number."""
+        """Return this function times the number `factor`."""
         return Slopes({l: (low, {n: p * factor for n, p in powers.items()}) for l, (low, powers) in self.parts.items()})
 
     def times_term(self, factor: flint.fmpq, exponent: int) -> Slopes:
@@ -195,7 +195,7 @@ def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmp
 def _sum(
     left: tuple[int, Mapping[int, flint.fmpq_mpoly]], right: tuple[int, Mapping[int, flint.fmpq_mpoly]]
 ) -> tuple[int, dict[int, flint.fmpq_mpoly]]:
-    """Return the sum of two polynomials in X, each over its lowest power of y."""
+    """Return the sum of two polynomials in X, each given by its lowest power of y and its coefficients over it."""
     low = min(left[0], right[0])
     powers = {n: RingElement(poly, left[0]).from_low(low) for n, poly in left[1].items()}
     for n, poly in right[1].items():
@@ -205,7 +205,7 @@ def _sum(
 
 
 def _added_up(polys: Sequence[flint.fmpq_mpoly], context: flint.fmpq_mpoly_ctx) -> flint.fmpq_mpoly:
-    """Return the sum of many polynomials, by halves, so that no term is copied often."""
+    """Return the sum of many polynomials, which are added by halves, so that no term is copied often."""
     if len(polys) < 2:
         return polys[0] if polys else context.constant(0)
     middle = len(polys) // 2
@@ -215,8 +215,8 @@ def _added_up(polys: Sequence[flint.fmpq_mpoly], context: flint.fmpq_mpoly_ctx) 
 class Piece:
     """One exponential polynomial in eps and X: `y^low_y · Y^low_X · poly(x, y, X, Y)`.
 
-    Here x = eps, y = e^eps and Y = e^X. Pieces are immutable. Over a common denominator the coefficients have about
-    `bits` bits at most.
+    Here x = eps, y = e^eps and Y = e^X. Pieces are immutable. The coefficients over a common denominator have
+    approximately `bits` bits at most.
     """
 
     __slots__ = ("_poly", "_slopes", "bits", "low_X", "low_y")
@@ -255,7 +255,7 @@ class Piece:
 
     @property
     def slopes(self) -> Slopes:
-        """The function by exponents l of e^X."""
+        """The function as `Slopes`, by the exponents l of e^{l·X}."""
         if self._slopes is not None:
             return self._slopes
         by_l: dict[int, dict[int, dict[tuple[int, ...], Any]]] = {}
@@ -272,7 +272,7 @@ class Piece:
 
     @classmethod
     def of_terms(cls, terms: Terms) -> Piece:
-        """Return the sum of `terms`."""
+        """Return the piece that is the sum of `terms`."""
         terms = {exponents: c for exponents, c in terms.items() if c != 0}
         if not terms:
             return cls.zero()
@@ -321,7 +321,7 @@ class Piece:
         )
 
     def times(self, other: Piece, meter: Meter) -> Piece:
-        """Return the product of two functions.
+        """Return the product of this function and `other`.
 
         Raises LimitReached, before a long computation if that can be foreseen.
         """
@@ -355,7 +355,7 @@ class Piece:
         return power
 
     def plus(self, other: Piece) -> Piece:
-        """Return the sum of two functions."""
+        """Return the sum of this function and `other`."""
         if other.is_zero() or self.is_zero():
             return self if other.is_zero() else other
         low_y, low_x = min(self.low_y, other.low_y), min(self.low_X, other.low_X)
@@ -363,16 +363,16 @@ class Piece:
         return Piece(total, low_y, low_x, max(self.bits, other.bits) + 1)
 
     def minus(self, other: Piece) -> Piece:
-        """Return the difference of two functions."""
+        """Return this function minus `other`."""
         return self.plus(Piece(-other.poly, other.low_y, other.low_X, other.bits))
 
     def scaled(self, factor: flint.fmpq) -> Piece:
-        """Return this function times a number."""
+        """Return this function times the number `factor`."""
         bits = int(factor.p).bit_length() + int(factor.q).bit_length()
         return Piece(self.poly * factor, self.low_y, self.low_X, self.bits + bits)
 
     def exact_quotient(self, divisor: Piece) -> Piece:
-        """Return the function g with g·divisor equal to this function; raise DomainError if there is none."""
+        """Return the function g for which g·divisor is this function; raise DomainError if there is none."""
         return Piece(self.poly / divisor.poly, self.low_y - divisor.low_y, self.low_X - divisor.low_X, self.bits)
 
     def _shifted(self, low_y: int, low_x: int) -> flint.fmpq_mpoly:
@@ -381,7 +381,7 @@ class Piece:
         return self.poly * _CONTEXT.from_dict({(0, self.low_y - low_y, 0, self.low_X - low_x): 1})
 
     def shifted(self, offset: int) -> Piece:
-        """Return the function X -> f(X + eps·offset) for this function f."""
+        """Return the function X -> f(X + eps·offset), where f is this function."""
         result: Terms = {}
         for (k, q, n, l), c in self.terms().items():
             for m in range(n + 1):
@@ -392,7 +392,7 @@ class Piece:
     def antiderivative(self, meter: Meter) -> Terms | Slopes:
         """Return a function F without a constant term whose derivative in X is this function.
 
-        F vanishes at -∞ if every exponent l is positive, and at +∞ if every l is negative.
+        F vanishes at -∞ if every exponent l of e^{l·X} is positive, and at +∞ if every l is negative.
         """
         if self.poly.degrees()[2]:
             return self.slopes.antiderivative(0, meter)
@@ -422,7 +422,7 @@ def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int)
 
 
 def constant_terms(value: RingTerms) -> Terms:
-    """Return the terms of a function of X that is constantly `value`."""
+    """Return the terms of the function of X that is constant with the value `value`."""
     return {(k, q, 0, 0): c for (k, q), c in value.items()}
 
 
@@ -434,7 +434,7 @@ def _ring_element(value: RingTerms) -> RingElement:
 def restricted(
     breaks: tuple[int, ...], pieces: tuple[_T, ...], low: int | None, high: int | None, zero: _T
 ) -> tuple[tuple[int, ...], tuple[_T, ...]]:
-    """Return a piecewise function times the indicator of [eps·low, eps·high], where None is unbounded.
+    """Return a piecewise function times the indicator of [eps·low, eps·high], where an end that is None is infinite.
 
     The result is `zero` if `low` >= `high`.
     """
@@ -452,7 +452,7 @@ def restricted(
 def merged(
     left_breaks: tuple[int, ...], left: Iterable[_T], right_breaks: tuple[int, ...], right: Iterable[_T]
 ) -> tuple[tuple[int, ...], list[tuple[_T, _T]]]:
-    """Return the breakpoints of two piecewise functions together, and the pairs of their pieces between these."""
+    """Return the breakpoints of two piecewise functions in one sequence, and the pairs of pieces between them."""
     breaks = sorted({*left_breaks, *right_breaks})
     here, there = iter(left), iter(right)
     pairs = [(next(here), next(there))]
@@ -464,10 +464,10 @@ def merged(
 
 @frozen
 class Piecewise:
-    """A function of X whose piece `pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i].
+    """A function of X that is `pieces[i]` between eps·breaks[i-1] and eps·breaks[i].
 
-    `breaks` strictly increase, and there is one piece more than breaks. The value at a breakpoint is left open, since
-    these are densities and integrals of densities.
+    `breaks` strictly increase, and there is one piece more than breaks. The value at a breakpoint is undefined, since
+    the functions are densities and integrals of densities.
     """
 
     breaks: tuple[int, ...]
@@ -482,7 +482,7 @@ class Piecewise:
         return cls((mean,), (left, right))
 
     def restricted(self, low: int | None, high: int | None) -> Piecewise:
-        """Return this function times the indicator of [eps·low, eps·high], where None is unbounded.
+        """Return this function times the indicator of [eps·low, eps·high], where an end that is None is infinite.
 
         The result is zero if `low` >= `high`.
         """
@@ -507,7 +507,7 @@ class Piecewise:
         return sum([piece.size() for piece in self.pieces])
 
     def times(self, other: Piecewise, meter: Meter) -> Piecewise:
-        """Return the product of two functions.
+        """Return the product of this function and `other`.
 
         Raises LimitReached, before a long computation if that can be foreseen.
         """
@@ -545,29 +545,30 @@ class Piecewise:
         return Piecewise(self.breaks, tuple(pieces)), Piece.of_terms(constant_terms(constant))
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> Piecewise:
-        """Return X -> the integral of this function over X + eps·low <= Z <= X + eps·high, where None is unbounded.
+        """Return X -> the integral of this function over X + eps·low <= Z <= X + eps·high.
 
-        This function must decay at both ends, and `low` <= `high`. Raises LimitReached before a long computation.
+        An end that is None is infinite. This function must decay at both ends, and `low` <= `high`. Raises LimitReached
+        before a long computation.
         """
         below, total = self.integral_below(meter)
         upper = Piecewise((), (total,)) if high is None else below.shifted(high)
         return upper if low is None else upper.minus(below.shifted(low))
 
     def shifted(self, offset: int) -> Piecewise:
-        """Return the function X -> f(X + eps·offset) for this function f."""
+        """Return the function X -> f(X + eps·offset), where f is this function."""
         if offset == 0:
             return self
         return Piecewise(tuple([b - offset for b in self.breaks]), tuple([p.shifted(offset) for p in self.pieces]))
 
     def plus(self, other: Piecewise, meter: Meter) -> Piecewise:
-        """Return the sum of two functions; raise LimitReached if it is too long."""
+        """Return the sum of this function and `other`; raise LimitReached if it is too long."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         result = Piecewise(breaks, tuple([left.plus(right) for left, right in pairs]))
         meter.size(result.size())
         return result
 
     def minus(self, other: Piecewise) -> Piecewise:
-        """Return the difference of two functions."""
+        """Return this function minus `other`."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         return Piecewise(breaks, tuple([left.minus(right) for left, right in pairs]))
 
@@ -580,7 +581,7 @@ class Piecewise:
 
 
 def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) -> ExpPoly:
-    """Return the integral over the line of a product of powers of functions, which must decay at both ends.
+    """Return the integral over the line of a product of functions, each to a power; it must decay at both ends.
 
     The product is integrated piece by piece, and no piece is kept: all pieces together are often much longer than the
     integral. Raises LimitReached, before a long computation if that can be foreseen.
@@ -621,12 +622,12 @@ class Support(IntEnum):
     RIGHT = 1
 
     def reflected(self) -> Support:
-        """Return the side of the negated noise."""
+        """The side of 0 on which the negated noise has its mass."""
         return Support(-self)
 
 
 def density(side: Support, rate: int, mean: int) -> Piecewise:
-    """Return the density of X = eps·x for noise at `mean`.
+    """Return the density of X = eps·x, where x is noise at `mean` with this `rate`.
 
     The noise is Laplace for BOTH, and exponential from `mean` to the right or to the left otherwise.
     """
@@ -654,8 +655,8 @@ def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Pie
 def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: int, meter: Meter) -> list[Slopes]:
     """Return, piece by piece, a tail integral of the product of a function and an exponential.
 
-    For RIGHT it is e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X; for LEFT, e^{rate·X} times
-    the integral of function(C)·e^{-rate·C} from +∞ to X. Where that diverges it is another continuous antiderivative.
+    For RIGHT the integral is e^{-rate·X} times that of function(C)·e^{rate·C} from -∞ to X; for LEFT, e^{rate·X} times
+    that of function(C)·e^{-rate·C} from +∞ to X. If it diverges, the result is another continuous antiderivative.
     """
     tilt = side * rate
     last = len(breaks)
@@ -686,7 +687,7 @@ class Window(NamedTuple):
         return Window(-self.high, -self.low, self.factor, -self.slope)
 
     def density(self) -> Piecewise:
-        """Return the kernel itself."""
+        """Return the kernel as a piecewise function."""
         inside = Piece.of_terms({(0, 0, 0, self.slope): to_fmpq(self.factor)})
         return Piecewise((self.low, self.high), (Piece.zero(), inside, Piece.zero()))
 
@@ -710,20 +711,23 @@ class Window(NamedTuple):
 
 @frozen
 class Windows:
-    """A sum of kernels, such as the density of a bounded noise."""
+    """A sum of kernels `windows`, such as the density of a bounded noise."""
 
     windows: tuple[Window, ...]
 
     def reflected(self) -> Windows:
-        """Return the sum with -X in place of X."""
+        """Return the sum of kernels with -X in place of X."""
         return Windows(tuple([window.reflected() for window in self.windows]))
 
     def density(self, meter: Meter) -> Piecewise:
-        """Return the sum itself."""
+        """Return the sum of kernels as a piecewise function."""
         return _sum_of([window.density() for window in self.windows], meter)
 
     def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
-        """Return X -> the integral over C of function(C)·sum(X - C); raise LimitReached as `Window.smoothed` does."""
+        """Return X -> the integral over C of function(C)·k(X - C), where k is the sum of kernels.
+
+        Raises LimitReached before a long computation.
+        """
         return _sum_of([window.smoothed(function, meter) for window in self.windows], meter)
 
 
@@ -735,7 +739,7 @@ def _sum_of(functions: Sequence[Piecewise], meter: Meter) -> Piecewise:
 
 
 class Size(NamedTuple):
-    """A bound on the terms c·eps^k·e^{q·eps}·X^n of a piece with one exponent of e^X.
+    """A bound on the terms c·eps^k·e^{q·eps}·X^n of a piece that belong to one exponent of e^X.
 
     There are at most `terms` of them, with `low` <= q <= `high` and k + n <= `degree`.
     """
@@ -746,13 +750,13 @@ class Size(NamedTuple):
     degree: int
 
     def times(self, other: Size) -> Size:
-        """Return the size of the product."""
+        """Return the size of the product of two functions with this size and `other`."""
         return Size(
             self.terms * other.terms, self.low + other.low, self.high + other.high, self.degree + other.degree
         ).boxed()
 
     def plus(self, other: Size) -> Size:
-        """Return the size of the sum."""
+        """Return the size of the sum of two functions with this size and `other`."""
         return Size(
             self.terms + other.terms,
             min(self.low, other.low),
@@ -761,18 +765,18 @@ class Size(NamedTuple):
         ).boxed()
 
     def shifted(self, offset: int) -> Size:
-        """Return the size with every q greater by `offset`."""
+        """Return the size for functions whose q are all greater by `offset`."""
         return Size(self.terms, self.low + offset, self.high + offset, self.degree)
 
     def spread(self, more: int = 0) -> Size:
         """Return the size after each power of X is replaced by that power and all lower ones.
 
-        The degree grows by `more`.
+        The degree also grows by `more`.
         """
         return Size(self.terms * (self.degree + 1), self.low, self.high, self.degree + more).boxed()
 
     def boxed(self) -> Size:
-        """Return the size with no more terms than there are exponents."""
+        """Return the size with its number of terms cut down to the number of exponents in its range."""
         most = (self.high - self.low + 1) * comb(self.degree + 2, 2)
         return self if self.terms <= most else self._replace(terms=most)
 
@@ -802,8 +806,8 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
     """Raise LimitReached for a function with many terms whose exponents are far apart at one end of its interval.
 
-    The interval is from eps·low to eps·high, where None is unbounded. The integral of such a function has as many
-    terms, and more factors only make it longer.
+    The interval is from eps·low to eps·high; an end that is None is infinite. The integral of such a function has as
+    many terms, and more factors only make it longer.
     """
     if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
         return
@@ -847,18 +851,21 @@ class SizedPiecewise:
         return cls((mean,), ({rate: Size(1, -q, -q, 0)}, {-rate: Size(1, q, q, 0)}))
 
     def restricted(self, low: int | None, high: int | None) -> SizedPiecewise:
-        """Return the size of the function times the indicator of [eps·low, eps·high], where None is unbounded.
+        """Return the size of the function times the indicator of [eps·low, eps·high].
 
-        The result is zero if `low` >= `high`.
+        An end that is None is infinite. The result is zero if `low` >= `high`.
         """
         return SizedPiecewise(*restricted(self.breaks, self.pieces, low, high, {}))
 
     def piece_before(self, point: int | None) -> SizedPiece:
-        """Return the piece that contains the points just below eps·point, or the last piece for None."""
+        """Return the sizes of the piece with the points just below eps·point, or of the last piece for None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def times(self, other: SizedPiecewise, meter: Meter) -> SizedPiecewise:
-        """Return the size of the product; raise LimitReached if the estimate takes too many steps."""
+        """Return the size of the product with a function of size `other`.
+
+        Raises LimitReached if the estimate takes too many steps.
+        """
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         return SizedPiecewise(breaks, tuple([_product(left, right, meter) for left, right in pairs]))
 
@@ -870,9 +877,9 @@ class SizedPiecewise:
         return SizedPiecewise(self.breaks, tuple([_power(piece, exponent, meter) for piece in self.pieces]))
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SizedPiecewise:
-        """Return the size of X -> the integral over X + eps·low <= Z <= X + eps·high, where None is unbounded.
+        """Return the size of X -> the integral of the function over X + eps·low <= Z <= X + eps·high.
 
-        Raises LimitReached if the estimate takes too many steps.
+        An end that is None is infinite. Raises LimitReached if the estimate takes too many steps.
         """
         below: list[SizedPiece] = []
         constant: SizedPiece = {}
@@ -893,21 +900,21 @@ class SizedPiecewise:
         return SizedPiecewise(breaks, tuple(pieces))
 
     def shifted(self, offset: int) -> SizedPiecewise:
-        """Return the size of X -> f(X + eps·offset) for the function f of this size."""
+        """Return the size of X -> f(X + eps·offset), where f has this size."""
         pieces = [{l: size.spread().shifted(l * offset) for l, size in piece.items()} for piece in self.pieces]
         return SizedPiecewise(tuple([b - offset for b in self.breaks]), tuple(pieces))
 
 
 def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Size]]:
-    """Return the sizes of the values at X = eps·point, which are constant in X."""
+    """Return the sizes of values at X = eps·point of functions with the sizes `terms`, by exponent."""
     return [(0, size.shifted(l * point)) for l, size in terms]
 
 
 def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:
-    """Raise LimitReached if a product of powers has more terms, over all its pieces, than there are steps left.
+    """Raise LimitReached if the product of `factors`, each to a power, has too many terms.
 
-    A term with long coefficients counts for several: the integral of e^{l·X} divides by l, and all terms have one
-    denominator in the end.
+    It has too many if all its pieces together have more terms than there are steps left. A term with long coefficients
+    counts for several: the integral of e^{l·X} divides by l, and all terms have one denominator in the end.
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     denominator = 1

@@ -1,7 +1,7 @@
 """Measure any linear constraints over continuous noises, by integrating one noise at a time over polyhedral cells.
 
-If each constraint relates at most two values, which are linear forms of noises, messages are passed from value to value
-instead.
+If each constraint relates at most two values, which are linear forms of noises, the measure is computed by messages
+from value to value instead.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ else:
 class Kernel(NamedTuple):
     """The density of a noise around 0, times its normalizer.
 
-    It is an exponential with this rate, in multiples of eps, on one side or on both sides. If there are `windows`, it
-    is their sum instead: (low, high, c, slope) is c·e^{slope·X} on eps·low <= X <= eps·high.
+    Without `windows` the kernel is an exponential with this rate, in multiples of eps, on one side or on both sides.
+    With `windows`, it is their sum instead: (low, high, c, slope) is c·e^{slope·X} on eps·low <= X <= eps·high.
     """
 
     side: Support
@@ -73,9 +73,10 @@ Law = tuple[Kernel, ...]
 
 @dataclass(slots=True)
 class Value:
-    """A variable X, a sum of noises.
+    """A random variable X: a sum of noises, or such a sum plus a multiple of another value.
 
-    Without a `parent`, X is `mean` plus a sum of noises with the law `law`. With a parent, X - ratio·parent is.
+    Without a `parent`, X is `mean` plus a sum of noises with the law `law`. With a parent, X - ratio·parent has this
+    form.
     """
 
     law: Law
@@ -153,7 +154,7 @@ def _windows(noise: Noise) -> Kernel:
 
 
 def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fraction]]) -> ValueSystem:
-    """Return a system with one value for each class of noises whose columns are proportional."""
+    """Return a system with one value for each class of noises whose coefficients in all `rows` are proportional."""
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     for position, (coefficients, _) in enumerate(rows):
         for i, c in coefficients.items():
@@ -173,7 +174,10 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
 
 
 def _introduce(system: ValueSystem, row: int) -> bool:
-    """Replace one noise of a row by its sum with a value that always occurs with it; return False if there is none."""
+    """Replace a noise of the row with number `row` by its sum with a value that always occurs with it.
+
+    Return False if there is no such pair.
+    """
     columns: dict[int, dict[int, Fraction]] = {}
     for position, (coefficients, _) in enumerate(system.rows):
         for i, c in coefficients.items():
@@ -196,7 +200,7 @@ def _introduce(system: ValueSystem, row: int) -> bool:
 
 
 def _descends(system: ValueSystem, value: int, ancestor: int) -> bool:
-    """Whether `value` is made from `ancestor` by kernels, or equal to it."""
+    """Whether `value` is `ancestor` itself, or obtained from it by adding noises."""
     position: int | None = value
     while position is not None:
         if position == ancestor:
@@ -244,12 +248,15 @@ class _Range:
 
 
 def normalizer(noise: Noise) -> ExpPoly:
-    """Return the integral of the pieces of the noise's density, which is positive for every eps > 0."""
+    """Return the integral of the function that the law of `noise` gives as its density.
+
+    It is positive for every eps > 0.
+    """
     return ExpPoly.from_terms(noise.law.normalizer(noise.rate))
 
 
 def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
-    """Return `measure` over the normalizers of the densities that it was computed from."""
+    """Return `measure`, computed from densities that are not normalized, divided by the normalizers of the `noises`."""
     below = ExpPoly.ONE
     for noise in noises:
         below = below * normalizer(noise)
@@ -286,7 +293,7 @@ def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
 
 
 def _closed(c: Halfspace) -> Halfspace:
-    """Return the closed half-space with the same integer points, with coprime integer coefficients."""
+    """Return the closed half-space with coprime integer coefficients that contains the same integer points as `c`."""
     whole = lcm(*(x.denominator for _, x in c.coefficients))
     factor = Fraction(whole, gcd(*(int(x * whole) for _, x in c.coefficients)))
     constant = c.constant * factor
@@ -297,7 +304,7 @@ def _closed(c: Halfspace) -> Halfspace:
 
 
 class _Forest(ABC, Generic[_Function]):
-    """A system of values, rescaled to integer lengths.
+    """A system of values that form trees, rescaled to integer lengths.
 
     Rows bound differences of the rescaled values, and kernels have the ratio 1.
     """
@@ -378,7 +385,7 @@ class _Forest(ABC, Generic[_Function]):
         return [scales[i] for i in range(self.count)]
 
     def _find_centers(self) -> list[int]:
-        """Return, for each value, the middle of its bounds if it has both, or else its mean."""
+        """Return a center for each value: the middle of its bounds if it has both, else its mean."""
         centers: list[int] = []
         for value, scale, bound in zip(self._system.values, self._scales, self._bounds, strict=True):
             middle = value.mean * scale if value.parent is None else Fraction(0)
@@ -422,8 +429,8 @@ class _Forest(ABC, Generic[_Function]):
         """Yield, for each tree, functions of its root's value, the shortest first.
 
         Their product is the density or mass of the root's value, times the probability of all constraints of the tree
-        given that value. The root is a value without a parent: the density of any other value has a kink, which would
-        be passed on.
+        given that value. The root is a value without a parent: the density of any other value is not smooth everywhere,
+        and messages would inherit its breakpoints.
         """
         seen: set[int] = set()
         values = self._system.values
@@ -439,7 +446,7 @@ class _Forest(ABC, Generic[_Function]):
         return product
 
     def _factors(self, root: int, seen: set[int]) -> list[_Function]:
-        """Return the functions for the tree of `root`, and add its values to `seen`."""
+        """Return the functions for the tree of `root` whose product is its weight, and add its values to `seen`."""
         order, above = [root], {root: -1}
         for i in order:
             for j in self.adjacent[i]:
@@ -466,7 +473,7 @@ class _Forest(ABC, Generic[_Function]):
         return self.density(self._law(i)).shifted(-self._mean(i))
 
     def _message(self, i: int, parent: int, weight: _Function) -> _Function:
-        """Return P -> the measure of everything below the edge, given that the value `parent` is P."""
+        """Return P -> the measure of the subtree of value `i`, given that the value `parent` is P."""
         values = self._system.values
         if values[i].parent == parent:
             for part in self._law(i):
@@ -494,7 +501,7 @@ class _Forest(ABC, Generic[_Function]):
 
     @abstractmethod
     def density(self, law: _Law) -> _Function:
-        """Return the density or mass of a sum of noises around 0."""
+        """Return the density or mass, around 0, of a sum of noises with the kernels `law`."""
 
     @abstractmethod
     def size(self, function: _Function) -> int:
@@ -506,7 +513,7 @@ class _Forest(ABC, Generic[_Function]):
 
 
 class _Densities(_Forest[Piecewise]):
-    """Values of continuous noises."""
+    """A forest of values made of continuous noises."""
 
     dense = True
 
@@ -530,7 +537,7 @@ class _Densities(_Forest[Piecewise]):
 
 
 class _Masses(_Forest["lattice.LatticePiecewise"]):
-    """Integer values of discrete Laplace noises, which have both sides."""
+    """A forest of integer values made of discrete Laplace noises, whose kernels have both sides."""
 
     dense = False
 
@@ -609,7 +616,7 @@ class _Elimination:
     ) -> Integrand:
         """Return the integral of `integrand` over the variables `left`, within `system`.
 
-        `integrand` lacks the densities of the noises in `whole`, which are multiplied in on the way.
+        `integrand` lacks the densities of the noises in `whole`, which are multiplied in before their integration.
         """
         if not integrand:
             return {}
@@ -634,7 +641,7 @@ class _Elimination:
 
     @staticmethod
     def _has_mass_one(noise: Noise) -> bool:
-        """Whether the pieces of the density integrate to 1."""
+        """Whether the pieces of the density of `noise` integrate to 1."""
         return noise.law.is_probability and noise.law.normalizer(noise.rate) == ONE_TERM
 
     def _pieces(self, v: int, integrand: Integrand) -> Iterator[tuple[Integrand, list[Halfspace]]]:
@@ -684,7 +691,7 @@ def _times(integrand: Integrand, v: int, factor: Fraction, slope: Fraction, expo
 
 
 def _antiderivative(integrand: Integrand, v: int) -> Integrand:
-    """Return the antiderivative in X_v without a constant; it vanishes at ±∞ where the integrand decays."""
+    """Return the antiderivative of `integrand` in X_v without a constant; it vanishes at ±∞ if the integrand decays."""
     grown: Integrand = {}
     for (k, q, powers, slopes), c in integrand.items():
         n, l = powers[v], slopes[v]

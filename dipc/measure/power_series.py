@@ -1,4 +1,4 @@
-"""Piecewise functions near one eps, as power series whose coefficients are balls."""
+"""Piecewise functions near one eps: their coefficients are power series of balls."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def coefficients(series: flint.arb_series, length: int) -> Sequence[flint.arb]:
 
 @dataclass(frozen=True)
 class SeriesRing:
-    """The functions of h near h = 0, with eps = stretch·(center + h)."""
+    """The power series in h around h = 0, as functions of eps = stretch·(center + h)."""
 
     center: Fraction
     stretch: Fraction
@@ -54,11 +54,11 @@ class SeriesRing:
 
     @property
     def eps(self) -> flint.arb_series:
-        """The function eps."""
+        """The function eps as a series."""
         return flint.arb_series([flint.arb(to_fmpq(self.center * self.stretch)), flint.arb(to_fmpq(self.stretch))])
 
     def exponential(self, q: int) -> flint.arb_series:
-        """Return the function e^{q·eps}."""
+        """Return the function e^{q·eps} as a series."""
         known = self._powers.get(q)
         if known is None:
             known = self._powers[q] = (self.eps * q).exp()
@@ -74,7 +74,7 @@ class SeriesRing:
     # --- pieces ---------------------------------------------------------------------------------------
 
     def value(self, terms: SeriesTerms, point: int) -> flint.arb_series:
-        """Return the value of `terms` at X = eps·point."""
+        """Return the value at X = eps·point of the function of X with these `terms`."""
         # Add terms from the greatest exponent down, so that equal differences of exponents share their powers.
         total = flint.arb_series([0])
         position = self.eps * point
@@ -110,7 +110,7 @@ def add(total: dict[tuple[int, int], flint.arb_series], key: tuple[int, int], va
 
 
 def product(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
-    """Return the product of two functions; raise LimitReached if it is too long."""
+    """Return the product of `left` and `right`; raise LimitReached if it is too long."""
     result: dict[tuple[int, int], flint.arb_series] = {}
     for (n, l), c in left.items():
         for (m, k), d in right.items():
@@ -148,14 +148,14 @@ def antiderivative(terms: SeriesTerms) -> SeriesTerms:
 
 @dataclass(frozen=True)
 class SeriesPiecewise:
-    """A function of X whose piece `pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i], like `Piecewise`."""
+    """A function of X that is `pieces[i]` between eps·breaks[i-1] and eps·breaks[i], like `Piecewise`."""
 
     ring: SeriesRing
     breaks: tuple[int, ...]
     pieces: tuple[SeriesTerms, ...]
 
     def restricted(self, low: int | None, high: int | None) -> SeriesPiecewise:
-        """Return this function times the indicator of [eps·low, eps·high], where None is unbounded.
+        """Return this function times the indicator of [eps·low, eps·high], where an end that is None is infinite.
 
         The result is zero if `low` >= `high`.
         """
@@ -166,7 +166,7 @@ class SeriesPiecewise:
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def times(self, other: SeriesPiecewise, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002 - as `Piecewise` does
-        """Return the product of two functions."""
+        """Return the product of this function and `other`."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         return SeriesPiecewise(self.ring, breaks, tuple(product(left, right) for left, right in pairs))
 
@@ -178,7 +178,10 @@ class SeriesPiecewise:
         return piecewise
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002
-        """Return X -> the integral of this function over X + eps·low <= Z <= X + eps·high, where None is unbounded."""
+        """Return X -> the integral of this function over X + eps·low <= Z <= X + eps·high.
+
+        An end that is None is infinite.
+        """
         if low is None:
             assert high is not None, "a noise is tied to its parent by something"
             return self._integral(above=False).shifted(high)
@@ -190,7 +193,10 @@ class SeriesPiecewise:
         return SeriesPiecewise(self.ring, breaks, tuple(difference(left, right) for left, right in pairs))
 
     def _integral(self, *, above: bool) -> SeriesPiecewise:
-        """Return X -> the integral from -∞ to X, or from X to ∞ if `above`; the function must decay at both ends."""
+        """Return X -> the integral of this function from -∞ to X, or from X to ∞ if `above`.
+
+        The function must decay at both ends.
+        """
         sign = -1 if above else 1
         pieces = [{key: c * sign for key, c in antiderivative(piece).items()} for piece in self.pieces]
         order = range(len(pieces) - 1, -1, -1) if above else range(len(pieces))
@@ -209,7 +215,7 @@ class SeriesPiecewise:
         return SeriesPiecewise(self.ring, self.breaks, tuple(pieces))
 
     def shifted(self, offset: int) -> SeriesPiecewise:
-        """Return the function X -> f(X + eps·offset) for this function f."""
+        """Return the function X -> f(X + eps·offset), where f is this function."""
         if not offset:
             return self
         pieces = tuple(self.ring.shifted(piece, offset) for piece in self.pieces)
@@ -217,10 +223,10 @@ class SeriesPiecewise:
 
 
 def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Meter) -> flint.arb_series:
-    """Return the integral over the line of a product of powers of functions, which must decay at both ends.
+    """Return the integral over the line of a product of functions, each to a power; it must decay at both ends.
 
-    Few factors change from one piece to the next. Most of those have a single term before, which is divided out. So
-    each break takes approximately as many steps as its factors have terms.
+    Few factors change from one piece to the next. Most of these have a single term in the earlier piece, which is
+    divided out. So each breakpoint takes approximately as many steps as its factors have terms.
     """
     functions = [function.to_power(count, meter) for function, count in factors]
     ring = functions[0].ring
@@ -243,7 +249,7 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
 
 
 def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: Sequence[SeriesTerms]) -> SeriesTerms:
-    """Return the product of the pieces `inside`, from the product `whole` of the pieces `before`."""
+    """Return the product of the pieces `inside`, computed from the product `whole` of the pieces `before`."""
     changed = [index for index, piece in enumerate(inside) if whole is None or before[index] is not piece]
     if whole is None or any(len(before[index]) != 1 for index in changed):
         result = inside[0]

@@ -40,10 +40,10 @@ _EVERYWHERE = Piecewise((), (Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)}),))
 
 
 def run_measure(graph: RunGraph, limits: Limits) -> Closed:
-    """Pr[all steps of some path from the first node of the graph to the last one hold], exactly, for every eps > 0.
+    """Return the exact probability, for every eps > 0, that all steps of some path through the graph hold.
 
-    Raises OutsideFragment for noises that are not all Laplace or all discrete Laplace, and for steps that compare them
-    otherwise than a forest of differences; LimitReached past a limit.
+    Raises OutsideFragment for noises that are not all Laplace or all discrete Laplace, and for steps whose comparisons
+    are not a forest of differences; LimitReached past a limit.
     """
     system = _System.from_graph(graph)
     meter = Meter(limits)
@@ -54,7 +54,7 @@ def run_measure(graph: RunGraph, limits: Limits) -> Closed:
 
 
 def require_measured(graph: RunGraph) -> None:
-    """Raise OutsideFragment if graphs with these noises and steps cannot be measured here, for any slacks."""
+    """Raise OutsideFragment if `run_measure` cannot measure graphs with these noises and steps, for any constants."""
     system = _System.from_graph(graph)
     for step in graph.steps:
         rows = [row for number in step.conditions if (row := system.rows[number]) is not None]
@@ -65,10 +65,10 @@ def require_measured(graph: RunGraph) -> None:
 
 @dataclass(frozen=True)
 class _System:
-    """The noises and constraints of a graph with integer numbers.
+    """The noises and constraints of a graph, rescaled to integers.
 
-    The graph has at eps the measure that these have at `stretch`·eps. A row (i, j, w) means Z_i - Z_j >= w; None marks
-    a constraint that always holds.
+    At eps the graph has the measure that these noises and constraints have at `stretch`·eps. A row (i, j, w) means Z_i
+    - Z_j >= w; None marks a constraint that always holds.
     """
 
     rates: Sequence[int]
@@ -100,7 +100,10 @@ _Future = tuple[object, ...]
 
 
 class _Passing(Generic[_Function]):
-    """The functions F of a graph, computed from its end backwards; equal functions are computed once."""
+    """The functions F of a graph, computed backwards from its end; equal functions are computed once.
+
+    F at a node is the probability that a path from it to the end holds, as a function of the noise that is live there.
+    """
 
     def __init__(self, graph: RunGraph, system: _System, kind: type[_Function], one: _Function, meter: Meter) -> None:
         self._live = graph.live
@@ -116,9 +119,9 @@ class _Passing(Generic[_Function]):
         self._numbers: dict[int, Closed] = {}
 
     def measure(self) -> Closed:
-        """The measure of the graph, by passing functions back from each node without live noise.
+        """Return the measure of the graph, computed backwards from node to node.
 
-        At such a node F is a number.
+        At a node without live noise F is a number; the computation starts anew at each of them.
         """
         end = len(self._live) - 1
         reached: dict[int, list[Closed]] = {end: [ExpPoly.ONE]}
@@ -157,7 +160,10 @@ class _Passing(Generic[_Function]):
         return numbers
 
     def _future(self, step: RunStep, links: _Links, goal: int | None) -> _Future:
-        """Return a step together with its future, without the name of the noise that is live before it."""
+        """Return a key for `step` and all that follows.
+
+        The key does not name the noise that is live before the step.
+        """
         own = self._live[step.source]
 
         def named(noise: int | None) -> int:
@@ -170,7 +176,7 @@ class _Passing(Generic[_Function]):
         return tuple(sorted(ranges)), -1 if goal is None else goal, named(self._live[step.goal])
 
     def _number(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> Closed:
-        """Return the measure of a step from a node without live noise, together with all later steps."""
+        """Return the measure of a step, which starts at a node without live noise, together with all later steps."""
         if not links and self._live[step.goal] is None:
             return ExpPoly.ONE
         return self._passed(step, links, names).integral(self._meter)
@@ -202,7 +208,7 @@ class _Passing(Generic[_Function]):
         raise AssertionError("the first noise has none above it")
 
     def _links(self, step: RunStep) -> _Links | None:
-        """Return the ranges that the step requires, or None if one is empty or a null set."""
+        """Return the ranges of differences that `step` requires, or None if one is empty or a null set."""
         links: _Links = {}
         for number in step.conditions:
             row = self._system.rows[number]
@@ -224,9 +230,9 @@ class _Passing(Generic[_Function]):
 
 
 def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[list[int], Mapping[int, int | None]]:
-    """The noises, each after the noise above it; the first is above all noises that it is not tied to.
+    """Return `noises` in an order with each parent before its children, and the parent of each noise.
 
-    Raises OutsideFragment for ties in a cycle.
+    A noise without ties to earlier ones has the first noise as its parent. Raises OutsideFragment for ties in a cycle.
     """
     adjacent: dict[int, list[int]] = {noise: [] for noise in noises}
     for i, j in ties:

@@ -65,7 +65,7 @@ _GUARD = 16
 
 @frozen
 class Theta:
-    """The discrete Gaussian law with the deviation unit/(rate·eps), or unit/rate if it is `fixed`."""
+    """The discrete Gaussian law with the deviation unit/(rate·eps), or unit/rate if the law is `fixed`."""
 
     rate: Fraction
     unit: Real
@@ -79,12 +79,15 @@ class Theta:
         return flint.arb_series([scale]) if self.fixed else eps * eps * scale
 
     def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
-        """Return r of the lemma in floating point, to choose K with; errors are bounded by balls."""
+        """Return the r of the module's lemma as a float, to choose where to cut off the noise.
+
+        Balls bound the errors.
+        """
         size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
         return size**2 / (8 if wide and not self.fixed else 2)
 
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
-        """Return a K such that the mass beyond ±K is about e^-`wanted`, on the disk if `wide`."""
+        """Return an integer K such that the mass beyond ±K is approximately e^-`wanted`, on the disk if `wide`."""
         return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
@@ -95,12 +98,12 @@ class Theta:
         return (4 if wide else 2) * tail
 
     def at_most(self, edge: int, eps: Fraction) -> flint.arb:
-        """Return Pr[N <= edge] at `eps`, to the precision that FLINT is set to; raise LimitReached."""
+        """Return Pr[N <= edge] at `eps` for noise N of this law, to FLINT's current precision. Raises LimitReached."""
         taylor = SummedMeasure((Node(((self, 1),), ((-1, 0, edge),), None, ()),)).series(eps)
         return coefficients(taylor, 1)[0]
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
-        """Return the masses of 0, ..., `reach`."""
+        """Return the masses of 0, ..., `reach`, as series in eps around `center`."""
         q = self._q(eps)
         weights = [(q * (-k * k)).exp() for k in range(reach + 1)]
         wide = flint.ctx.cap > 1
@@ -121,7 +124,7 @@ class Geometric:
     variation = Fraction(13, 10)
 
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
-        """Return a K such that the mass beyond ±K is about e^-`wanted`, on the disk if `wide`."""
+        """Return an integer K such that the mass beyond ±K is approximately e^-`wanted`, on the disk if `wide`."""
         return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
@@ -129,7 +132,7 @@ class Geometric:
         return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:  # noqa: ARG002
-        """Return the masses of 0, ..., `reach`."""
+        """Return the masses of 0, ..., `reach`, as series in eps around `center`."""
         z = (eps * -flint.arb(to_fmpq(self.rate))).exp()
         mass = (1 - z) / (1 + z)
         return [mass, *(mass := mass * z for _ in range(reach))]
@@ -145,9 +148,9 @@ Limit = tuple[int, int, int]
 
 @frozen
 class Node:
-    """A sum of noises, each with its factor, within the limits `own`.
+    """A sum of noises, each with its factor, that must satisfy the inequalities `own`.
 
-    Together with the node `parent` the sum is within `limits`. A parent of None marks a root.
+    Together with the value of the node `parent`, the sum must satisfy `limits`. A parent of None marks a root.
     """
 
     laws: tuple[tuple[Masses, int], ...]
@@ -158,14 +161,14 @@ class Node:
 
 @frozen
 class SummedMeasure:
-    """The probability that all limits of a tree of `nodes` hold; children come before their parents."""
+    """The probability that all inequalities of a tree of `nodes` hold; children come before their parents."""
 
     nodes: tuple[Node, ...]
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series in eps at `center` > 0; each coefficient is an enclosure.
+        """Return the Taylor series of the probability in eps at `center` > 0; each coefficient is an enclosure.
 
-        Length and precision are those that FLINT is set to. Raises LimitReached.
+        Length and precision are the current ones of FLINT. Raises LimitReached.
         """
         wide = flint.ctx.cap > 1 and not self._fixed
         if flint.ctx.cap > 1 and self._fixed:
@@ -230,9 +233,11 @@ def _convolved(parts: Sequence[tuple[Sequence[flint.arb_series], int]]) -> list[
 
 
 def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) -> tuple[int, int]:
-    """Return the least and the greatest value from `low` to `high` within `limits`, where the parent is `other`.
+    """Return the least and the greatest value from `low` to `high` that satisfies `limits`.
 
-    If there is none, the second is less than the first.
+    `other` is the parent's value.
+
+    If there is none, the second number is less than the first.
     """
     for a, b, d in limits:
         if a > 0:
@@ -246,9 +251,9 @@ def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) ->
 
 
 def summed_measure(event: Event) -> SummedMeasure | None:
-    """Return the measure of a connected event over integer noises of which one is discrete Gaussian; None if it is 0.
+    """Return the measure of a connected event over integer noises; None if it is 0.
 
-    Raises OutsideFragment if the event is not a forest.
+    At least one noise is discrete Gaussian. Raises OutsideFragment if the event is not a forest.
     """
     try:
         return _tree(event, *_sums(event, united=False))
@@ -342,7 +347,7 @@ def _masses(noise: Noise) -> Masses:
 
 
 def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterator[tuple[int, int | None]]:
-    """Return the positions of a tree with their parents, children first; raise OutsideFragment if it is not a tree."""
+    """Yield each position of a tree with its parent, children first; raise OutsideFragment if it is not a tree."""
     neighbors: list[list[int]] = [[] for _ in range(count)]
     for i, j in edges:
         neighbors[i].append(j)
@@ -384,9 +389,10 @@ MOST_RATES = 6
 
 @frozen
 class LatticeSum:
-    """The probability that low <= S <= high for a sum S of discrete Laplace noises around 0, where None is unbounded.
+    """The probability that low <= S <= high for a sum S of discrete Laplace noises around 0.
 
-    `rates` gives the number of noises for each rate, a multiple of eps; the rates are different.
+    An end that is None is infinite. `rates` gives the number of noises for each rate, a multiple of eps; the rates are
+    different.
     """
 
     rates: tuple[tuple[Fraction, int], ...]
@@ -394,9 +400,9 @@ class LatticeSum:
     high: int | None
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series in eps at `center` > 0; each coefficient is an enclosure.
+        """Return the Taylor series of the probability in eps at `center` > 0; each coefficient is an enclosure.
 
-        Length and precision are those that FLINT is set to. The enclosure is not finite if the precision does not
+        Length and precision are the current ones of FLINT. The enclosure is not finite if the precision does not
         separate two rates.
         """
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
@@ -407,7 +413,10 @@ class LatticeSum:
 
 
 def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> flint.arb_series:
-    """Return the probability Pr[S >= least]."""
+    """Return Pr[S >= least] for a sum S of discrete Laplace noises.
+
+    `powers` has e^{-rate·eps} and the number for each rate.
+    """
     one = flint.arb_series([1])
     if least < 1:
         return one - _upper_tail(powers, 1 - least)
@@ -433,7 +442,7 @@ def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> f
 def _times_power(
     product: Sequence[flint.arb_series], c: flint.arb_series, d: flint.arb_series, power: int
 ) -> list[flint.arb_series]:
-    """Return the first coefficients in h of the product times (c + d·h)^power, where c is not 0 at the center."""
+    """Return the first coefficients in h of `product` times (c + d·h)^power, where c is not 0 at the center."""
     base = c**power if power >= 0 else (flint.arb_series([1]) / c) ** -power
     expanded = [base]
     for k in range(1, len(product)):
@@ -483,7 +492,10 @@ def lattice_sum(event: Event) -> LatticeSum:
 
 
 def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
-    """Return the half-space over integers as Σ ±x + constant >= 0; raise OutsideFragment for other coefficients."""
+    """Return the half-space `item` over integers as Σ ±x + constant >= 0.
+
+    Raise OutsideFragment for other coefficients.
+    """
     size = abs(item.coefficients[0][1]) if item.coefficients else Fraction(0)
     if any(abs(c) != size for _, c in item.coefficients) or not size:
         raise OutsideFragment("a multiple of an integer noise is added")
@@ -496,7 +508,8 @@ def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
 def watch_rates(event: Event, degree: int = 0) -> None:
     """Raise LimitReached, before the work, for a sum with so many different rates that its closed form is too long.
 
-    The limit applies if the polynomials in the exponential of the rates' common unit have a degree above `degree`.
+    There is no limit while the polynomials in e^{u·eps}, with the rates' common unit u, have at most the degree
+    `degree`.
     """
     try:
         rates = [rate for rate, _ in lattice_sum(event).rates]

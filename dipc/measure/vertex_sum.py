@@ -52,7 +52,7 @@ _Series = list[flint.fmpq]
 
 
 class _NotGeneric(Exception):
-    """Raised if hyperplanes still meet in one point after they were moved, or the density is constant along an edge."""
+    """Raised if moved hyperplanes still meet in one point, or the density is constant along an edge."""
 
 
 @frozen
@@ -121,7 +121,7 @@ def _sides(event: Event, i: int) -> _Sides:
 
 
 class _Arrangement:
-    """The hyperplanes of the constraints and of the means, moved by generic multiples of τ; rates change with δ."""
+    """The hyperplanes of the constraints and of the means, moved by generic multiples of τ; the rates change with δ."""
 
     def __init__(
         self,
@@ -148,9 +148,9 @@ class _Arrangement:
                     yield from self._terms_at(tight, free)
 
     def _terms_at(self, tight: tuple[int, ...], free: tuple[int, ...]) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
-        """Yield the terms of the point where the constraints `tight` are equalities.
+        """Yield the terms c·eps^k·e^{q·eps} of the vertex where the constraints `tight` are equalities, as (k, q, c).
 
-        All noises except those in `free` are at their means there.
+        At this vertex all noises except those in `free` are at their means.
         """
         noises, rows = self._noises, self._rows
         at_means = [z for z in range(len(noises)) if z not in free]
@@ -254,7 +254,7 @@ def _at_zero(
 ) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
     """Yield the coefficient of δ^0 of scale·e^{(exponent + change·δ)·eps}·Π_i Σ_j 1/(a_ij + b_ij·δ).
 
-    The terms (k, q, c) stand for c·eps^k·e^{q·eps}; the pairs (a_ij, b_ij) are in `factors`.
+    The coefficient is a sum of terms c·eps^k·e^{q·eps}, given as (k, q, c); the pairs (a_ij, b_ij) are in `factors`.
     """
     order = sum(any(a == 0 for a, _ in tails) for tails in factors)
     if not order:
@@ -281,7 +281,7 @@ def _at_zero(
 
 
 def _inverses(tails: Sequence[tuple[flint.fmpq, flint.fmpq]], order: int, *, pole: bool) -> _Series:
-    """Return Σ 1/(a + b·δ) over the pairs `tails`, times δ if there is a `pole`."""
+    """Return the series in δ of Σ 1/(a + b·δ) over the pairs `tails`, multiplied by δ if there is a `pole`."""
     total = [_ZERO] * (order + 1)
     for a, b in tails:
         if a == 0:
