@@ -1,1 +1,1 @@
-"""Writes certificates: what the engine found, as data that `dipc.verifier` checks without it."""
+"""Write certificates: the engine's results as data that `dipc.verifier` checks without the engine."""

@@ -1,6 +1,6 @@
-"""The answers of a certificate to questions about half-spaces.
+"""The answers of a certificate to the checker's questions about half-spaces.
 
-The writer takes the checker's steps. It solves each question that they ask, and writes down the multipliers or the
+The writer runs the steps of the checker. It solves each question that they ask, and writes down the multipliers or the
 point that prove the answer.
 """
 
@@ -62,8 +62,9 @@ class Solved(Answers):
     """The writer's source of answers: it solves each question of the checker once, and collects the answers.
 
     The writer runs the checker's own steps on this source. `stated` has the answers so far, by the key of their
-    question, as a certificate states them. `beside` has pairs of a class's number and the place of one of its moving
-    half-spaces: inputs next to another answer may lie outside of this half-space, and the class is not about them.
+    question, as a certificate states them. `beside` has pairs of a class's number and the position of one of its
+    moving half-spaces: inputs next to another answer may lie outside of this half-space, and the class does not
+    contain them.
     """
 
     def __init__(self) -> None:
@@ -92,9 +93,9 @@ class Solved(Answers):
         return self.stated.get(key)
 
     def _divided(self, key: str, question: Divided) -> dict[str, Any] | None:
-        """The answer about a cell: a class that is right about all of it, a near input, or a cut; or None.
+        """Return the answer about a cell: a class that is right about all of it, a near input, or a cut.
 
-        Raises Undecided.
+        Return None if none is found. Raises Undecided.
         """
         stated = self._near.pop(key, None)
         if stated is None:
@@ -129,13 +130,13 @@ class Solved(Answers):
         return None
 
     def _point(self, guards: tuple[Guard, ...]) -> Point | Infeasible:
-        """A point of the half-spaces, or the proof that there is none. Raises Undecided."""
+        """Return a point of the half-spaces, or the proof that there is none. Raises Undecided."""
         if self._last[0] != guards:
             self._last = guards, solution(list(map(halfspace, guards)))
         return self._last[1]
 
     def _answer(self, question: Question | Followed) -> dict[str, Any] | None:
-        """The answer to a question about half-spaces, or about shifts in a loop. Raises Undecided."""
+        """Return the answer to a question about half-spaces, or about shifts in a loop. Raises Undecided."""
         if isinstance(question, Followed):
             return {"shifts": _shifts(question)}
         if question.wanted is not None:
@@ -155,9 +156,9 @@ class Solved(Answers):
 
 
 def with_answers(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the certificate `data` with its `answers`: those to all questions that the checker asks about it.
+    """Return the certificate `data` with the `answers` to all questions that the checker asks about it.
 
-    If a step of the checker fails, the answers up to this step are there.
+    If a step of the checker fails, the answers end at this step.
     """
     return {**data, "answers": _solved(data).stated}
 
@@ -182,7 +183,7 @@ def _solved(data: dict[str, Any]) -> Solved:
 
 
 def _ask(data: dict[str, Any], budget: Budget) -> None:
-    """Take the steps that ask something about half-spaces."""
+    """Run the steps of the checker that ask about half-spaces, with answers from `budget`."""
     document = document_of(data)
     if document.table is None:
         checked(document, budget, {})
@@ -196,7 +197,7 @@ def _ask(data: dict[str, Any], budget: Budget) -> None:
 
 
 def _shifts(question: Followed) -> list[Any]:
-    """For each choice of carried shifts that the grid reaches, the shifts of least cost."""
+    """Return, for each choice of carried shifts that the grid reaches, the shifts of least cost."""
     grid = [shift * question.radius for shift in _GRID]
     best: dict[tuple[Fraction, ...], tuple[Fraction, Any]] = {}
     for before, fresh in product(question.costs, product(grid, repeat=len(question.drawn))):
@@ -207,7 +208,7 @@ def _shifts(question: Followed) -> list[Any]:
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
-    """A point at which the form is least, with a proof that it is nowhere less; None if it is not found."""
+    """Return a point at which the form is least, with a proof that no point has less; None if no point is found."""
     system, form = list(map(halfspace, question.guards)), halfspace(wanted)
     if question.whole:
         nearest = None
@@ -224,7 +225,7 @@ def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
 
 
 def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> Any:
-    """The multipliers that show that no integers satisfy the system, case by case. Raises Undecided."""
+    """Return the multipliers that show that no integers satisfy the system, case by case. Raises Undecided."""
     left = MOST_CASES
 
     def multipliers(bounds: tuple[Halfspace, ...]) -> Any:
@@ -263,8 +264,8 @@ def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
 def asks_nothing(ideal: Ideal) -> bool:
     """True only if det and dd need no answers of the certificate at any input.
 
-    This is seen in the text: the ideal compares each real or int input at most once, with a number. Then no two guards
-    of a path are about one input. A precondition may compare inputs in other ways.
+    This follows from the text: the ideal compares each real or int input at most once, with a number. Then no two
+    guards of a path are about one input. A precondition may compare inputs in other ways.
     """
     machine = ideal.machine
     if machine.requires:
@@ -277,7 +278,7 @@ def asks_nothing(ideal: Ideal) -> bool:
 
 
 def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
-    """Yield the slots that are read, once for each time, with whether the value is compared with a number."""
+    """Yield each slot that is read, once for each time, with whether its value is compared with a number."""
     match item:
         case Place(slots, _, index):
             yield from ((slot, compared and index is None) for slot in slots)
@@ -304,7 +305,10 @@ def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tu
 
 
 def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
-    """The answer with a class that is right about all of the cell, and its merges; or with a cut towards one."""
+    """Return a class that is right about all of the cell, with its merges, or a cut towards a class.
+
+    None if none is.
+    """
     coverage, cell, known = question.coverage, question.cell, {*question.cell}
     for candidate in question.classes:
         # Of many classes most are not about this point of the cell.
@@ -325,7 +329,7 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """The merges of ways: the first pair that can be merged, again and again; none for more ways than `most`."""
+    """The merges of ways: the first pair that can be merged, repeatedly, as long as there are at most `most` ways."""
 
     most: int
     pairs: list[list[int]] = field(default_factory=list)
@@ -343,10 +347,10 @@ class _Merges:
 
 
 def _along_a_class(question: Divided, point: Point, *, empty: bool = False) -> Guard | None:
-    """A half-space of a class along which the cell can be cut, preferably one that does not move.
+    """Return a half-space of a class along which the cell can be cut, preferably one that does not move, or None.
 
-    The class must be about a part of the cell, but not about all of it. With `empty`, it is a class about which nothing
-    is claimed, and a near input is sought behind the half-space.
+    The class must be about a part of the cell, but not about all of it. With `empty`, it is a class about which
+    nothing is claimed, and a near input is sought behind the half-space.
     """
     cell = list(map(halfspace, question.cell))
     for candidate in question.classes:

@@ -47,7 +47,7 @@ def rational(number: Fraction) -> str:
 
 
 def headed(question: Question, program: Program, tool: str, verdict: object) -> dict[str, Any]:
-    """The fields that all documents about a program have: the question, the program and the tool."""
+    """Return the fields that all documents about a program have, such as the question, the program and the tool."""
     return {
         "schema": SCHEMA,
         "question": question.value,
@@ -59,7 +59,7 @@ def headed(question: Question, program: Program, tool: str, verdict: object) -> 
 
 
 def _required(program: Program) -> dict[str, Any]:
-    """The condition that all inputs satisfy, with one that does; nothing for a program without a condition."""
+    """Return the precondition, with an input that satisfies it; nothing for a program without a precondition."""
     allowed = program.allowed
     if allowed is None:
         return {}
@@ -68,7 +68,7 @@ def _required(program: Program) -> dict[str, Any]:
 
 
 def claim_data(claim: Claim) -> dict[str, Any]:
-    """The data of a claim about accuracy: its expressions, and the intervals of eps."""
+    """Return the data of a claim about accuracy: its expressions, and the intervals of eps."""
     return {
         "alpha": expression_text(claim.alpha),
         "beta": expression_text(claim.beta),
@@ -78,7 +78,7 @@ def claim_data(claim: Claim) -> dict[str, Any]:
 
 
 def program_data(program: Program) -> dict[str, Any]:
-    """The data of the program: its text and its constants."""
+    """Return the data of the program: its text and its constants."""
     core = program.core
     text = core.source.in_language.text
     return {
@@ -91,7 +91,7 @@ def program_data(program: Program) -> dict[str, Any]:
 
 
 def table_data(program: Program, table: Table) -> dict[str, Any]:
-    """The data of the table, with the names of its columns."""
+    """Return the data of the table, with the names of its columns."""
     return {
         "name": table.name,
         "sha256": _file_hash(table.name),
@@ -103,18 +103,18 @@ def table_data(program: Program, table: Table) -> dict[str, Any]:
 
 
 def expression_text(expression: ClaimExpression | None) -> str | None:
-    """The text of a part of a claim, None if the claim does not have it."""
+    """Return the text of a part of a claim, or None if the claim does not have the part."""
     return None if expression is None else print_expression(expression.tree)
 
 
 def own_cells(row: Row) -> dict[str, str]:
-    """The cells of a row that override the claim."""
+    """Return the cells of a row that override the claim, by column."""
     cells = (("alpha", row.alpha), ("beta", row.beta), ("gamma", row.gamma))
     return {name: cell.text for name, cell in cells if cell is not None}
 
 
 def _file_hash(name: str) -> str | None:
-    """The hash of a file's bytes; None if the table is not a file."""
+    """Return the SHA-256 of a file's bytes; None if there is no file of this name."""
     try:
         with Path(name).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -123,7 +123,7 @@ def _file_hash(name: str) -> str | None:
 
 
 def sealed(document: dict[str, Any]) -> str:
-    """The JSON text of a document with its digest, one row or entry a line."""
+    """Return the JSON text of a document with its digest, with one row or entry a line."""
     return seal({name: list(map(encode, v)) if isinstance(v, list) else encode(v) for name, v in document.items()})
 
 
@@ -132,7 +132,7 @@ encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=Tr
 
 
 def seal(entries: dict[str, str | list[str]]) -> str:
-    """The JSON text, with its digest, of a document whose parts are encoded; a list is encoded entry by entry."""
+    """Return a document as JSON text with its digest, where its parts are encoded; a list is encoded entry by entry."""
 
     def text(name: str, comma: str, end: str) -> str:
         encoded = entries[name]
@@ -147,7 +147,7 @@ def seal(entries: dict[str, str | list[str]]) -> str:
 
 
 def ring_data(value: ExpPoly) -> list[list[Any]]:
-    """The terms [k, "q", "c"] of Σ c·eps^k·e^{q·eps}, in the order of (q, k)."""
+    """Return the terms [k, "q", "c"] of Σ c·eps^k·e^{q·eps}, in the order of (q, k)."""
     unit, terms = value.integer_terms()
     exponents = {j: str(Fraction(j, unit)) for j in {j for _, j, _ in terms}}
     ordered = sorted(terms, key=itemgetter(1, 0))
@@ -156,7 +156,7 @@ def ring_data(value: ExpPoly) -> list[list[Any]]:
 
 
 def closed_data(value: Closed) -> list[list[Any]] | dict[str, list[list[Any]]]:
-    """The terms of a function; for a quotient, the terms of its numerator and its denominator."""
+    """Return the terms of a function; for a quotient, the terms of its numerator and its denominator."""
     if isinstance(value, Quotient) and value.denominator != 1:
         return {"numerator": ring_data(value.numerator), "denominator": ring_data(value.denominator)}
     return ring_data(value.numerator if isinstance(value, Quotient) else value)
@@ -178,7 +178,7 @@ class FunctionData:
 
 
 def as_read(read: Callable[[], _T]) -> _T | None:
-    """Return what the checker reads in a claim, or None if it refuses the claim or gives up."""
+    """Return the result of `read`, a part of the checker that reads a claim; None if it refuses or gives up."""
     try:
         return read()
     except (Rejected, Exhausted):
@@ -192,8 +192,8 @@ class Uncertified(ValueError):
 def require_known_laws(program: CoreProgram) -> None:
     """Raise Uncertified for a program that the checker cannot follow.
 
-    It cannot follow other noises than its own, weights that are probabilities for some eps only, and normal noise in a
-    program that is read at one eps.
+    The checker does not follow noises other than its own, weights that are probabilities for some eps only, and
+    normal noise in a program that is read at one eps.
     """
     if program.selection is not None:
         raise Uncertified("the checker does not follow a selection of inputs: state the condition in `requires`")
@@ -240,10 +240,10 @@ class RowTexts:
         self._outputs = outputs
 
     def texts(self, shared: Callable[[Row, RowOutcome], dict[str, Any]]) -> Iterator[str]:
-        """Yield each row encoded.
+        """Yield each row as JSON text.
 
-        `shared` returns the data of all rows with an outcome, given one of the rows, with holes for input, output and
-        row number, in this order when encoded.
+        `shared` returns the data of all rows with an outcome, given one of the rows, with holes for input,
+        output and row number, in this order when encoded.
         """
         outcomes, places = self._decided.outcomes
         columns = self._rows.columns
@@ -262,7 +262,7 @@ class RowTexts:
 
 
 def _lists(columns: Sequence[_Column]) -> Iterator[str]:
-    """The cells of each row as a JSON list."""
+    """Yield the cells of each row as a JSON list."""
     texts = [[encode(None if cell is None else cell.text) for cell in cells] for cells, _ in columns]
     result = [map(text.__getitem__, numbers) for text, (_, numbers) in zip(texts, columns, strict=True)]
     return map("[{}]".format, map(",".join, (zip(*result, strict=True) if result else repeat(()))))

@@ -59,7 +59,7 @@ from dipc.verifier.reading import Budget, Question
 
 
 def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
-    """The text of the certificate of a question about every real input. Raises Uncertified if the format has none."""
+    """Return the text of the certificate of a question about every real input. Raises Uncertified if it has none."""
     if isinstance(question, AllNumbers) and question.program.core.requires is not None:
         raise Uncertified("the checker does not follow `requires` for every number of queries")
     return sealed(with_classes_named(_Writer(question).document(results, tool)))
@@ -132,7 +132,7 @@ class _Writer:
             return data | {"open": undecided.reason if self._is_enclosed else NOT_EXPANDED}
 
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
-        """The evidence for the verdict of `row`. Raises Undecided if a closed form that it needs is too long."""
+        """Return the evidence for the verdict of `row`. Raises Undecided if a closed form that it needs is too long."""
         match None if row.evidence is None else row.evidence.ground:
             case EachInput():
                 return {"open": "its inputs were decided one by one"}
@@ -174,9 +174,9 @@ class _Writer:
         }
 
     def _counted(self, proved: ProvedClass, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
-        """The claim at the distance 1, which implies the claim at greater integer distances.
+        """Return the claim at the distance 1, which implies the claim at greater integer distances.
 
-        None if beta does not have this property.
+        Return None if the claim at greater distances does not follow.
         """
         posed = proved.step
         if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:
@@ -267,7 +267,7 @@ class _Writer:
     # --- what they refer to -----------------------------------------------------------------------------
 
     def _obligation(self, obligation: Obligation, read: Read | None) -> int:
-        """The number of an obligation, with its beta as the checker reads it.
+        """Return the number of an obligation, whose beta the checker reads as `read`.
 
         Raises Undecided if its bound is too long, or has normal noise and is not a sum over stars.
         """
@@ -282,7 +282,7 @@ class _Writer:
         return self._obligations.obligation(value, beta, intervals, settled, stated, read)
 
     def _value(self, bound: Bound) -> ClosedForm:
-        """The bound in closed form."""
+        """Return the bound in closed form."""
         known = self._bounds.get(bound)
         if known is None:
             values: list[Closed] = [ExpPoly.constant(bound.constant)]
@@ -294,7 +294,7 @@ class _Writer:
 
 
 def _half(event: Event, side: Halfspace) -> dict[str, Any]:
-    """The data of one half-space of an event over centered noises."""
+    """Return the data of one half-space of an event over centered noises."""
     noises = [(event.noises[i], c) for i, c in side.coefficients]
     assert not any(noise.mean for noise, _ in noises), "they are centered"
     return {
@@ -308,7 +308,7 @@ def _worst(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _plain(obligation: Obligation) -> Read | None:
-    """The beta of an inequality as the checker reads it: one exponential polynomial."""
+    """Return the beta of an inequality as the checker reads it, one exponential polynomial; None for other betas."""
     beta = obligation.beta.value
     if not isinstance(beta, ExpPoly):
         return None
@@ -336,5 +336,5 @@ def _slack(slack: SlackBound) -> dict[str, Any]:
 
 
 def _certified(row: ClassResult) -> Verdict:
-    """The verdict for which there is evidence."""
+    """Return the verdict of a class, or undecided if there is no evidence for it."""
     return Verdict.UNDECIDED if row.evidence is None else row.verdict

@@ -62,7 +62,7 @@ class NearInput:
         }
 
     def is_near(self, norm: str, point: Mapping[int, Fraction]) -> bool:
-        """Whether the input is nearer than alpha to the u that `point` gives, with alpha."""
+        """True if the distance between the near input and u is less than alpha, where `point` has u and alpha."""
         values = dict(point)
         for place, line in enumerate(self.rounded, start=1):
             values[ALPHA - place] = Fraction(ceil(_value_at(line, values)))
@@ -87,7 +87,7 @@ NearEvidence = NearInput | Cut
 
 
 def find_near(question: Divided, inside: Point | Infeasible | None = None) -> NearEvidence | None:
-    """The evidence that nothing is claimed about a whole cell, or None if none is found. Raises Undecided.
+    """Return the evidence that nothing is claimed about a whole cell, or None if none is found. Raises Undecided.
 
     `inside` is a point of the cell, if one is known.
     """
@@ -104,7 +104,7 @@ def find_near(question: Divided, inside: Point | Infeasible | None = None) -> Ne
 
 
 def _is_shown(question: Divided, stated: NearEvidence) -> bool:
-    """Whether the checker sees that nothing is claimed about the cell."""
+    """True if the checker sees from `stated` that nothing is claimed about the cell."""
     if isinstance(stated, Cut):
         return all(
             _is_shown(half, one)
@@ -153,7 +153,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield an input of each path with another answer; by the discrete norm all of them are equally near."""
+    """Yield an input of each path with another answer: in the discrete norm all of them are equally near."""
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
             if known.equal_numbers(other) is None:
@@ -172,15 +172,15 @@ def _own(slot: int) -> Affine:
 
 
 def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: tuple[Line, ...] = ()) -> NearInput:
-    """The input at distance `length` from u in this direction."""
+    """Return the input at distance `length` from u in this direction."""
     return NearInput(here, rounded, {slot: plus(_own(slot), scaled(length, d)) for slot, d in direction.items()})
 
 
 def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEvidence]:
     """Yield inputs straight across a side of the path.
 
-    They are halfway between the side and the distance alpha, or not as far as paths that may have the answer of u. For
-    ints it is the first input outside.
+    They are halfway between the side and the distance alpha, or not as far as paths that may have the answer of u.
+    For ints it is the first input outside.
     """
     width, direction = outwards(known.ideal.norm, guard)
     form = Affine(guard.constant, guard.form)
@@ -199,7 +199,10 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
 
 
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
-    """Half the distance from the side to the first path behind it that may have the same answer; None if that is 0."""
+    """Return half the distance from the side to the first path behind it that may have the same answer, or None.
+
+    None stands for the distance 0, and for no such path.
+    """
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
     least = None
@@ -218,7 +221,7 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
-    """Yield moves up and down of each input that the answer depends on, as a form.
+    """Yield moves up and down of each input on which the answer depends as a form.
 
     They lead from the middle of the path away from its sides.
     """
@@ -275,8 +278,8 @@ _LEFT = -1_000
 class _Nearest:
     """The nearest input of a path, by elimination of its coordinates one after the other.
 
-    `bounds` has the bounds of each coordinate, in the order of elimination. Such an input exists where all `sides` are
-    positive.
+    `bounds` has the bounds of each coordinate, in the order of elimination. The nearest input exists where all
+    `sides` are positive.
     """
 
     slots: Sequence[int]
@@ -287,7 +290,7 @@ class _Nearest:
     cells: int = 0
 
     def eliminate(self, rows: list[Halfspace], own: Iterable[int]) -> None:
-        """Eliminate the coordinates `own` from the half-spaces. Raise Undecided if there are too many."""
+        """Eliminate the coordinates `own` from the half-spaces. Raises Undecided if there are too many half-spaces."""
         for v in own:
             above = [row for row in rows if row.coefficient(v) > 0]
             below = [row for row in rows if row.coefficient(v) < 0]
@@ -302,7 +305,7 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """Whether a whole cell that contains the point is on the inner side of all sides."""
+        """True if a whole cell that contains `point` is on the inner side of all sides."""
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(
             implies(system, side) for side in self.sides
@@ -311,7 +314,7 @@ class _Nearest:
     def evidence(
         self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]
     ) -> NearEvidence:
-        """The evidence for a cell, if these coordinates are already chosen: an input for all of it, or a cut.
+        """Return the evidence for a cell in which some coordinates are chosen: an input for all of it, or a cut.
 
         `upper` are the chosen coordinates that are at an upper bound. Raises Undecided.
         """
@@ -357,10 +360,10 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """The nearest place of a path with these guards. None if no place is found.
+    """Return the nearest place of a path with these guards, or None if no place is found.
 
-    With `inner`, ints are rounded to the nearest integers, at the cost of 1/2; otherwise they are rounded away from the
-    input.
+    With `inner`, ints are rounded to the nearest integers, at the cost of 1/2; otherwise they are rounded away from
+    the input.
     """
     slots = sorted({slot for guard in guards for slot, _ in guard.form})
     of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]
@@ -383,7 +386,7 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """The half-spaces of a distance of at most alpha, less the part that is left and the part that rounding takes."""
+    """Yield half-spaces of a distance of at most alpha, minus the part that is left and the part lost by rounding."""
     if norm == "linf":
         for slot, v in own.items():
             for sign in (_ONE, -_ONE):
@@ -399,7 +402,7 @@ def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterato
 
 
 def _needed(rows: Sequence[Halfspace]) -> list[Halfspace]:
-    """The rows without those that others imply; all of them hold together somewhere."""
+    """Return the rows without those that others imply; all of them must hold together somewhere."""
     kept = list(dict.fromkeys(rows))
     for row in tuple(kept):
         rest = [other for other in kept if other is not row]
@@ -413,7 +416,7 @@ def _side(terms: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
 
 
 def _cancelled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
-    """The positive combination of two half-spaces in which variable `v` cancels."""
+    """Return the positive combination of two half-spaces in which variable `v` cancels."""
     left, right = dict(one.coefficients), dict(two.coefficients)
     first, second = -right[v], left[v]
     terms = {i: first * left.get(i, _ZERO) + second * right.get(i, _ZERO) for i in {**left, **right}}
@@ -421,13 +424,13 @@ def _cancelled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
 
 
 def _bound(row: Halfspace, v: int) -> Line:
-    """The line on which variable `v` is at the edge of the half-space."""
+    """Return the line on which variable `v` is at the edge of the half-space."""
     size = -row.coefficient(v)
     return plus(Affine(row.constant / size, tuple((i, c / size) for i, c in row.coefficients if i != v)), _ZERO)
 
 
 def _put(line: Line, chosen: Mapping[int, Line]) -> Line:
-    """The line with the chosen lines in place of their coordinates."""
+    """Return the line with the chosen lines in place of their coordinates."""
     total: Line = _constant(line)
     for i, c in line.terms if isinstance(line, Affine) else ():
         total = plus(total, scaled(chosen.get(i, _own(i)), c))
@@ -438,12 +441,12 @@ def _put(line: Line, chosen: Mapping[int, Line]) -> Line:
 
 
 def halfspace(guard: Guard) -> Halfspace:
-    """The guard as a half-space of linear programs."""
+    """Return the guard as a half-space of linear programs."""
     return Halfspace(sorted_terms(dict(guard.form)), guard.constant, guard.strict)
 
 
 def line_data(line: Line) -> list[Any]:
-    """The terms of `line`, and its constant, as data."""
+    """Return the terms of `line`, and its constant, as data."""
     terms = line.terms if isinstance(line, Affine) else ()
     return [[[i, rational(c)] for i, c in terms], rational(_constant(line))]
 

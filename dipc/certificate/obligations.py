@@ -1,7 +1,7 @@
 """Obligations with their betas and denominators, each written once, with the proof of its verdict.
 
 A beta may be the least of the greatest of several closed forms, as the checker reads it in the claim. Then cells with
-rational ends say which of them is great enough where. Signs are proved by data that `dipc.sign` has kept.
+rational ends say which of the closed forms suffices on which interval. Signs are proved by data of `dipc.sign`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ NO_CELLS = "the checker's precision is not enough for its Taylor polynomials"
 
 
 def has_normal(bound: Bound) -> bool:
-    """Whether the bound is about normal noise."""
+    """True if the bound is about normal noise."""
     return any(_is_normal(noise) for share in bound.shares for event in share.events for noise in event.noises)
 
 
@@ -78,7 +78,7 @@ def _is_normal(noise: Noise) -> bool:
 
 
 def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
-    """The bound as a sum over stars. Raises Undecided if it is not one."""
+    """Return the bound as a sum over stars. Raises Undecided if this is impossible."""
     total, budget = Sum(), Steps()
     total.add((), _closed(ExpPoly.constant(bound.constant)), budget)
     try:
@@ -120,7 +120,7 @@ def closed_value(value: object) -> ReadClosed | None:
 
 
 def _star(event: Event) -> Hub:
-    """The star of an event. Raises NotDerived if the event is not one."""
+    """Return the event as a star of the checker. Raises NotDerived if it is not a star."""
     laws: list[tuple[NoiseFamily, Fraction]] = []
     for noise in event.noises:
         if not _is_normal(noise):
@@ -143,7 +143,7 @@ def _star(event: Event) -> Hub:
 
 @cache
 def _square(unit: Real) -> Number:
-    """The square of a number as the checker has it. Raises NotDerived."""
+    """Return the square of a number of the engine as a number of the checker. Raises NotDerived."""
 
     def plain(tree: Expr) -> tuple[Fraction, tuple[int, ...]]:
         number = claims.evaluate(tree, {}, Steps()).constant()
@@ -159,8 +159,8 @@ def _square(unit: Real) -> Number:
 def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]) -> tuple[list[int], list[list[str]]]:
     """Divide `intervals` into cells on which the checker can see that each sum of `totals` is positive.
 
-    Returns the accuracy and the number of Taylor terms that the checker needs, and for each interval the ends of its
-    cells. Raises Undecided if no cells are found.
+    Returns the accuracy and the number of Taylor terms that the checker needs, and for each interval the ends of
+    its cells. Raises Undecided if no cells are found.
     """
     budget = Steps()
     left = [total for total in totals if total.terms]
@@ -193,7 +193,7 @@ class _Cells:
         self._accuracy, self._terms, self._budget = accuracy, terms, budget
 
     def ends(self, interval: Interval) -> list[str] | None:
-        """The ends of the cells of an interval; None if they are not found."""
+        """Return the ends of the cells of an interval; None if no cells are found."""
         if interval.is_point or all(map(is_number, self._totals)):
             return [] if self._hold(interval.lower or Fraction(1), Fraction(0), 1) else None
         upper = interval.upper
@@ -234,9 +234,9 @@ Least = tuple[tuple[ClosedForm, ...], ...]
 
 
 def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
-    """The `min` with the engine's functions.
+    """Return the `min` that the checker read with functions of the engine, or None.
 
-    None if a denominator is not known to have one sign, for every eps or on these intervals.
+    None stands for a denominator that is not known to have one sign, for every eps or on these intervals.
     """
     result: list[tuple[ClosedForm, ...]] = []
     for group in read:
@@ -276,9 +276,10 @@ _End = Fraction | None
 
 
 def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> list[Covered]:
-    """Cells that cover the interval, on each of which one of the functions is nonnegative; denominators are positive.
+    """Return cells that cover the interval, on each of which one of the functions is nonnegative.
 
-    Raises LimitReached if none are found, such as for functions that change signs at the same irrational eps.
+    All denominators must be positive. Raises LimitReached if no cells are found, such as for functions that change
+    signs at the same irrational eps.
     """
     tops = [f.numerator if isinstance(f, Quotient) else f for f in functions]
     if interval.is_point:
@@ -296,7 +297,7 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
 
 
 def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) -> list[tuple[Fraction, _End]]:
-    """The stretches on which a function with these roots and signs is nonnegative, except for slivers at the roots."""
+    """Return the stretches on which a function with these roots and signs is nonnegative, except near its roots."""
     result: list[tuple[Fraction, _End]] = []
     for gap, sign in enumerate(signs):
         if sign < 0:
@@ -312,7 +313,7 @@ def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) 
 def _greedy(
     interval: Interval, stretches: Sequence[Sequence[tuple[Fraction, _End]]]
 ) -> list[tuple[int, Fraction, _End]] | None:
-    """The fewest stretches that cover the interval, with the numbers of their functions, or None."""
+    """Return the fewest stretches that cover the interval, with the numbers of their functions, or None."""
     result: list[tuple[int, Fraction, _End]] = []
     position = interval.lower
     while True:
@@ -358,7 +359,7 @@ def _none() -> LimitReached:
 
 
 def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dict[str, Any]]:
-    """The factors of a function, each with the proof of its sign on the analysis's interval.
+    """Return the factors of a function, each with the proof of its sign on the analysis's interval.
 
     With a chart, roots of different factors are enclosed in disjoint intervals.
     """
@@ -376,7 +377,7 @@ def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dic
 def _evidence(
     sign: FactorSign, scale: Fraction, upper: Fraction | None, roots: Sequence[Root]
 ) -> list[dict[str, Any]] | None:
-    """Pieces from the lower end on, each with the sign at its lower end; None for a factor whose root is rational."""
+    """Return pieces from the lower end on, each with the sign at its lower end; None for a rational root."""
     if sign.rational_root is not None:
         return None
     pieces: list[dict[str, Any]] = []
@@ -393,7 +394,7 @@ def _evidence(
 
 
 def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
-    """Yield a piece as it is stated, or three pieces if a root inside is known more closely.
+    """Yield a piece as the certificate states it, or three pieces if a root inside is known more closely.
 
     This is right because the function is monotone on each part of a monotone piece.
     """
@@ -416,7 +417,10 @@ def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -
 
 
 def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[str, Any]] | None:
-    """The factors whose signs show where f is negative on the interval; None if they are not known, or at a point."""
+    """Return the factors whose signs show where a function is negative on the interval.
+
+    Return None if they are not known, or at a point.
+    """
     match decision:
         case Holds(proof=Analysis() as analysis):
             return factors_data(analysis)
@@ -427,7 +431,7 @@ def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[s
 
 
 def cell_data(argument: int, interval: Interval, decision: SignDecision | None) -> dict[str, Any]:
-    """A cell on which a function is nonnegative, with the proof of its sign.
+    """Return the data of a cell on which a function is nonnegative, with the proof of its sign.
 
     There is no proof for the function 0 and at a point, where the checker finds the sign itself.
     """
@@ -441,7 +445,7 @@ def cell_data(argument: int, interval: Interval, decision: SignDecision | None) 
 
 
 def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interval]) -> dict[str, Any]:
-    """A denominator with the proof that it is positive for every eps > 0, or on these intervals."""
+    """Return a denominator with the proof that it is positive for every eps > 0, or on these intervals."""
     data: dict[str, Any] = {"function": ring_data(function)}
     if all(c > 0 for _, _, c in function.terms()):
         return data | {"proof": "coefficients"}
@@ -482,7 +486,10 @@ class ObligationWriter:
     def __init__(
         self, functions: FunctionData, limits: Limits, kept: Kept = lambda _, __: None, intervals: Intervals = ()
     ) -> None:
-        """Start with the `intervals` of all obligations, if they have the same."""
+        """Start a writer of obligations, all of which are about `intervals` if these are given.
+
+        `kept` returns the decision about a probability and a beta that was kept with its proof.
+        """
         self._beta_data: list[dict[str, Any]] = []
         self._obligation_data: list[dict[str, Any]] = []
         self._probability_data: list[dict[str, Any]] = []
@@ -496,7 +503,7 @@ class ObligationWriter:
         self._positive: dict[ExpPoly, dict[str, Any]] = {}
 
     def shared(self) -> dict[str, Any]:
-        """All that was numbered, as the fields of a certificate to which the numbers refer."""
+        """Return all numbered entries, as the fields of a certificate to which the numbers refer."""
         return {
             "obligations": self._obligation_data,
             "betas": self._beta_data,
@@ -505,7 +512,7 @@ class ObligationWriter:
         }
 
     def probability(self, value: ClosedForm | Enclosed) -> int:
-        """The number of a probability, or of a bound of one."""
+        """Return the number of a probability, or of a bound of one; a new entry is appended."""
         known = self._probabilities.get(value)
         if known is None:
             known = self._probabilities[value] = len(self._probability_data)
@@ -518,7 +525,7 @@ class ObligationWriter:
         return known
 
     def beta(self, beta: Beta) -> int:
-        """The number of a beta."""
+        """Return the number of a beta; a new entry is appended."""
         known = self._betas.get(beta)
         if known is None:
             known = self._betas[beta] = len(self._beta_data)
@@ -544,7 +551,7 @@ class ObligationWriter:
         besides: Mapping[str, Any] = MappingProxyType({}),
         read: Read | None = None,
     ) -> int:
-        """The number of an obligation about a probability, which is written with the fields `besides`.
+        """Return the number of an obligation about a probability; a new one is written with the fields `besides`.
 
         An obligation about a sum over stars is proved with the beta as the checker `read` it.
         """
@@ -576,10 +583,10 @@ class ObligationWriter:
         vacuous: bool,
         nothing: bool,
     ) -> dict[str, Any]:
-        """The fields of a row about its probability, which is None if it has no closed form.
+        """Return the fields of a row about its probability, which is None if it has no closed form.
 
-        A vacuous row has no obligation. With `nothing`, beta is at least 1 on the intervals, and the obligation is 0 >=
-        1 - beta.
+        A vacuous row has no obligation. With `nothing`, beta is at least 1 on the intervals, and the obligation
+        is 0 >= 1 - beta.
         """
         data: dict[str, Any] = {
             "probability": None if probability is None else self.probability(probability),
@@ -600,7 +607,7 @@ class ObligationWriter:
         return data
 
     def closed(self, value: Closed) -> Any:
-        """The data of a function, whose denominator is proved to be positive."""
+        """Return the data of a function, after its denominator is listed as positive, with a proof."""
         if isinstance(value, Quotient) and value.denominator != 1 and value.denominator not in self._positive:
             self._positive[value.denominator] = positive_proof(value.denominator, self._limits, self._intervals)
         return self._functions.data(value)
@@ -618,7 +625,7 @@ class ObligationWriter:
         return [None if one is None else one.cells[0].decision for one in decision.proof]
 
     def _proved(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
-        """The evidence for the verdict about a least of greatest functions, or the reason why it has none."""
+        """Return the evidence for the verdict about a least of greatest functions, or the reason why it has none."""
         if result.verdict is Verdict.UNDECIDED:
             return {"reason": result.reason or IN_PIECES}
         if result.verdict is Verdict.INACCURATE:
@@ -640,7 +647,7 @@ class ObligationWriter:
         return data
 
     def _part(self, probability: ClosedForm, arms: tuple[ClosedForm, ...], intervals: Intervals) -> dict[str, Any]:
-        """The evidence for Pr >= 1 - max(arms). Raises Undecided."""
+        """Return the evidence for Pr >= 1 - max(arms). Raises Undecided."""
         slacks = [probability.value + arm.value - 1 for arm in arms]
         if len(arms) > 1:
             cells = [[cell_data(*cell) for cell in cover(slacks, whole, self._limits)] for whole in intervals]
@@ -657,7 +664,7 @@ class ObligationWriter:
 
 
 def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals, result: Decision) -> dict[str, Any]:
-    """The evidence for a decision with sums over stars in it, or the reason why it has none."""
+    """Return the evidence for a decision that contains sums over stars, or the reason why it has none."""
     totals = None if value is None else slacks(value, beta, Steps())
     if totals is None or value is None or beta is None:
         return {"reason": IN_PIECES}
@@ -678,7 +685,7 @@ def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals
 
 
 def certified(beta: BetaForm, read: Read | None, intervals: Intervals) -> Beta:
-    """A beta in the form in which the checker has `read` it from the claim, or its text if `read` is None.
+    """Return a beta in the form in which the checker has `read` it from the claim, or its text if `read` is None.
 
     The divisors of a form have one sign on the intervals.
     """

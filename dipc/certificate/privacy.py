@@ -50,7 +50,7 @@ _MOST_MOVES = 4_096
 
 
 def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyReport, tool: str = "dipc") -> str:
-    """The text of the certificate of `report`, the answer of `question.decide`, whose engine keeps proofs.
+    """Return the text of the certificate of `report`, the answer of `question.decide`, whose engine keeps proofs.
 
     A claim for every number that is refuted is refuted for one number. Raises Uncertified if the format has no
     certificate.
@@ -67,16 +67,22 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         assert report.numbers.at is not None, "it is refuted at one"
         return certify_privacy(question.question_for(report.numbers.at), replace(report, numbers=None), tool)
     if question.runs > 1:
-        raise Uncertified("several runs have none: write them as one program")
+        raise Uncertified("the checker follows one run: write several runs as one program")
     claim, pairs = report.claim, question.pairs
     if claim.piecewise is not None:
-        raise Uncertified("a delta with min, max or abs has none: ask about each of its pieces")
+        raise Uncertified("the checker does not read a delta with min, max or abs: ask about each of its pieces")
     if report.proof == OF_CELLS:
-        raise Uncertified("a proof by cells of inputs has none: list pairs instead, one for every two cells")
+        raise Uncertified(
+            "the checker does not follow a proof by cells of inputs: list pairs of inputs, one for every two cells"
+        )
     if question.simplified:
-        raise Uncertified("the law of a mixture of Laplace noises has none: write the release with plain Laplace noise")
+        raise Uncertified(
+            "the checker does not follow a mixture of Laplace noises: write the release with plain Laplace noise"
+        )
     if report.proof == OF_NOISY_VALUES:
-        raise Uncertified("a proof by post-processing has none: release the noisy values and certify that program")
+        raise Uncertified(
+            "the checker does not follow a proof by post-processing: certify a program that releases the noisy values"
+        )
     by_events = report.counterexample is not None and report.counterexample.balls
     if question.real_outputs and report.proof is None and not by_events:
         if report.verdict is PrivacyVerdict.NOT_PRIVATE:
@@ -98,7 +104,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
             return sealed(_aligned(question, report, tool))
     if not question.finite_outputs:
         raise Uncertified(
-            "at listed pairs of inputs a proof about ints, or by hamming, has one only for finite outputs"
+            "at listed pairs, the checker follows proofs about int inputs or by hamming only for finite outputs"
         )
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
         # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.
@@ -108,9 +114,9 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
 
 
 def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> str:
-    """The certificate of shifts that cost more than the budget, where delta covers the excess of one noise.
+    """Return the certificate of shifts that cost more than the budget, where delta covers the excess of one noise.
 
-    Raises Uncertified if delta does not cover it.
+    Raises Uncertified if delta does not cover the excess.
     """
     if isinstance(question.adjacency, Neighborhood):
         text = sealed(_aligned(question, report, tool))
@@ -118,18 +124,18 @@ def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -
             if check_text(text).complete:
                 return text
     raise Uncertified(
-        "a delta for real or int outputs has one only where a single Laplace noise moves, and delta covers what it "
-        "loses"
+        "the checker follows a delta for real or int outputs only if a single Laplace noise is shifted, and delta "
+        "covers the excess"
     )
 
 
 def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounterexample:
-    """The counterexample with an interval of the real output in place of all outputs that are too likely.
+    """Return the counterexample with an interval of the real output in place of all outputs that are too likely.
 
     Raises Uncertified if no interval of a single output refutes the claim.
     """
     refused = Uncertified(
-        "a refutation by a set of real outputs has one only where the set is a single interval of a single output"
+        "the checker follows a refutation by real outputs only if they are one interval of the only output"
     )
     counterexample, claim = report.counterexample, report.claim
     assert counterexample is not None, "it is refuted"
@@ -160,7 +166,7 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
 
 
 def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    """The document with shifts of the noises for each exit that the checker finds, and each move of the inputs."""
+    """Return the document with shifts of the noises for each exit of the checker and each move of the inputs."""
     head = headed(Question.ALL_PAIRS, question.program, tool, report.verdict)
     return {
         **head,
@@ -171,9 +177,9 @@ def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dic
 
 
 def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) -> dict[str, Any] | None:
-    """The cheapest shift of the noises for each exit of a program and each extreme move of its inputs.
+    """Return the cheapest shift of the noises for each exit of a program and each extreme move of its inputs.
 
-    None if some move has no shift, or if there are too many moves.
+    Return None if some move has no shift, or if there are too many moves.
     """
     distance, _, radius = adjacency.partition(":")
     constants = {name: Fraction(value) for name, value in program["constants"].items()}
@@ -207,7 +213,7 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
 
 
 def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
-    """The shift of least cost that maps an exit into itself when inputs move; None if there is none."""
+    """Return the shift of least cost that maps an exit into itself when inputs move; None if there is none."""
 
     def halfspace(change: Change) -> Halfspace:
         kept = {i: c for i, c in change.noises.items() if i in aligned.rates}
@@ -229,7 +235,7 @@ def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int
 
 
 def _for_every_number(question: EveryNumber, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    """The document of a proof for every value of a constant."""
+    """Return the document of a proof for every value of a constant."""
     return {
         **headed(Question.ALL_PAIRS_EVERY_NUMBER, question.program, tool, report.verdict),
         "claim": _claim_data(report.claim, FunctionData().data(report.claim.delta.value)),
@@ -247,7 +253,7 @@ def _claim_data(claim: PrivacyClaim, delta: Any) -> dict[str, Any]:
 
 
 def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
-    """The pair of inputs of a counterexample about all real inputs."""
+    """Return the pair of inputs of a counterexample about all real inputs."""
     assert report.counterexample is not None
     one, two = (
         tuple([Fraction(cell or 0) for cell in inputs.values()])
@@ -270,7 +276,7 @@ class _Writer(Generic[T]):
         self._obligations = ObligationWriter(self._functions, question.program.limits, self._kept)
 
     def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
-        """The certificate about listed outputs, without its digest. Raises Uncertified."""
+        """Return the certificate about listed outputs, without its digest. Raises Uncertified."""
         report, table = self._report, self._question.table(pairs).table
         if isinstance(pairs, MultisetPairs):
             try:
@@ -338,11 +344,11 @@ class _Writer(Generic[T]):
         return None
 
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
-        """The couples of probabilities with a proved sign of their excess, and the sets of outputs to check.
+        """Return the couples of probabilities with a proved sign of their excess, and the sets of outputs to check.
 
-        The first list has the couples whose excess is never positive, the second those whose excess is never negative.
-        At each pair, a set has all outputs of the second kind, and some of those whose excess changes sign over eps.
-        Raises Uncertified if there are too many sets.
+        The first list has the couples whose excess is never positive, the second those whose excess is never
+        negative. At each pair, a set has all outputs of the second kind, and some of those whose excess changes
+        sign over eps. Raises Uncertified if there are too many sets.
         """
         signs: dict[tuple[int, int], int] = {}
         never_more: list[list[Any]] = []
@@ -384,7 +390,7 @@ class _Writer(Generic[T]):
         return never_more, excess, sets
 
     def _obligation(self, first: Sequence[T], second: Sequence[T]) -> int:
-        """The obligation that outputs with the probabilities `first` and `second` are allowed."""
+        """Return the number of the obligation that outputs with the probabilities `first` and `second` are allowed."""
         return self._at_most(self._total(first), self._allowed(self._total(second)))
 
     # --- functions ------------------------------------------------------------------------------------
@@ -393,18 +399,18 @@ class _Writer(Generic[T]):
         raise NotImplementedError
 
     def _law(self, value: T) -> int:
-        """The number of a probability."""
+        """Return the number of a probability."""
         raise NotImplementedError
 
     def _total(self, values: Sequence[T]) -> T:
         raise NotImplementedError
 
     def _scaled(self, value: T) -> T:
-        """The value times e^(budget·eps)."""
+        """Return `value` times e^(budget·eps)."""
         raise NotImplementedError
 
     def _allowed(self, value: T) -> T:
-        """The value times e^(budget·eps), plus delta."""
+        """Return `value` times e^(budget·eps), plus delta."""
         raise NotImplementedError
 
     def _never_more(self, likely: T, most: T) -> bool:
@@ -412,7 +418,7 @@ class _Writer(Generic[T]):
         raise NotImplementedError
 
     def _at_most(self, likely: T, most: T) -> int:
-        """The number of the obligation that `likely` is at most `most`."""
+        """Return the number of the obligation that `likely` is at most `most`."""
         raise NotImplementedError
 
 
@@ -420,7 +426,7 @@ class _OfClosedForms(_Writer[Closed]):
     _last: tuple[ClosedForm, ClosedForm, Decision] | None = None
 
     def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
-        """The document of a refutation by one event: real and int outputs in intervals, finite ones as given."""
+        """Return the document of a refutation by one event: real and int outputs in intervals, finite ones as given."""
         assert counterexample.balls, "an event is about intervals"
         sizes = {(high - low) / 2 for low, high in counterexample.balls.values()}
         if len(sizes) > 1:
@@ -467,7 +473,7 @@ class _OfClosedForms(_Writer[Closed]):
         return self._obligations.obligation(allowed, rest, self._claim.intervals, self._kept(allowed, rest))
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision:
-        """Decide 1 - `rest` <= `allowed` for the claim's eps; a repeated question has the kept decision."""
+        """Decide 1 - `rest` <= `allowed` for the claim's eps, or return the decision kept from the last question."""
         if self._last is not None and self._last[0] is allowed and self._last[1] is rest:
             return self._last[2]  # it is asked for again by whoever writes its proof
         decision = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))
@@ -476,9 +482,9 @@ class _OfClosedForms(_Writer[Closed]):
 
 
 class _OfStars(_Writer[Probability]):
-    """The writer for probabilities over normal noises, as the checker has them.
+    """The writer for probabilities over normal noises, in the checker's form.
 
-    It leaves open what the checker cannot prove.
+    It leaves open the obligations that the checker cannot prove.
     """
 
     def _value(self, table: LawTable, number: int) -> Probability:
@@ -512,7 +518,7 @@ class _OfStars(_Writer[Probability]):
     def _read(self) -> Read:
         delta = closed_value(self._claim.delta.value)
         if delta is None:
-            raise Uncertified("a delta with a denominator has none where the noise is Gaussian")
+            raise Uncertified("the checker does not follow a delta with a denominator if the noise is Gaussian")
         return Read(self._claim.budget, delta)
 
     def _never_more(self, likely: Probability, most: Probability) -> bool:
@@ -535,6 +541,6 @@ class _OfStars(_Writer[Probability]):
         return self._obligations.obligation(allowed, stated, intervals, decision, read=rest)
 
     def _rest(self, likely: Probability) -> Beta:
-        """The function 1 - likely, as the beta of an obligation."""
+        """Return 1 - likely, as the beta of an obligation."""
         rest = Sum.from_probability(likely, Budget()).opposite(Budget()).value
         return rest if isinstance(rest, Enclosed) else ((rest,),)

@@ -63,7 +63,7 @@ from dipc.verifier.reading import Question as About
 
 
 def certify(report: Report, tool: str = "dipc") -> str:
-    """The text of the certificate of a report of `check(..., keep_proofs=True)`; `tool` names its writer.
+    """Return the text of the certificate of a report of `check(..., keep_proofs=True)`; `tool` names its writer.
 
     Raises ValueError for a report without evidence, and for one that was interrupted.
     """
@@ -108,7 +108,7 @@ class _Writer:
         self.reader = ClaimReader.read(self.stated, dict(self.evidence.program.core.constants))
 
     def encoded_fields(self, tool: str) -> dict[str, str | list[str]]:
-        """The certificate without its digest, with each field encoded."""
+        """Return the certificate without its digest, with each field encoded."""
         named, table = self.evidence.program, self.evidence.table
         columns = packed(table.rows, len(named.inputs), len(named.outputs))
         rows = list(RowTexts(columns, self.evidence.rows, len(named.inputs), len(named.outputs)).texts(self._shared))
@@ -132,9 +132,9 @@ class _Writer:
     # --- rows -------------------------------------------------------------------------------------
 
     def _shared(self, row: Row, outcome: RowOutcome) -> dict[str, Any]:
-        """The data that all rows with this outcome share, with holes for input, output and row number, in this order.
+        """Return the data that all rows with this outcome, the claim columns and the dd of `row` share.
 
-        The rows have the same claim columns and dd, too.
+        It has holes for input, output and row number, in this order.
         """
         terms, probability, settled = outcome.terms, outcome.probability, outcome.settled
         beta = self._certified(row, terms)
@@ -152,7 +152,7 @@ class _Writer:
         return data | {name: value for name, value in entry.items() if value is not None or name != "open"}
 
     def _over_normal_noise(self, row: Row, outcome: RowOutcome, beta: Beta) -> dict[str, Any]:
-        """The entry of a row about normal noise, whose probability has no closed form."""
+        """Return the entry of a row about normal noise, whose probability has no closed form."""
         try:
             bound = self.evidence.probabilities.bound(row.inputs, row.outputs, outcome.terms.gamma)
             if not has_normal(bound):
@@ -165,11 +165,11 @@ class _Writer:
         return {"probability": self.obligations.probability(value), "obligation": number, "open": None}
 
     def _read(self, row: Row) -> Read | None:
-        """The beta of a row as the checker reads it."""
+        """Return the beta of a row as the checker reads it."""
         return self.reader.terms(own_cells(row), None if row.dd is None else row.dd.text, Budget())[2]
 
     def _certified(self, row: Row, terms: Terms) -> Beta:
-        """The beta of a row in the form in which the checker will find it in the claim."""
+        """Return the beta of a row in the form in which the checker will find it in the claim."""
         beta, own = terms.beta, own_cells(row)
         expression = own.get("beta", self.stated["beta"])
         pieces = any(name in expression and mentions(expression, name) for name in ("min", "max", "abs"))
@@ -179,13 +179,13 @@ class _Writer:
 
 
 def _cells_of_claim(row: Row) -> dict[str, Any]:
-    """The cells of `row` besides inputs and outputs: its dd, and its own alpha, beta and gamma."""
+    """Return the cells of `row` besides inputs and outputs: its dd, and its own alpha, beta and gamma."""
     own = own_cells(row)
     return {**({} if row.dd is None else {"dd": row.dd.text}), **({"own": own} if own else {})}
 
 
 def _with_product(document: dict[str, Any], product: Product | None) -> dict[str, Any]:
-    """The document with the inputs that its rows represent, if `product` is not None, and their exchanges.
+    """Return the document with the inputs that its rows represent, if `product` is not None, and their exchanges.
 
     If the checker does not see that the rows represent the inputs, the reason is stated instead.
     """
@@ -200,7 +200,7 @@ def _with_product(document: dict[str, Any], product: Product | None) -> dict[str
 
 
 def _doubt(document: dict[str, Any]) -> str | None:
-    """The reason why the checker does not see that the rows represent all inputs of their product, or None."""
+    """Return the reason why the checker does not see that the rows represent all inputs of their product, or None."""
     known, budget = document_of(document), Budget(answers=Answers(document["answers"]))
     tree, machine, _ = program_in(known, budget)
     try:
@@ -215,7 +215,7 @@ def _doubt(document: dict[str, Any]) -> str | None:
 
 
 def certify_ranges(question: FreeGamma, evidence: CaseEvidence, verdict: Verdict, tool: str) -> str:
-    """The text of the certificate of a table for every gamma."""
+    """Return the text of the certificate of a table for every gamma."""
     document = with_answers(_RangeWriter(question).document(evidence.results, verdict, tool))
     return sealed(_with_product(document, evidence.product))
 
@@ -265,7 +265,7 @@ class _RangeWriter:
         return data | {"verdict": str(result.verdict)}
 
     def _claimed(self, terms: Terms, result: RowResult, read: Read | None) -> dict[str, Any]:
-        """The claim for one gamma, or the gammas of one range, with its decision."""
+        """Return the claim for one gamma, or for the gammas of one range, with its decision."""
         beta = certified(terms.beta, read, ())
         form, intervals = result.closed_form, self._question.intervals
         decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
@@ -284,7 +284,7 @@ _STEP = Fraction(1, 1000)
 
 
 def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
-    """The certificate of a least factor of beta: rounded up it suffices, and rounded down it does not.
+    """Return the certificate of a least factor of beta: rounded up it suffices, and rounded down it does not.
 
     Raises Uncertified if the least factor is not known, or if there is none.
     """
@@ -303,7 +303,7 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
 
 
 def certify_solution(solution: Solution, tool: str = "dipc") -> str:
-    """The certificate of a solution that is a least gamma, or a least eps from which on the claim holds.
+    """Return the certificate of a solution that is a least gamma, or a least eps from which on the claim holds.
 
     Raises Uncertified if the solution has no such number or is not known, and for solutions of other kinds.
     """
@@ -326,14 +326,16 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
             raise Uncertified(
                 "the claim does not hold from some eps on, but on other intervals: check it with --eps on these"
             )
-    raise Uncertified(f"a least {solution.wanted} has none: run `dipc check` with this {solution.wanted} instead")
+    raise Uncertified(
+        f"the checker does not follow a least {solution.wanted}: run `dipc check` with this {solution.wanted} instead"
+    )
 
 
 def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant | Loss, tool: str = "dipc") -> str:
-    """The certificate of a constant of privacy, or of a largest loss at one eps.
+    """Return the certificate of a constant of privacy, or of a largest loss at one eps.
 
-    The program is proved private with the constant as budget. It is refuted with a smaller one, unless that has no
-    certificate; for every number of queries, it is refuted for one number. Raises Uncertified.
+    The program is proved private with the constant as budget. It is refuted with a smaller budget, unless that has
+    no certificate; for every number of queries, it is refuted for one number. Raises Uncertified.
     """
     low, high = _budgets(constant)
     eps = Interval(constant.eps, constant.eps, True, True) if isinstance(constant, Loss) else constant.eps
@@ -362,7 +364,7 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
 
 
 def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
-    """A multiple of eps that is refuted, or a number <= 0 if none is, and a multiple that is proved."""
+    """Return a multiple of eps that is refuted, or a number <= 0 if none is, and a multiple that is proved."""
     match constant:
         case Constant(proved=Fraction() as proved, refuted_below=refuted):
             return (_ZERO if refuted is None else refuted - _STEP), proved
@@ -387,7 +389,7 @@ def _of_eps(solution: EpsSolution, low: Fraction, high: Fraction, tool: str) -> 
 
 
 def _part_from(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
-    """The part of the intervals from `start` on."""
+    """Return the part of the intervals from `start` on."""
     remaining = []
     for interval in intervals:
         upper = interval.upper
@@ -402,7 +404,7 @@ def _texts(intervals: Sequence[Interval]) -> str:
 
 
 def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
-    """Two different numbers around the least number; an exact one is lowered by a unit of its last digit."""
+    """Return two different numbers around the least number; an exact number is lowered by a unit of its last digit."""
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
 
@@ -435,7 +437,7 @@ def _bracket(
 
 
 def _proof(question: Question, verdict: Verdict, tool: str) -> dict[str, Any]:
-    """The certificate of the question. Raises Uncertified unless the question has this verdict, and a certificate."""
+    """Return the certificate of the question. Raises Uncertified if it has another verdict, or no certificate."""
     program = question.program
     engine = Engine(program.measurer, program.limits, keep_proofs=True)
     report = answer(replace(question, engine=engine).source(), engine)

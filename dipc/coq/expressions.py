@@ -12,26 +12,26 @@ from dipc.verifier.functions import ONE, Closed, Ring
 class Expression:
     """A real function, as a Coq term `text` of reals and as a syntax tree `tree` of `Prelude.v`.
 
-    The denotation of the tree, which `Prelude.v` calls den, is convertible to `text`. So a proof about the tree is one
-    about the text.
+    The denotation of the tree, which `Prelude.v` calls den, is convertible to `text`. So a proof about the tree is
+    a proof about the text.
     """
 
     text: str
     tree: str
 
     def slack(self, other: Expression) -> str:
-        """The tree of this function + `other` - 1."""
+        """Return the tree of this function + `other` - 1."""
         return f"Sub (Add ({self.tree}) ({other.tree})) (C 1)"
 
 
 def number(value: Fraction) -> str:
-    """A rational as a Coq term of reals; negative numbers and fractions are in parentheses."""
+    """Return a rational as a Coq term of reals; negative numbers and fractions are in parentheses."""
     text = str(value)
     return text if value >= 0 and value.denominator == 1 else f"({text})"
 
 
 def closed_expression(value: Closed, variable: str) -> Expression:
-    """The expression of a closed form in `variable`."""
+    """Return the expression of a closed form in `variable`."""
     above, below = (_sum(ring, variable) for ring in value)
     if value[1] == ONE:
         return above
@@ -55,7 +55,7 @@ def _sum(terms: Ring, variable: str) -> Expression:
 
 
 def _product(c: Fraction, k: int, q: Fraction, variable: str) -> Expression:
-    """c * variable^k * exp (q * variable), for c > 0."""
+    """Return c * variable^k * exp (q * variable), for c > 0."""
     factors: list[Expression] = []
     if c != 1 or not (k or q):
         factors.append(_positive(c))

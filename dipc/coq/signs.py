@@ -25,11 +25,11 @@ _SAMPLES = 64
 
 
 class NotStatedError(Exception):
-    """An obligation is not stated; the message is the reason."""
+    """An obligation is not stated as a theorem; the message is the reason."""
 
 
 def unit_of(exponents: Iterable[Fraction]) -> Fraction:
-    """The greatest positive rational of which all `exponents` are whole multiples; 1 where all are 0."""
+    """Return the greatest positive rational of which all `exponents` are whole multiples; 1 if all are 0."""
     known = [q for q in exponents if q]
     whole = lcm(*(q.denominator for q in known))
     common = gcd(*(int(q * whole) for q in known))
@@ -38,7 +38,7 @@ def unit_of(exponents: Iterable[Fraction]) -> Fraction:
 
 @dataclass(frozen=True)
 class CoqRange:
-    """An interval of t or eps within (0, inf); `upper` None is infinity."""
+    """An interval of t or eps within (0, inf). An `upper` that is None stands for infinity."""
 
     lower: Fraction
     upper: Fraction | None
@@ -46,7 +46,7 @@ class CoqRange:
     upper_closed: bool
 
     def text(self, variable: str) -> str:
-        """The range as a Coq proposition about `variable`."""
+        """Return the range as a Coq proposition about `variable`."""
         if self.lower == self.upper:
             return f"{variable} = {number(self.lower)}"
         below = f"{number(self.lower)} {'<=' if self.lower_closed else '<'} {variable}"
@@ -55,7 +55,7 @@ class CoqRange:
         return f"{below} {'<=' if self.upper_closed else '<'} {number(self.upper)}"
 
     def scaled(self, factor: Fraction) -> CoqRange:
-        """The range of factor * x for x in this one."""
+        """Return the range of factor * x for the x of this range."""
         upper = None if self.upper is None else self.upper * factor
         return CoqRange(self.lower * factor, upper, self.lower_closed, self.upper_closed)
 
@@ -73,7 +73,7 @@ class CoqSum:
 
     @staticmethod
     def from_ring(ring: Ring, unit: Fraction) -> CoqSum:
-        """A positive number times an exponential times the function `ring` of eps = t/unit.
+        """Return the function `ring` of eps = t/unit, times a positive number and an exponential.
 
         Raises NotStatedError for a function of too many terms.
         """
@@ -93,12 +93,12 @@ class CoqSum:
 
     @property
     def is_positive(self) -> bool:
-        """Whether every coefficient is positive."""
+        """True if every coefficient is positive."""
         return all(c > 0 for _, c in self.items)
 
     @property
     def is_line(self) -> bool:
-        """Whether the sum is linear in t."""
+        """True if the sum is linear in t."""
         return all(not j and k <= 1 for (k, j), _ in self.items)
 
     @property
@@ -118,11 +118,11 @@ class CoqSum:
         return CoqSum(tuple((key, c) for key, c in result.items() if c))
 
     def line_at(self, t: Fraction) -> Fraction:
-        """The exact value at `t` of a linear sum."""
+        """Return the exact value at `t` of a linear sum."""
         return sum((c * t**k for (k, _), c in self.items), Fraction(0))
 
     def clear_at(self, t: float, least: float) -> bool:
-        """Whether the value at `t` seems to exceed `least`, and rounding not to be the cause."""
+        """True if the value at `t` seems to exceed `least`, by more than the error of rounding."""
         try:
             terms = [c * t**k * exp(-j * t) for (k, j), c in self.items]
         except OverflowError:
@@ -138,9 +138,9 @@ class CoqSum:
 
 
 def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fraction]) -> list[str]:
-    """Lines that prove `NAME : forall t, where t -> 0 < ev NAME_l t`, for the sum NAME_l that they define.
+    """Return lines that prove `NAME : forall t, where t -> 0 < ev NAME_l t`, for the sum NAME_l that they define.
 
-    `hints` are values of t where the certificate cuts the range. Raises NotStatedError where no cuts are found.
+    `hints` are values of t where the certificate cuts the range. Raises NotStatedError if no cuts are found.
     """
     lines = [f"Definition {name}_l : list term := {value}."]
     goal = f"Lemma {name} : forall t, {where.text('t')} -> 0 < ev {name}_l t."
@@ -175,7 +175,7 @@ def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fr
 
 
 def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -> tuple[int, Fraction]:
-    """The order n of the first derivative that is not 0 at 0, and an r up to which the n-th seems positive."""
+    """Return the order n of the first derivative that is not 0 at 0, and an r up to which the n-th seems positive."""
     order, derivative = 0, value
     while derivative.items and not derivative.at_zero and order < MOST_STEPS:
         order, derivative = order + 1, derivative.derivative
@@ -196,7 +196,7 @@ def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -
 
 
 def _far(value: CoqSum, start: Fraction) -> tuple[list[str], Fraction]:
-    """The proof from a B >= start on, by the term without exponential that has the highest power; and B."""
+    """Return the proof from a B >= start on, by the term without exponential that has the highest power; and B."""
     powers = [k for (k, j), _ in value.items if not j]
     lead = max(powers)
     (c,) = (c for key, c in value.items if key == (lead, 0))
@@ -216,7 +216,7 @@ def _far(value: CoqSum, start: Fraction) -> tuple[list[str], Fraction]:
 
 
 def _is_small(negative: Sequence[tuple[int, int, int]], lead: int, c: int, bound: float) -> bool:
-    """Whether the negative terms seem to be less than the leading one at `bound`."""
+    """True if the negative terms seem to be less than the leading term at `bound`."""
     try:
         return sum(-d * bound ** (k - lead) * exp(-j * bound) for k, j, d in negative) < 0.98 * c
     except OverflowError:
@@ -224,7 +224,7 @@ def _is_small(negative: Sequence[tuple[int, int, int]], lead: int, c: int, bound
 
 
 def _cuts(start: Fraction, end: Fraction) -> list[Fraction]:
-    """Places from `start` to `end`, each at most twice the one before."""
+    """Return places from `start` to `end`, each at most twice the one before. Raises NotStatedError for too many."""
     cuts = [start]
     while cuts[-1] < end and len(cuts) < MOST_STEPS:
         cuts.append(min(end, 2 * cuts[-1]))

@@ -30,7 +30,7 @@ CLAIMED = (
 
 
 class UnsupportedError(Exception):
-    """A certificate is about a question whose inequalities are not written; the message says which are."""
+    """The certificate is about a question whose inequalities are not written; the message says which are."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class CoqFile:
 
     @property
     def summary(self) -> str:
-        """The numbers of theorems, and of obligations without one, in words."""
+        """The numbers of theorems, and of obligations without a theorem, in words."""
         missing = self.obligations - self.stated
         words = f"{self.stated} theorem{'s' * (self.stated != 1)}"
         if missing:
@@ -61,7 +61,7 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
     """State each obligation of `document`, which the checker has accepted, as a theorem with its proof.
 
     An obligation without a theorem is a comment that begins with `not stated:`. Raises UnsupportedError for
-    certificates about privacy, and Exhausted where the signs at single points take more than the budget permits.
+    certificates about privacy, and Exhausted if the signs at single points take more than the budget permits.
     """
     if any(part.question not in (Question.ROWS, Question.ALL_INPUTS) for part in document.constituents):
         raise UnsupportedError(f"inequalities of privacy are not written; supported are {SUPPORTED}")
@@ -99,7 +99,7 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
 
 
 def _open_verdicts(data: Mapping[str, Any]) -> int:
-    """The number of rows, ranges of gamma and classes that claim something and have no obligation."""
+    """Return the number of rows, ranges of gamma and classes that claim something and have no obligation."""
     verdicts = [one for row in data.get("rows", ()) for one in row.get("ranges") or (row,)]
     count = sum(one.get("obligation") is None and not one.get("vacuous") for one in verdicts)
     classes = [one for case in data.get("cases", ()) for one in case["classes"]]
@@ -107,7 +107,7 @@ def _open_verdicts(data: Mapping[str, Any]) -> int:
 
 
 def _kinds(document: Document) -> list[str]:
-    """The names of the certificates in a document: "certificate", or the parts "proved" and "refuted" of a bracket."""
+    """Return the names of the certificates in a document: "certificate", or the parts "proved" and "refuted"."""
     if document.question is not Question.LEAST:
         return ["certificate"]
     return [name for name, part in (("proved", document.proved), ("refuted", document.refuted)) if part is not None]
@@ -119,13 +119,13 @@ def _claim(claim: Mapping[str, Any]) -> str:
 
 
 def _comment(text: str) -> str:
-    """The text as it may stand in a Coq comment, on one line."""
+    """Return `text` on one line, without characters that end a Coq comment or a string."""
     safe = plain(text).replace('"', "'").replace("*)", "* )").replace("(*", "( *")
     return safe if len(safe) <= 1000 else safe[:1000] + " ..."
 
 
 def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
-    """The rows, or the classes, that rest on each obligation, by its place."""
+    """Return the rows, or the classes, that rest on each obligation, by its position."""
     uses: dict[int, list[str]] = {}
 
     def add(places: object, words: str) -> None:
@@ -158,7 +158,7 @@ def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
 class _Factor:
     """A factor `function` of a numerator or a denominator, to the power `multiplicity`.
 
-    `sign` is the stated one, None where the certificate states none; `hints` are the ends of the pieces of its proof.
+    `sign` is the stated sign, None if the certificate states none; `hints` are the ends of the pieces of its proof.
     """
 
     function: Ring
@@ -234,7 +234,7 @@ class _Obligation:
     count: int = 0
 
     def lines(self) -> list[str]:
-        """Definitions, lemmas and the theorem. Raises NotStatedError."""
+        """Return definitions, lemmas and the theorem. Raises NotStatedError."""
         if "reason" in self.entry:
             raise NotStatedError(self.entry["reason"])
         self.value = self.context.probability(self.entry["probability"])
@@ -304,7 +304,7 @@ class _Obligation:
         return [f"  {line}" for line in lines]
 
     def _part(self, interval: int, whole: CoqRange, place: int, part: Mapping[str, Any]) -> list[str]:
-        """The steps that close the first goal, about one argument of the least."""
+        """Return the steps that close the first goal, about one argument of the `min` in beta."""
         cells = part["cells"][interval]
         lines: list[str] = []
         lower, lower_closed = whole.lower, whole.lower_closed
@@ -329,7 +329,7 @@ class _Obligation:
         return lines
 
     def _point(self, function: Closed, at: Fraction) -> list[str]:
-        """Return the Coq tactics that prove Pr + a - 1 >= 0 at the single eps `at`, with a an argument of max."""
+        """Return the Coq tactics that prove Pr + a - 1 >= 0 at the single eps `at`, where a is an argument of max."""
         if function[0] and sign_of_ring(function[0], at, self.budget):
             return ["left", f"unfold {self.name}_Pr", "number"]
         return ["right", f"unfold {self.name}_Pr", "field; try (apply Rgt_not_eq; number)"]
@@ -371,7 +371,7 @@ class _Obligation:
         ]
 
     def _factors(self, factors: Sequence[_Factor], where: CoqRange, unit: Fraction, *, strict: bool) -> tuple[str, str]:
-        """The factors as data for Coq, and the term that proves their signs, with holes for facts about the range."""
+        """Return the factors as data for Coq, and the proof of their signs, with holes for facts about the range."""
         texts: list[str] = []
         proofs: list[str] = []
         for factor in factors:
@@ -391,7 +391,7 @@ class _Obligation:
         return f"[{'; '.join(texts)}]", proof
 
     def _sign(self, value: CoqSum, where: CoqRange, factor: _Factor, unit: Fraction) -> str:
-        """The name of the lemma that the sum is positive on the range."""
+        """Return the name of the lemma that the sum is positive on the range."""
         known = self.signs.get((value, where))
         if known is None:
             known = self.signs[value, where] = f"{self.name}_s{len(self.signs)}"
@@ -399,7 +399,7 @@ class _Obligation:
         return known
 
     def _line(self, value: CoqSum, where: CoqRange) -> str:
-        """The name of the lemma that a linear sum is not negative on the range: it may be 0 at an end."""
+        """Return the name of the lemma that a linear sum is not negative on the range: it may be 0 at an end."""
         self.count += 1
         name = f"{self.name}_line{self.count}"
         self.written += [
@@ -410,7 +410,7 @@ class _Obligation:
 
 
 def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
-    """The sum, or its negative where the factor is said or seen to be negative on the range."""
+    """Return the sum, or its negative if the factor is stated or seen to be negative on the range."""
     sign = factor.sign
     if len(value.items) == 1:
         sign = value.items[0][1]
@@ -431,7 +431,7 @@ def _fold(operator: str, texts: Sequence[str]) -> str:
 
 
 def theorem_names(theorems: CoqFile) -> Iterator[str]:
-    """The names of the theorems, in order."""
+    """Yield the names of the theorems, in order."""
     for line in theorems.text.splitlines():
         if line.startswith("Theorem "):
             yield line.split()[1]
