@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dipc.algebra.numbers import decimal
+from dipc.algebra.numbers import decimal, outward
 from dipc.decide.obligation import EndPoint, Verdict
 from dipc.inverse.question import (
     AlphaSolution,
@@ -27,6 +27,7 @@ from dipc.outcome.classes import class_fields
 from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, ShownTable, Tone
 from dipc.outcome.tighten import about_question
 from dipc.outcome.words import (
+    DIGITS,
     NO_INPUT,
     NON_VACUOUS,
     Statement,
@@ -60,7 +61,7 @@ def outcome(solution: Solution, asked: UserQuestion) -> Outcome:
     """Return the answer, solved, proved to have no solution, or open."""
     return Outcome(
         program=solution.program,
-        line=headline(solution),
+        line=headline(solution, asked.options.digits),
         standing=STANDINGS[solution.status],
         tone=STANDINGS[solution.status].tone,
         parts=lambda: _report_parts(solution, about_question(asked, solution.question)),
@@ -93,19 +94,20 @@ def _report_parts(solution: Solution, statement: Statement) -> Iterator[Part]:
         yield Line(f"likewise {numbered(word, rest)}", Tone.FAINT)
 
 
-def headline(solution: Solution) -> str:
-    """Return the whole answer in one sentence."""
+def headline(solution: Solution, digits: int | None = None) -> str:
+    """Return the whole answer in one sentence, whose numbers have `digits` digits, by default ten."""
+    digits = digits or DIGITS
     if solution.status == "undecided":
         return f"UNDECIDED: the least {solution.wanted} is not known"
     match solution:
         case EpsSolution():
-            return _eps_headline(solution)
+            return _eps_headline(solution, digits)
         case GammaSolution():
-            return _gamma_headline(solution)
+            return _gamma_headline(solution, digits)
         case AlphaSolution():
-            return _alpha_headline(solution)
+            return _alpha_headline(solution, digits)
         case BetaSolution():
-            return _beta_headline(solution)
+            return _beta_headline(solution, digits)
     raise AssertionError(solution)
 
 
@@ -121,7 +123,7 @@ def _case(solution: Solution, number: int) -> Iterable[tuple[str, str]]:
         yield "dd", dd.text
 
 
-def _eps_headline(solution: EpsSolution) -> str:
+def _eps_headline(solution: EpsSolution, digits: int) -> str:
     everywhere = everywhere_text(solution.eps)
     least = solution.least
     if least is None:
@@ -131,17 +133,17 @@ def _eps_headline(solution: EpsSolution) -> str:
         return f"no least eps is needed: the claim holds {everywhere}{'' if why is None else f', vacuously ({why})'}"
     if not least.included:
         rest = "and from there on" if solution.from_there_on else "but not from there on"
-        return f"no least eps: the claim holds right above {_end(least)}, {rest}"
+        return f"no least eps: the claim holds right above {_end(least, digits)}, {rest}"
     rest = (
         "; the claim holds from there on" if solution.from_there_on else ", but the claim does not hold from there on"
     )
-    return f"least eps {_end(least)}{rest}"
+    return f"least eps {_end(least, digits)}{rest}"
 
 
-def _gamma_headline(solution: GammaSolution) -> str:
+def _gamma_headline(solution: GammaSolution, digits: int) -> str:
     if solution.product is not None:
-        smallest = "" if solution.value is None else f", at most {enclosed_text(*solution.value, solution.digits)}"
-        return f"least gamma k/eps with k = {cell_text(*solution.product)}{smallest}"
+        smallest = "" if solution.value is None else f", at most {enclosed_text(*solution.value, digits)}"
+        return f"least gamma k/eps with k = {cell_text(*solution.product, digits)}{smallest}"
     if solution.value is None:
         more = "; `--inputs all` looks for k/eps" if solution.eps.startswith("(0, ") else ""
         return f"NO SOLUTION: no gamma suffices {everywhere_text(solution.eps)}{more}"
@@ -149,20 +151,22 @@ def _gamma_headline(solution: GammaSolution) -> str:
     if solution.exact:
         why = _vacuity(solution)
         return f"least gamma {rational(high)}, exactly{'' if why is None else f': the claim is vacuous ({why})'}"
-    return f"least gamma in ({decimal(low)}, {decimal(high)}]"
+    return f"least gamma in {_half_open(low, high, digits)}"
 
 
-def _alpha_headline(solution: AlphaSolution) -> str:
+def _alpha_headline(solution: AlphaSolution, digits: int) -> str:
     if solution.product is not None and solution.product[1] is not None:
         low, high = solution.product
         if not high:
             why = _vacuity(solution)
             return f"least alpha 0, for every eps{'' if why is None else f': the claim is vacuous ({why})'}"
-        number = "" if solution.cell is None else f" = {enclosed_text(*solution.cell, solution.digits)}"
-        return f"least alpha t/eps with t = {cell_text(low, high)}{number}"
+        number = "" if solution.cell is None else f" = {enclosed_text(*solution.cell, digits)}"
+        return f"least alpha t/eps with t = {cell_text(low, high, digits)}{number}"
     if solution.cell is not None:
         low, high = solution.cell
-        return f"least alpha in ({decimal(low)}, {decimal(high)}]" if low < high else f"least alpha {rational(high)}"
+        if low == high:
+            return f"least alpha {rational(high)}"
+        return f"least alpha in {_half_open(low, high, digits)}"
     if solution.value is None:
         return f"NO SOLUTION: no alpha suffices for which a {solution.question.word} claims anything"
     rows = "the row" if solution.claims == 1 else f"all {solution.claims} rows"
@@ -171,13 +175,21 @@ def _alpha_headline(solution: AlphaSolution) -> str:
     return f"least alpha {rational(solution.value)}: {rows} with dd(u) > {solution.value} {holds}"
 
 
-def _beta_headline(solution: BetaSolution) -> str:
+def _half_open(low: Fraction, high: Fraction, digits: int) -> str:
+    """Return the text of (low, high], made larger to at most `digits` digits an end."""
+    low, high = outward(low, high, digits)
+    return f"({decimal(low)}, {decimal(high)}]"
+
+
+def _beta_headline(solution: BetaSolution, digits: int) -> str:
     least = "largest expected error" if isinstance(solution.question.program, Erring) else "least beta"
     if not solution.pieces:
         return f"every beta suffices: every {solution.question.word} is vacuous"
     if all(piece.value is not None for piece in solution.pieces):
         values = [
-            f"{cell_text(*piece.value)} at eps = {piece.span.start.low}" for piece in solution.pieces if piece.value
+            f"{cell_text(*piece.value, digits)} at eps = {piece.span.start.low}"
+            for piece in solution.pieces
+            if piece.value
         ]
         return f"{least} {', '.join(values)}"
     if len({piece.beta for piece in solution.pieces}) == 1:
@@ -223,6 +235,8 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
                 yield "at most for" if undecided else "holds for", f"t = alpha*eps in {_union(holds)}"
             if solution.status == "undecided" and product[1] is not None:
                 yield "proved with", f"alpha = t/eps, t = {decimal(product[1])}"
+        case GammaSolution(product=product) if product is not None:
+            yield "holds for", f"gamma >= k/eps, k = {cell_text(*product)}"
         case GammaSolution(value=(low, high)) | AlphaSolution(cell=(low, high)) if (
             low < high and solution.product is None
         ):
@@ -269,8 +283,8 @@ def _span(span: EpsSpan) -> str:
     return f"{left}{_end(span.start)}, {_end(span.end)}{right}"
 
 
-def _end(end: EndPoint) -> str:
-    return "∞" if end.high is None else cell_text(end.low, end.high)
+def _end(end: EndPoint, digits: int | None = None) -> str:
+    return "∞" if end.high is None else cell_text(end.low, end.high, digits)
 
 
 def constant_outcome(constant: ConstantSolution, path: str) -> Outcome:

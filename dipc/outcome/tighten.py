@@ -15,6 +15,7 @@ from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.outcome.classes import about_every_input, class_fields
 from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, ShownTable, Tone
 from dipc.outcome.words import (
+    DIGITS,
     NO_INPUT,
     NON_VACUOUS,
     Statement,
@@ -135,12 +136,13 @@ def _truth(value: bool) -> str:
 _SHOWN_PLACES = 3
 
 
-def headline(tightest: Tightest) -> str:
-    """Return the whole result in one sentence."""
+def headline(tightest: Tightest, digits: int | None = None) -> str:
+    """Return the whole result in one sentence, whose numbers have `digits` digits, by default ten."""
+    digits = digits or DIGITS
     if tightest.factor is None:
         return "no factor suffices: however large f is, f*beta is too small"
     if tightest.enclosed:
-        return f"undecided: the least factor is {_enclosure_text(tightest)}"
+        return f"undecided: the least factor is {_enclosure_text(tightest, digits)}"
     if not tightest.places and not tightest.complete:
         return "undecided: nothing is known about the factor"
     if tightest.is_zero and tightest.kappa == 0:
@@ -149,7 +151,7 @@ def headline(tightest: Tightest) -> str:
         return f"every factor suffices, even 0: every {tightest.word} is vacuous (dd ≤ α)"
     if tightest.is_zero:
         return "every factor suffices, even 0: the answer is always right"
-    least = cell_text(*tightest.factor)
+    least = cell_text(*tightest.factor, digits)
     if not tightest.complete:
         return f"undecided: the least factor is at least {least}"
     vacuous = says_nothing(tightest.scopes) == "β ≥ 1"
@@ -157,12 +159,12 @@ def headline(tightest: Tightest) -> str:
     return f"least factor {least}; {kappa_text(tightest)}{nothing}"
 
 
-def _enclosure_text(tightest: Tightest) -> str:
-    """Return the lower and the upper bound of a factor."""
+def _enclosure_text(tightest: Tightest, digits: int | None = None) -> str:
+    """Return the lower and the upper bound of a factor, with at most `digits` digits, by default all known ones."""
     assert tightest.factor is not None
-    low = f"at least {cell_text(*tightest.factor)}"
+    low = f"at least {cell_text(*tightest.factor, digits)}"
     if tightest.at_most is not None:
-        return f"{low} and at most {cell_text(*tightest.at_most)}"
+        return f"{low} and at most {cell_text(*tightest.at_most, digits)}"
     return low if tightest.unknown else f"{low}; no factor could be proved to be enough"
 
 
@@ -183,7 +185,7 @@ def outcome(member: Member, asked: UserQuestion) -> Outcome:
     tightest = member.tightest
     return replace(
         _outcome((member,), tightest.claims.question.program.name),
-        line=headline(tightest),
+        line=headline(tightest, asked.options.digits),
         tone=_tone(tightest),
         parts=lambda: _report_parts(tightest, about_question(asked, tightest.claims.question)),
         statement=lambda: about_question(asked, tightest.claims.question),

@@ -12,7 +12,7 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
+from dipc.algebra.numbers import decimal, exact_text, magnitude, round_down, round_up
 from dipc.claims.table import Table
 from dipc.decide.obligation import ClaimScope, EndPoint, FailureInterval, Verdict
 from dipc.frozen import LazyModule, frozen
@@ -62,22 +62,29 @@ def exact(value: Fraction, digits: int = DIGITS) -> str:
     return decimal(cut) if cut == value else f"{decimal_padded(cut, digits)}…"
 
 
-def cell_text(low: Fraction, high: Fraction) -> str:
-    """Return the text of a number cut off after its last known digit: all its digits and `…`.
+def cell_text(low: Fraction, high: Fraction, most: int | None = None) -> str:
+    """Return the text of a number cut off after its last known digit: its known digits and `…`.
 
     `low` is the number cut off, and `high` is one unit of that digit more. An exact number (low == high) is written as
-    by `rational`.
+    by `rational`. `most` is the greatest number of digits that are shown; by default all are.
     """
     if low == high:
         return rational(low)
-    return f"{decimal_padded(low, magnitude(low) - magnitude(high - low) + 1)}…"
+    known = magnitude(low) - magnitude(high - low) + 1
+    shown = known if most is None else min(known, _with_whole_part(low, most))
+    return f"{decimal_padded(truncated(low, shown), shown)}…"
 
 
 def rational(value: Fraction, digits: int = DIGITS) -> str:
-    """Return `17/10 = 1.7`, `3`, `1/3 = 0.3333333333…`: exactly, and as a decimal."""
+    """Return `17/10 = 1.7`, `3`, `1/3 = 0.3333333333…`: exactly, and as a decimal.
+
+    A fraction that is too long to read is written once: as a decimal if that is exact, else as a fraction.
+    """
     if value.denominator == 1:
         return str(value)
-    return f"{value} = {exact(value, digits)}" if len(str(value)) <= _LONGEST_FRACTION else str(value)
+    if len(str(value)) <= _LONGEST_FRACTION:
+        return f"{value} = {exact(value, digits)}"
+    return exact_text(value)
 
 
 def _with_whole_part(value: Fraction, digits: int) -> int:
