@@ -22,6 +22,7 @@ from dipc.claims.table import input_cells, output_cells
 from dipc.decide.obligation import Decision, EndPoint, Verdict, decide
 from dipc.frozen import frozen
 from dipc.outcome import formats as formulas
+from dipc.outcome.classes import class_verdict_line
 from dipc.outcome.classes import findings as class_findings
 from dipc.outcome.curves import draw_row
 from dipc.outcome.html import typeset
@@ -33,10 +34,8 @@ from dipc.outcome.words import (
     assignment_text,
     count,
     enclosed_text,
-    everywhere_text,
     product_letter,
     rational,
-    vacuous_text,
 )
 from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
@@ -304,26 +303,12 @@ def privacy_refusal(report: PrivacyReport) -> str:
 
 
 #: The distances that a claim leaves open, with the text for that.
-_OPEN = {"alpha": "dd", "gamma": "free"}
 
 
 def report_text(report: Report) -> str:
     """Return the verdict in a sentence, the claim and the result, without the fields that only a command has."""
     classes = [row for row in report.rows if isinstance(row, ClassResult)] if not report.inputs else []
-    counts = report.counts
-    if classes:
-        vacuous = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
-        if report.verdict is Verdict.ACCURATE:
-            number = f"every input ({count(counts.rows, 'class')}{vacuous})"
-        else:
-            number = f"{counts.inaccurate or counts.undecided} of {count(counts.rows, 'class')} of inputs{vacuous}"
-        verdict = str(report.verdict) if report.verdict is Verdict.ACCURATE else str(report.verdict).upper()
-        distances = [f"every {name}" for name, open_at in _OPEN.items() if report.claim.get(name) == open_at]
-        every_eps = everywhere_text(report.eps, "every eps") if distances else everywhere_text(report.eps)
-        joint = " and " if every_eps.startswith("every") else " "
-        line = f"{verdict}: {number}, {joint.join(filter(None, [', '.join(distances), every_eps]))}"
-    else:
-        line = verdict_line(report)
+    line = class_verdict_line(report) if classes else verdict_line(report)
     constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
     fields = [("program", report.program + (f" with {constants}" if constants else ""))]
     fields += [(name, "each row's own" if text is None else text) for name, text in report.claim.items()]

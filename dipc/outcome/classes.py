@@ -21,11 +21,9 @@ from dipc.outcome.words import (
     disputed_text,
     everywhere_text,
     interval_text,
-    kinds,
     limit_hint,
     near_outputs,
     product_letter,
-    required_text,
     s,
     side_text,
     subject_fields,
@@ -42,6 +40,9 @@ from dipc.text.parser import parse
 if TYPE_CHECKING:
     from dipc.inverse.solve import WrittenForm
 
+#: The words with which a claim leaves a distance open.
+_OPEN = {"alpha": "dd", "gamma": FREE}
+
 #: The most classes of one verdict that are described; the others are counted.
 SHOWN_CLASSES = 4
 
@@ -50,14 +51,14 @@ _SHOWN_FACETS = 8
 _LONGEST = 160
 
 
-def class_verdict_line(report: Report, statement: Statement) -> str:
+def class_verdict_line(report: Report) -> str:
     """Return the whole result in one sentence."""
     counts = report.counts
-    if statement.numbers is not None:
-        return _numbers_line(report, statement)
+    if report.numbers is not None:
+        return _numbers_line(report)
     classes = count(counts.rows, "class")
     of_them = f", {_vacuous_text(counts)}" if counts.vacuous else ""
-    everywhere = f"{statement.every_input} ({classes}{of_them}), {_quantified(report, statement)}"
+    everywhere = f"{report.every_input} ({classes}{of_them}), {_quantified(report)}"
     vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
@@ -77,20 +78,20 @@ def _vacuous_text(counts: Counts) -> str:
     return f"{number if counts.rows > 1 else ''}vacuously, as {vacuous_why(counts)}"
 
 
-def _numbers_line(report: Report, statement: Statement) -> str:
+def _numbers_line(report: Report) -> str:
     """Return the result about every number of queries in one sentence."""
     counts = report.counts
     match report.verdict:
         case Verdict.ACCURATE:
-            everything = f"every {statement.numbers}, {statement.every_input}, {_quantified(report, statement)}"
+            everything = f"every {report.numbers}, {report.every_input}, {_quantified(report)}"
             if counts.vacuous == counts.rows:
                 return f"accurate: {everything}, vacuously ({vacuous_why(counts)})"
             some = f"; {counts.vacuous} of {count(counts.rows, 'case')} vacuously, as {vacuous_why(counts)}"
             return f"accurate: {everything} (a union-bound proof{some if counts.vacuous else ''})"
         case Verdict.INACCURATE:
-            return f"INACCURATE: the claim does not hold for every {statement.numbers}"
+            return f"INACCURATE: the claim does not hold for every {report.numbers}"
         case Verdict.UNDECIDED:
-            return f"UNDECIDED: whether the claim holds for every {statement.numbers}"
+            return f"UNDECIDED: whether the claim holds for every {report.numbers}"
     assert_never(report.verdict)
 
 
@@ -119,7 +120,7 @@ def outcome(
             work = f"{count(effort.measures, 'integral')}, {count(effort.obligations, 'sign decision')}"
             yield Fields([("time", f"{effort.seconds:.2f} s"), ("work", work)])
 
-    return accuracy(source, engine, report, class_verdict_line(report, statement), page, "class")
+    return accuracy(source, engine, report, class_verdict_line(report), page, "class")
 
 
 def about_every_input(
@@ -147,8 +148,8 @@ def about_every_input(
         distance=not core.has_product_distance,
         distances=(*(("alpha",) if alpha == "dd" else ()), *(("gamma",) if gamma == FREE else ())),
         numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
-        inputs=kinds(core, core.inputs) or "finite",
-        requires=required_text(core),
+        inputs=core.input_kinds,
+        requires=core.required_text,
         selected=None if core.selection is None else core.selection.text,
     )
 
@@ -192,11 +193,11 @@ def findings(rows: Sequence[ClassResult], letter: str = "t") -> Iterator[Part]:
     yield from _section([row for row in rows if row.verdict is Verdict.ACCURATE], partial(_proved, letter))
 
 
-def _quantified(report: Report, statement: Statement) -> str:
+def _quantified(report: Report) -> str:
     eps = everywhere_text(report.eps, "every eps")
-    if not statement.distances:
+    distances = ", ".join(f"every {name}" for name, is_open in _OPEN.items() if report.claim.get(name) == is_open)
+    if not distances:
         return eps
-    distances = ", ".join(f"every {name}" for name in statement.distances)
     return f"{distances}{' and ' if eps.startswith('every') else ' '}{eps}"
 
 

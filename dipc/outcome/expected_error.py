@@ -19,7 +19,6 @@ from dipc.outcome.words import (
     everywhere_text,
     program_text,
     rational,
-    required_text,
 )
 from dipc.questions.expected_error import ErrorReport, ErrorRow, complement
 from dipc.questions.source import Source
@@ -89,7 +88,7 @@ def _report_parts(report: ErrorReport, source: Source | None) -> Iterator[Part]:
     classes = any(row.where is not None for row in report.rows)
     if source is not None and source.subject:
         fields.append(("inputs" if classes else "table", source.subject))
-    requires = None if source is None else required_text(source.program.core)
+    requires = None if source is None else source.program.core.required_text
     if requires is not None:
         fields.append(("requires", requires))
     fields.append(("expected", f"E[{report.error_text}], for every input u" + ("" if classes else " of the table")))

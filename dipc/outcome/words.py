@@ -21,9 +21,9 @@ from dipc.outcome.outcome import GLUE, ExitStatus, Tone
 from dipc.program.inputs import specifications
 from dipc.program.program import Program
 from dipc.text.ast import ClaimedInputs
-from dipc.text.core import IntType, RealType, Value, show_value
+from dipc.text.core import Value, show_value
 from dipc.text.printer import print_expression
-from dipc.text.program import CoreProgram
+from dipc.text.program import CoreProgram, kinds
 
 if TYPE_CHECKING:
     from dipc.program import metric as metrics
@@ -395,12 +395,6 @@ class Statement:
     #: The quantity whose expectation is claimed to be at most beta, if the claim is about one.
     error: str | None = None
 
-    @property
-    def every_input(self) -> str:
-        """The inputs that a claim about all inputs is about, as a headline names them."""
-        allowed = " that `requires` allows" if self.requires is not None else ""
-        return f"every {self.inputs} input{allowed}" + (f" with {self.selected}" if self.selected else "")
-
 
 def subject_fields(
     statement: Statement, eps: str, *, required: str = "1 - beta", asked: str | None = None
@@ -500,7 +494,7 @@ class UserQuestion:
             disputed=disputed_text(core),
             distance=not core.has_product_distance,
             error=program.expected_quantity,
-            requires=required_text(core),
+            requires=core.required_text,
         )
 
 
@@ -516,12 +510,7 @@ def near_outputs(core: CoreProgram) -> str:
 
     Empty if there are none.
     """
-    return kinds(core, core.outputs)
-
-
-def required_text(core: CoreProgram) -> str | None:
-    """Return the condition of `requires`; None for a program without it."""
-    return None if core.requires is None or core.requires.stands_for_all else core.requires.text
+    return kinds(core.output_slots)
 
 
 def side_text(core: CoreProgram) -> str:
@@ -539,13 +528,6 @@ def disputed_text(core: CoreProgram) -> str:
         return "another answer in any output"
     names = dict.fromkeys(core.slots[slot].name.partition("[")[0] for slot in compress(core.outputs, disputed))
     return f"another answer in {' or '.join(names)} (numbers are near or not, by gamma alone)"
-
-
-def kinds(core: CoreProgram, slots: Iterable[int]) -> str:
-    """Return the types of the real and int slots among `slots`."""
-    types = [core.slots[slot].type for slot in slots]
-    named = (("real", RealType), ("int", IntType))
-    return " and ".join(word for word, kind in named if any(isinstance(kind_of, kind) for kind_of in types))
 
 
 def _claim_text(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:

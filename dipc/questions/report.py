@@ -360,7 +360,9 @@ class Report(Record):
     claim, as text. `evidence` is the data for a certificate, if it was requested. `decided_by` is the theorem by which
     the rows decide more than their own obligations, or the claim that determines it. For classes, `inputs` is their
     number of inputs together. `constants` are the program's. `stated` has alpha, beta and gamma of the claim, None for
-    one that each row has its own of. `warnings` list where the claim may not mean what the user expects.
+    one that each row has its own of. `every_input` names the inputs of a claim about all inputs, such as "every real
+    input", and `numbers` the values of a constant that is left open, such as "m >= 3". `warnings` list where the claim
+    may not mean what the user expects.
 
     A report is neither true nor false: `require` fails unless it is accurate.
     """
@@ -383,6 +385,8 @@ class Report(Record):
     stated: Mapping[str, str | None] = field(default_factory=dict)
     warnings: tuple[Diagnostic, ...] = ()
     requires: str | None = None
+    every_input: str = "every input"
+    numbers: str | None = None
 
     def __post_init__(self) -> None:
         if not self.rows and not self.interrupted:
@@ -480,7 +484,7 @@ class Report(Record):
 
     def __repr__(self) -> str:
         """Return the first line of the answer, whose numbers are decimals."""
-        return f"<dipc report: {str(self).partition(chr(10))[0]}>"
+        return f"<dipc report: {' '.join(str(self).partition(chr(10) * 2)[0].split())}>"
 
     def _repr_html_(self) -> str:
         text: str = above("shown").report_html(self)

@@ -126,17 +126,19 @@ class Source(ABC):
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         """Return a report of the rows decided so far. Subclasses add their own fields."""
-        requires = self.program.core.requires
+        core = self.program.core
         return Report(
             self.program.name,
             tuple(rows) if isinstance(rows, list) else rows,
             intervals_text(self.intervals),
             interrupted=interrupted,
             effort=self.effort(engine),
-            constants={name: str(value) for name, value in self.program.core.constants.items()},
+            constants={name: str(value) for name, value in core.constants.items()},
             stated=self.stated,
             warnings=self.warnings,
-            requires=None if requires is None or requires.stands_for_all else requires.text,
+            requires=core.required_text,
+            every_input=core.every_input,
+            numbers=None if self.numbers is None else f"{self.numbers[0]} >= {self.numbers[1]}",
         )
 
     def announced(self) -> str | None:

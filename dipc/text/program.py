@@ -5,7 +5,7 @@ Its `metric` block defines the distances of two inputs, and of two answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -239,6 +239,13 @@ _RESERVED: Mapping[str, None] = dict.fromkeys(("min", "max", "abs", "exp"))
 # --- The typed program, from which the chain is built -----------------------------------------------------------------
 
 
+def kinds(slots: Iterable[Slot]) -> str:
+    """Return the kinds of the real and int slots, "real", "int" or "real and int"; empty if there are none."""
+    named = (("real", RealType), ("int", IntType))
+    types = [slot.type for slot in slots]
+    return " and ".join(word for word, kind in named if any(isinstance(each, kind) for each in types))
+
+
 @dataclass(frozen=True)
 class CoreProgram:
     """A typed program: slots, and instructions over them.
@@ -303,6 +310,23 @@ class CoreProgram:
     def output_slots(self) -> tuple[Slot, ...]:
         """The slots of the outputs, in their order."""
         return tuple([self.slots[index] for index in self.outputs])
+
+    @property
+    def input_kinds(self) -> str:
+        """The kinds of the inputs, "real", "int", "real and int", or "finite" if there are no such."""
+        return kinds(self.input_slots) or "finite"
+
+    @property
+    def required_text(self) -> str | None:
+        """The condition that `requires` states; None for a program without one."""
+        return None if self.requires is None or self.requires.stands_for_all else self.requires.text
+
+    @property
+    def every_input(self) -> str:
+        """The inputs that a claim about all inputs is about, as a headline names them: "every real input"."""
+        allowed = "" if self.required_text is None else " that `requires` allows"
+        selected = "" if self.selection is None else f" with {self.selection.text}"
+        return f"every {self.input_kinds} input{allowed}{selected}"
 
     @property
     def has_product_distance(self) -> bool:

@@ -89,7 +89,7 @@ def test_wrong_kinds_of_arguments_are_named() -> None:
 
 def test_answers_are_represented_by_their_first_line() -> None:
     program = dipc.load(BUSY)
-    first = "accurate: every input (2 classes), every alpha and every eps in (0, ∞)"
+    first = "accurate: every real input (2 classes), every alpha and every eps in (0, ∞)"
     assert repr(dipc.check(program, inputs="all")) == f"<dipc report: {first}>"
     assert repr(dipc.tighten(program, inputs="all")) == "<dipc factor: least factor 1; beta holds, beta/2 does not>"
     solved = dipc.solve(program, wanted="eps", inputs="count = 103", beta="1/20")

@@ -258,7 +258,7 @@ def test_a_report_prints_what_was_found_and_a_path_is_loaded(tmp_path: Path) -> 
     assert shown.startswith("INACCURATE: all 2 rows fail\n\n  program  busy with T = 100\n")
     assert "  short by     0.02255588053…\n" in shown
     assert str(dipc.check(Path(busy), inputs="all")).startswith(
-        "accurate: every input (2 classes), every alpha and every eps"
+        "accurate: every real input (2 classes), every alpha and every eps"
     )
     assert str(dipc.check(busy, inputs="all", beta="exp(-alpha*eps)/3")).startswith("INACCURATE: 2 of 2 classes")
     assert str(dipc.tighten(busy, inputs="all")) == "least factor 1; beta holds, beta/2 does not"
