@@ -294,7 +294,7 @@ class _Obligation:
             ]
 
     def _script(self, interval: int, whole: CoqRange) -> list[str]:
-        """The proof script for one interval: for each argument of min, a proof on each cell by one argument of max."""
+        """Return the proof script for one interval: for each argument of min, a proof by one argument of max a cell."""
         equal = whole.lower == whole.upper
         lines = [f"intros {self.variable} {'->' if equal else 'E'}. unfold {self.name}_beta."]
         for place, part in enumerate(self.entry["parts"]):

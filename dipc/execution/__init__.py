@@ -110,7 +110,7 @@ class Chosen(RandomEvent):
 
 
 class Answered(RandomEvent):
-    """The end of the program, with its outputs; None for one that was never assigned."""
+    """The end of the program, with its outputs. An output that was never assigned is None."""
 
     __slots__ = ("_outputs",)
 
@@ -122,14 +122,14 @@ class Answered(RandomEvent):
         return self
 
     def outputs(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> tuple[Value | None, ...]:
-        """Return the values, the real ones rounded down to multiples of the grid."""
+        """Return the values of the outputs, the real ones rounded down to multiples of the grid."""
         return tuple([each.floor(drawn, bits, grid) if isinstance(each, LazyForm) else each for each in self._outputs])
 
 
 class LazyForm:
     """A number over draws: (constant + Σ weight·draw) / unit, in integers with unit > 0.
 
-    It is `whole` if the draws are integers.
+    The draws are integers if the form is `whole`.
     """
 
     __slots__ = ("_constant", "_terms", "_unit", "whole")
@@ -141,7 +141,7 @@ class LazyForm:
         self.whole = whole
 
     def sign(self, drawn: Drawn, bits: RandomBits) -> int:
-        """Return 1, 0 or -1; a sum of real noises is almost surely not 0, and never has the sign 0."""
+        """Return 1, 0 or -1. A sum of real noises is almost surely not 0, and never has the sign 0."""
         if self.whole:
             total = self._sum(drawn)
             return (total > 0) - (total < 0)
@@ -154,7 +154,7 @@ class LazyForm:
             self._refine(drawn, bits)
 
     def floor(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> Fraction:
-        """Return the number; a real one is rounded down to a multiple of the grid."""
+        """Return the number, rounded down to a multiple of the grid if it is real."""
         if self.whole:
             return Fraction(self._sum(drawn), self._unit)
         assert grid is not None
@@ -176,7 +176,7 @@ class LazyForm:
         return total
 
     def _enclosed(self, drawn: Drawn, bits: RandomBits) -> tuple[int, int, int]:
-        """Return the ends of an interval around constant + Σ weight·draw, times 2^length, and that length."""
+        """Return the ends of an interval around constant + Σ weight·draw, times 2^length, and the length."""
         length = 0
         for number, _ in self._terms:
             draw = drawn[number]
@@ -225,13 +225,13 @@ class Tree:
         self._start = self._flow.first_state(self._given)
 
     def first(self) -> RandomEvent:
-        """Return the first event of every run; raise DiagnosticError for a failure before it."""
+        """Return the first event of every run. Raises DiagnosticError for a failure before it."""
         if len(self._events) * len(self._start.values) > _REMEMBERED:
             self._events.clear()  # the first event keeps all others alive
         return self.event_at(self._start)
 
     def event_at(self, state: State) -> RandomEvent:
-        """Return the next event in a state; raise DiagnosticError for a failure before it."""
+        """Return the next event in a state. Raises DiagnosticError for a failure before it."""
         known = self._events.get(state)
         if known is None:
             known = self._events[state] = self._next_event(state)
@@ -256,7 +256,7 @@ class Tree:
         return Answered([self._output(slot, state.values[slot]) for slot in flow.program.outputs])
 
     def _event(self, state: State, successors: Sequence[Successor]) -> RandomEvent | None:
-        """Return the event at the state, or None if it has one successor."""
+        """Return the event at the state, or None if the state has one successor."""
         follow = [LazyEvent(self, self._bare(each.state)) for each in successors]
         match successors[0].edge:
             case Deterministic():
@@ -279,7 +279,7 @@ class Tree:
     def _bare(self, state: State) -> State:
         """Return the state without its constraints on noises, which every run satisfies, and without dead values.
 
-        So fewer states differ.
+        Fewer states differ then.
         """
         kept = state.forget(self._everything & ~self._live[state.label])
         return State(kept.label, kept.values, (), NOTHING_KNOWN, NOTHING_KNOWN, kept.fingerprint)
@@ -309,7 +309,7 @@ class Tree:
 
 
 def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:
-    """Return the sum of the weights at eps."""
+    """Return the sum of the weights at eps, as a threshold with any number of bits."""
     known: dict[int, tuple[int, int]] = {}
 
     def enclosed(bits: int) -> tuple[int, int]:
@@ -343,8 +343,9 @@ Answer = tuple[Value | None, ...]
 class Runs(Sequence[Mapping[str, Value | None]]):
     """Independent runs of a program at one input and one eps: a sequence of outputs by name.
 
-    An output that was never assigned is None. The runs have exactly the law that the program's proofs are about; real
-    outputs are rounded down to multiples of `grid`. With a `seed` they are predictable, and protect no privacy.
+    An output that was never assigned is None. The runs have exactly the law that the program's proofs are about;
+    real outputs are rounded down to multiples of `grid`. With a `seed` they are predictable, and protect no
+    privacy.
     """
 
     program: Program
@@ -391,14 +392,15 @@ def run(
     grid: Fraction | int | str | None = None,
     seed: int | None = None,
 ) -> Runs:
-    """Run the program n times with exact noise, from the operating system's random bits, or from a `seed` for tests.
+    """Run the program `n` times with exact noise, from the operating system's random bits, or from a `seed` for tests.
 
-    Nothing is rounded before it is compared: comparisons and choices are those of the ideal program. Real outputs are
-    rounded down to multiples of `grid`. The time and the number of random bits of a run depend on the data, and are not
-    protected.
+    Nothing is rounded before it is compared: comparisons and choices are those of the ideal program. Real outputs
+    are rounded down to multiples of `grid`. The time and the number of random bits of a run depend on the data, and
+    are not protected.
 
-    Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for failures
-    in some run. Raises TypeError for floats, ValueError for numbers that make no sense, and Undecided past a limit.
+    Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for
+    failures in some run. Raises TypeError for floats, ValueError for numbers that make no sense, and Undecided past
+    a limit.
     """
     if n < 0:
         raise ValueError(f"the number of runs must be at least 0, not {n}")
@@ -418,7 +420,10 @@ class Execution:
         grid: Fraction | int | str | None = None,
         seed: int | None = None,
     ) -> None:
-        """Take the program and its input; raise as `run` does, also for a program with another meaning at this eps."""
+        """Take the program and its input.
+
+        Raises what `run` raises, also for a program with another meaning at this eps.
+        """
         point, spacing = exact_eps(eps), None if grid is None else exact_grid(grid)
         program.core.require_meaning(point)
         require_grid(program, spacing)
@@ -431,7 +436,7 @@ class Execution:
         self._tree = Tree(program, list(values.values()), point)
 
     def runs(self, n: int, progress: Progress | None = None) -> Runs:
-        """Return n more runs."""
+        """Return `n` more runs; `progress` is called with the number of finished runs and with `n`."""
         before = self.bits.drawn
         answers: list[Answer] = []
         for done in range(n):
@@ -441,7 +446,7 @@ class Execution:
         return Runs(self._program, *self._given, tuple(answers), self.bits.drawn - before)
 
     def answer(self) -> Answer:
-        """Return the values of all outputs after one more run; raise DiagnosticError for a failure in it."""
+        """Return the values of all outputs after one more run. Raises DiagnosticError for a failure in the run."""
         drawn: Drawn = {}
         event = self._tree.first()
         for _ in range(_MOST_EVENTS):

@@ -23,7 +23,7 @@ Values = list[Value | None]
 
 
 class ProgramFault(Exception):
-    """A run in which the program goes wrong; every exploration of its path is refused."""
+    """A run in which the program goes wrong: any exploration of its path would be refused."""
 
 
 class ScriptedDraws(Protocol):
@@ -33,7 +33,7 @@ class ScriptedDraws(Protocol):
         """Return a draw around 0."""
 
     def choice(self, draw: SampleChoice) -> int:
-        """Return the index of the arm chosen, among those whose weight is not the number 0."""
+        """Return the index of the arm chosen, among the arms whose weight is not the number 0."""
 
     def exponential(self, draw: SampleExponential, scores: Sequence[Fraction]) -> int:
         """Return the index of the candidate chosen."""

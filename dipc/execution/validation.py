@@ -79,9 +79,9 @@ _AGREED: set[str] = set()
 
 
 def validate(program: Program) -> None:
-    """Run scripts on the program and on the function that it was read from, and on both right answers.
+    """Run scripts on the program and on the function that it was read from, and compare both right answers, too.
 
-    A reading that agreed once is not run again. Raises DefectError (E1907) where Python and the program differ.
+    A reading that agreed once is not run again. Raises DefectError (E1907) if Python and the program differ.
     """
     accepted: Accepted | None = program.core.source.accepted
     if accepted is None:
@@ -103,7 +103,7 @@ def validate(program: Program) -> None:
 
 
 def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | None) -> str:
-    """A text that two readings share only if they are equal.
+    """Return a text that two readings share only if they are equal.
 
     It covers the functions, their helpers and constants, the program, and dipc's version.
     """
@@ -116,7 +116,7 @@ def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | N
 def validate_numbers(program: Program, parameter: str) -> None:
     """Validate the reading for some values of the constant `parameter`, the open number of queries.
 
-    Raises DefectError (E1907).
+    Raises DefectError (E1907) if Python and the program differ.
     """
     for number in OPEN_NUMBERS:
         try:
@@ -132,8 +132,8 @@ def validate_numbers(program: Program, parameter: str) -> None:
 class Script:
     """The values of all inputs, in their order, and the first draws of a run.
 
-    A draw is a number around 0, or the index of a choice. `later` selects the draws after those: if it is 0, they are 0
-    and the first arm for a while; otherwise they differ from each other.
+    A draw is a number around 0, or the index of a choice. `later` selects the draws after the given ones: if it is
+    0, they are 0 and the first arm for a while; otherwise they differ from each other.
     """
 
     inputs: tuple[Value, ...]
@@ -144,19 +144,19 @@ class Script:
         return self.draws[number] if number < len(self.draws) else None
 
     def default_noise(self, number: int) -> Fraction:
-        """Return a noise that the script does not give."""
+        """Return the value of noise draw `number`, which the script does not give."""
         if not self.later and number < _FIRST_DRAWS:
             return Fraction(0)
         return Fraction((number * 37 + self.later * 61) % 97 - 48, 8)
 
     def default_place(self, number: int) -> int:
-        """Return the index of a choice that the script does not give; later indices vary so that loops end."""
+        """Return the index of choice `number`, which the script does not give; later indices vary so that loops end."""
         return number * self.later if number < _FIRST_DRAWS else _scattered(number, self.later)
 
 
 @frozen
 class NoiseDrawn:
-    """A noise that Python drew: its law, and its rate, or the deviation of normal noise; None for uniform noise."""
+    """A noise that Python drew: its law and its rate, or the deviation of normal noise, or None for uniform noise."""
 
     law: Law
     width: Any
@@ -187,7 +187,7 @@ class Mismatch(Exception):
 
 
 class _PythonDraws:
-    """The draws of CPython on one script; `drawn` are those made so far."""
+    """The draws of CPython on one script, of which `drawn` are made so far."""
 
     def __init__(self, script: Script, trace: Trace) -> None:
         self._script = script
@@ -237,7 +237,7 @@ def _is_zero(weight: object) -> bool:
 
 
 class _ProgramDraws:
-    """The draws of the program: those of Python, in the same order.
+    """The draws of the program: those of Python, in their order.
 
     Draws of the program with a number in `left_out` correspond to no draw of Python.
     """
@@ -324,12 +324,12 @@ def _same(one: Any, two: Any) -> bool:
 
 
 def _same_law(one: Law, other: Law) -> bool:
-    """Whether two laws are one but for their width."""
+    """True if two laws are equal except for their width."""
     return one.keyword == other.keyword and (one.least, one.greatest) == (other.least, other.greatest)
 
 
 def _constant_end(end: object) -> Fraction:
-    """Convert the end of a noise's support; raise Inconclusive unless it is an int or a Fraction."""
+    """Return the end of a noise's support as a number. Raises Inconclusive unless it is an int or a Fraction."""
     if not isinstance(end, int | Fraction):
         raise Inconclusive("an end of a noise is not an exact number")
     return Fraction(end)
@@ -356,7 +356,7 @@ def _described(event: DrawEvent) -> str:
 
 @dataclass
 class _Run:
-    """The run of one script: the draws that Python made, and the comparisons that both sides met."""
+    """The run of one script: the draws that Python made, and the comparisons of both Python and the program."""
 
     script: Script
     drawn: list[DrawEvent]
@@ -449,7 +449,7 @@ class Validation:
                 yield number
 
     def _program_inputs(self, script: Script, trace: Trace) -> list[Value]:
-        """The inputs of the program, traced where comparisons may move them."""
+        """Return the inputs of the program, traced if comparisons may move them."""
         given: list[Value] = []
         for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
             domain = _values(slot)
@@ -460,7 +460,7 @@ class Validation:
         return given
 
     def _arguments(self, given: Sequence[Value]) -> dict[str, object]:
-        """The function's arguments, as Python has them: lists where an input is an array."""
+        """Return the function's arguments as Python values, with a list for each input array."""
         by_name = {slot.name: _python(value) for slot, value in zip(self._slots, given, strict=True)}
         arguments: dict[str, object] = {}
         for argument, name in self.accepted.arguments.items():
@@ -473,7 +473,7 @@ class Validation:
     # --- one script -------------------------------------------------------------------------------
 
     def _compared(self, script: Script, eps: Fraction) -> _Run | None:
-        """The run of one script; None if Python reaches no answer. Raises DefectError for a difference."""
+        """Return the run of one script, or None if Python reaches no answer. Raises DefectError for a difference."""
         trace: Trace = []
         draws = _PythonDraws(script, trace)
         expected: object
@@ -496,7 +496,7 @@ class Validation:
         raise self._defect(run, eps, difference)
 
     def _agrees_without(self, run: _Run, eps: Fraction, expected: object, count: int, extra: int) -> bool:
-        """Whether both agree once some draws of the program, which Python skips, are left out."""
+        """True if Python and the program agree once some draws of the program, which Python skips, are left out."""
         sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
         return any(
             self._difference(run, eps, expected, frozenset(chosen))[1] is None
@@ -506,7 +506,7 @@ class Validation:
     def _difference(
         self, run: _Run, eps: Fraction, expected: object, left_out: frozenset[int]
     ) -> tuple[int, str | None]:
-        """The number of draws of the program, and its difference from Python, or None if they agree."""
+        """Return the number of draws of the program, and its difference from Python, or None if they agree."""
         draws = _ProgramDraws(run, eps, self._weights, left_out)
         try:
             outputs = self._scripted.run(self._program_inputs(run.script, run.trace), draws)
@@ -544,7 +544,7 @@ class Validation:
     def _further(self, run: _Run, met: set[object]) -> Iterator[tuple[Script, bool]]:
         """Yield scripts that take the other arms of choices, and bring comparisons to equality and the other side.
 
-        With each script comes whether it may meet anything that is not in `met`.
+        With each script comes whether it may reach anything that is not in `met`.
         """
         taken: list[Fraction | int] = [each.value if isinstance(each, NoiseDrawn) else each.place for each in run.drawn]
         script = run.script
@@ -631,7 +631,7 @@ def _is_whole(domain: Sequence[Value]) -> bool:
 
 
 def _python(value: Value) -> object:
-    """The number as Python has it: an int if it is whole."""
+    """Return the number as Python has it: an int if it is whole."""
     if type(value) is Fraction and value.denominator == 1:
         return value.numerator
     return value
@@ -641,7 +641,7 @@ def _python(value: Value) -> object:
 
 
 def _normal(answer: object) -> object:
-    """The answer with every number as a plain Fraction; results differ exactly where answers do."""
+    """Return the answer with every number as a plain Fraction. Results are equal exactly if answers are."""
     match answer:
         case bool() | str() | None:
             return answer
@@ -655,7 +655,7 @@ def _normal(answer: object) -> object:
 
 
 def _alike(one: object, two: object) -> bool:
-    """Whether two answers agree, with their types; an enclosed real number may equal any number inside."""
+    """True if two answers agree, with their types; an enclosed real number may equal any number inside."""
     if isinstance(one, list | tuple):
         return type(one) is type(two) and len(one) == len(two) and all(map(_alike, one, two))
     if isinstance(one, RealBall):

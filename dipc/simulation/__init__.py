@@ -1,8 +1,8 @@
 """Simulation: programs run many times on random numbers, and the counts compared with the exact probabilities.
 
 This is a second opinion: it walks the syntax tree and shares nothing with the chain or with the lowering to
-instructions. It needs NumPy, which nothing else does: importing this package raises DiagnosticError if NumPy is not
-installed.
+instructions. Simulation needs NumPy, as no other room does: importing this package raises DiagnosticError if NumPy is
+not installed.
 """
 
 from importlib.util import find_spec

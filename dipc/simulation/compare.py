@@ -41,15 +41,18 @@ def clopper_pearson(count: int, runs: int, error: float) -> tuple[float, float]:
 
 
 def upper_end(count: int, runs: int, error: float) -> float:
-    """Return a probability at which at most `count` successes are at most as likely as the error: 1 for no failure."""
+    """Return a probability p at which at most `count` successes in `runs` have a probability of at most `error`.
+
+    p is 1 if all runs are successes.
+    """
     rest = lower_end(runs - count, runs, error)
     return nextafter(1 - rest, 1.0) if rest else 1.0
 
 
 def lower_end(count: int, runs: int, error: float) -> float:
-    """Return a probability at which at least `count` successes are at most as likely as the error: 0 for no success.
+    """Return a probability p at which at least `count` successes in `runs` have a probability of at most `error`.
 
-    It is the greatest one up to a few units of its last digit.
+    p is the greatest such number up to a few units of its last digit, and 0 if there is no success.
     """
     if not count:
         return 0.0
@@ -132,12 +135,12 @@ def expect(
 
 
 def nothing(unknown: NoProbability, events: Sequence[Event] = ()) -> Expected:
-    """Return an `Expected` without any exact probability."""
+    """Return an `Expected` in which `unknown` replaces every exact probability."""
     return Expected(unknown, tuple(unknown for _ in events))
 
 
 def why_unknown(error: Undecided | DiagnosticError) -> NoProbability:
-    """Return why the exact engine has no answer; raise `error` again if the program is wrong instead."""
+    """Return why the exact engine has no answer. If the program is wrong instead, raise `error` again."""
     if isinstance(error, Undecided):
         return NoProbability(error.reason)
     if not all(diagnostic.code.startswith(_NOT_EXECUTED) for diagnostic in error.diagnostics):
@@ -177,7 +180,7 @@ class Agreement(StrEnum):
 class ComparedRow:
     """An event with its count, and its exact probability with an enclosure of its value at this eps.
 
-    Both are None if it is not known, with the `reason`.
+    The probability and the enclosure are None if they are not known, with the `reason`.
     """
 
     FIELDS = "interval probability=closed_form at=enclosure:digits"
@@ -196,14 +199,14 @@ class ComparedRow:
 
     @property
     def impossible(self) -> bool:
-        """Whether the event is known to have probability 0, for every eps."""
+        """True if the event is known to have probability 0, for every eps."""
         return self.closed_form is not None and self.closed_form.value.is_zero()
 
     @property
     def agreement(self) -> Agreement:
-        """Whether the exact probability lies in the interval; an impossible event must not happen at all.
+        """The agreement of count and probability: a match if the exact probability lies in the interval.
 
-        The event of any output at all gives no evidence.
+        An impossible event must not happen at all. The event of any output at all gives no evidence.
         """
         if self.enclosure is None or not self.output:
             return Agreement.UNDECIDED
@@ -217,8 +220,8 @@ class ComparedRow:
 class ComparedTally(Record):
     """A tally, with a row for each event, or for each output that can occur or did.
 
-    If the exact probabilities are right, it is a mismatch with probability at most 1 - confidence. `reason` is why some
-    are missing.
+    If the exact probabilities are right, the comparison is a mismatch with probability at most 1 - confidence.
+    `reason` says why some probabilities are missing.
     """
 
     FIELDS = (
@@ -246,7 +249,7 @@ class ComparedTally(Record):
 
     @property
     def gamma(self) -> Fraction | None:
-        """The distance from the stated outputs, None without any."""
+        """The distance from the stated outputs; None if no outputs are stated."""
         return self.tally.gamma if self.tally.events else None
 
     @property
@@ -269,15 +272,15 @@ class ComparedTally(Record):
 
 
 def estimates(tally: Tally, reason: str, confidence: Fraction = CONFIDENCE) -> ComparedTally:
-    """Return the counts alone, by decreasing count, with the `reason` why nothing is known exactly."""
+    """Return the counts alone, by decreasing count, with the `reason` why no probability is known exactly."""
     return judge(tally, nothing(NoProbability(reason), tally.events), confidence)
 
 
 def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> ComparedTally:
     """Compare the counts with the exact probabilities of `exact`: of the events, or of all values of finite outputs.
 
-    `exact` need not be the program that was run, but has the same inputs and outputs. Raises DiagnosticError for
-    mistakes in it.
+    `exact` need not be the program that was run, but must have its inputs and outputs. Raises DiagnosticError for
+    mistakes in `exact`.
     """
     return judge(tally, expect(exact, tally.input, tally.events, tally.gamma), confidence)
 
@@ -304,7 +307,7 @@ def _output_rows(
 ) -> list[ComparedRow]:
     """Return rows for the outputs with an exact probability, and for observed outputs without one.
 
-    The latter are impossible, unless nothing is known.
+    The observed outputs without a probability are impossible, unless nothing is known.
     """
     counts = {
         tuple(None if value is None else show_value(value) for value in values): count

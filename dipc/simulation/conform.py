@@ -48,8 +48,8 @@ class LikelihoodTest(Record):
     """A test of the scale of the noises on these `outputs`.
 
     Under the exact law, the statistic is as far out as observed, upwards or downwards, with probability at most
-    `tails`; at most error/2 is a mismatch. `factor` is the common factor of the scales that would explain the
-    observation, to first order, for display.
+    `tails`; a tail of at most error/2 is a mismatch. `factor` is the common factor of the scales that would explain
+    the observation, to first order, for display.
     """
 
     FIELDS = "part=outputs tails factor ok=plausible"
@@ -61,7 +61,7 @@ class LikelihoodTest(Record):
 
     @property
     def plausible(self) -> bool:
-        """Whether the observations are plausible under the law."""
+        """True if the observations are plausible under the law."""
         return min(self.tails) > self.error / 2
 
     @property
@@ -72,10 +72,10 @@ class LikelihoodTest(Record):
 def scale_test(
     outputs: str, counts: Sequence[int], laws: Sequence[Ends], more: Sequence[Ends], less: Sequence[Ends], error: float
 ) -> LikelihoodTest | None:
-    """Return the test for counts of the cells of a partition, or None.
+    """Return the test of the scale of the noises for counts of the cells of a partition, or None.
 
-    The probabilities of the cells are at eps, at (1 + STEP)·eps and at (1 - STEP)·eps. There is no test if the law does
-    not depend on eps, or a cell is impossible or nearly so.
+    The probabilities of the cells are `laws` at eps, `more` at (1 + STEP)·eps and `less` at (1 - STEP)·eps. There
+    is no test if the law does not depend on eps, or a cell is impossible or nearly so.
     """
     slopes = []
     for here, above, below in zip(laws, more, less, strict=True):
@@ -100,7 +100,7 @@ def scale_test(
 
 
 def _law_of(scores: Sequence[int], laws: Sequence[Ends]) -> dict[int, Ends]:
-    """Return the probabilities of the scores."""
+    """Return the probability of each score, with those of equal scores added up."""
     law: dict[int, Ends] = {}
     for score, (low, high) in zip(scores, laws, strict=True):
         before = law.get(score, (Fraction(0), Fraction(0)))
@@ -139,7 +139,7 @@ def _tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
 
 
 def _tilt(law: Mapping[int, float], wanted: float) -> float:
-    """Return approximately the s at which the tilted mean is `wanted`."""
+    """Return approximately the s at which the mean of `law`, tilted by e^{s·score}, is `wanted`."""
     low, high = 0.0, 1.0
     top = max(law)
 
@@ -156,7 +156,7 @@ def _tilt(law: Mapping[int, float], wanted: float) -> float:
 
 
 def _greatest(law: Mapping[int, flint.arb], runs: int) -> flint.arb:
-    """Return a bound of the probability of any value of the sum of `runs` scores, with coprime differences."""
+    """Return a bound of the probability of any value of the sum of `runs` scores, whose differences are coprime."""
     pairs: dict[int, flint.arb] = {}
     for one, p in law.items():
         for two, q in law.items():
@@ -209,7 +209,7 @@ Values = tuple[Value, ...]
 
 @frozen
 class Observed:
-    """Outputs with their counts; with `ordered` one by one, in the order in which they were observed."""
+    """Outputs with their counts; if `ordered`, the outputs one by one, in the order in which they were observed."""
 
     rows: tuple[tuple[Values, int], ...]
     ordered: bool
@@ -310,7 +310,7 @@ def tallied(rows: Iterable[tuple[Values, int]], indices: Sequence[int]) -> Count
 
 
 def is_path(given: object) -> bool:
-    """Return True if a value is the path of a file."""
+    """True if a value is the path of a file."""
     return isinstance(given, str | os.PathLike)
 
 
@@ -329,7 +329,7 @@ _INTERVALS, _RATIOS, _PAIRS = 0.5, 0.4, 0.1
 
 @frozen
 class ComparedEvent(Record):
-    """A compared event about `outputs`: the finite ones together, or one other."""
+    """An event about `outputs`, which are the finite ones together or one other output, and its comparison."""
 
     FIELDS = "part=outputs output=row.output count=row.count of=runs *row ok=matches"
 
@@ -339,15 +339,12 @@ class ComparedEvent(Record):
 
     @property
     def matches(self) -> bool:
-        """Whether the exact probability lies in the interval."""
+        """True if the exact probability lies in the interval."""
         return self.row.agreement is Agreement.MATCH
 
     @property
     def distance(self) -> float:
-        """The distance of the observed share from the probability, in standard deviations of that share.
-
-        For display.
-        """
+        """The distance of the observed share from the probability, in standard deviations of the share; for display."""
         if self.row.enclosure is None:
             return 0.0
         p = float(self.row.enclosure[0])
@@ -359,7 +356,7 @@ class ComparedEvent(Record):
 class Partition:
     """Events about some outputs that exclude each other and cover everything.
 
-    `labels` are the numbers of the samples' events, in order, or None if their order is not known.
+    `labels` are the numbers of the samples' events, in order, or None if the order of the samples is not known.
     """
 
     outputs: str
@@ -367,7 +364,7 @@ class Partition:
     labels: tuple[int, ...] | None
 
     def ratio(self, eps: Fraction, error: float) -> LikelihoodTest | None:
-        """Return the test against other scales of the noises, or None if there is none."""
+        """Return the test against other scales of the noises, or None if there is no test."""
         here, more, less = [], [], []
         for event in self.events:
             form, law = event.row.probability, event.row.enclosure
@@ -381,7 +378,7 @@ class Partition:
     def pairs(self, error: float) -> Iterator[ComparedEvent]:
         """Yield the events that two samples fall into the same cell.
 
-        The pairs are neighbors, paired in both ways, and samples that are half of the samples apart.
+        The pairs are neighbors, paired in two ways, and samples that are half of the samples apart.
         """
         labels = self.labels
         laws = [event.row.enclosure for event in self.events]
@@ -408,9 +405,9 @@ class Partition:
 class Conformance(Record):
     """The result of the comparison of all cells.
 
-    If the implementation has the program's distribution, it is a mismatch with probability at most 1 - confidence.
-    `ratios` test the scale of the noises, `pairs` whether samples depend on each other. `chi_square` and `degrees` are
-    for display: they decide nothing.
+    If the implementation has the program's distribution, the result is a mismatch with probability at most 1 -
+    confidence. `ratios` test the scale of the noises, `pairs` whether samples depend on each other. `chi_square`
+    and `degrees` are for display: they decide nothing.
     """
 
     FIELDS = "schema program input eps observed confidence:decimal verdict reason chi_square degrees cells ratios pairs"
@@ -442,12 +439,12 @@ class Conformance(Record):
 
     @property
     def verdict(self) -> str:
-        """The agreement as the word for an implementation."""
+        """The verdict on an implementation: conforms, deviates or undecided."""
         return {Agreement.MATCH: "conforms", Agreement.MISMATCH: "deviates"}.get(self.agreement, "undecided")
 
     @property
     def worst(self) -> ComparedEvent | None:
-        """The cell that deviates most: a mismatch if there is one."""
+        """The cell that deviates most, a mismatch if there is one; None if no probability is known."""
         ranked = [cell for cell in self.cells if cell.row.enclosure is not None]
 
         def rank(cell: ComparedEvent) -> tuple[bool, bool, float]:
@@ -566,17 +563,17 @@ _Terms = tuple[tuple[int, Mapping[str, Fraction], Fraction], ...]
 
 
 def _value_terms(name: str, value: Fraction) -> _Terms:
-    """Return the terms of the event that an output has this value."""
+    """Return the terms of the event that output `name` has this value."""
     return ((1, {name: value}, Fraction(0)),)
 
 
 def _range_terms(name: str, low: Fraction, high: Fraction) -> _Terms:
-    """Return the terms of the event that an output is between these two, ends included."""
+    """Return the terms of the event that output `name` is between `low` and `high`, ends included."""
     return ((1, {name: (low + high) / 2}, (high - low) / 2),)
 
 
 def _negated_terms(events: Iterable[_Terms]) -> _Terms:
-    """Return the terms to add for events that are left out."""
+    """Return the terms of minus the probabilities of `events`."""
     return tuple([(-factor, output, gamma) for event in events for factor, output, gamma in event])
 
 
@@ -597,7 +594,7 @@ class _Law:
     error: float
 
     def finite(self, observed: Observed, indices: Sequence[int]) -> Partition:
-        """Return all combinations that can occur, and the observed ones that cannot."""
+        """Return all combinations of finite outputs that can occur, and the observed ones that cannot."""
         names = [self.program.outputs[index] for index in indices]
         known = self.program.outcomes(self.values)
         outcomes = {tuple(one.output[name] or "" for name in names): one.probability for one in known}
@@ -620,9 +617,9 @@ class _Law:
     def integers(self, observed: Observed, name: str, position: int) -> Iterable[ComparedEvent]:
         """Yield each integer between the least and the greatest observed one, and everything beyond these two together.
 
-        Which integers are compared depends on the observations, so that every integer and every pair of ends has a
-        share of the error: with s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, these are s(k)/4 and
-        s(low)·s(high)/8.
+        Which integers are compared depends on the observations, so that every integer and every pair of ends
+        has a share of the error: with s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, the shares
+        are s(k)/4 and s(low)·s(high)/8.
         """
         tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
         low, high = min(tally), max(tally)
@@ -634,10 +631,10 @@ class _Law:
         yield self._event(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond)
 
     def reals(self, sequence: Sequence[Fraction], name: str) -> Partition:
-        """Return cells between values that the first samples choose, and everything outside of them.
+        """Return cells between values that the first samples choose, and everything outside of the cells.
 
-        Single values are cells of their own: the most common samples, which a law without atoms does not repeat, and
-        the atoms of the law. The other samples are counted, independently of the choice.
+        Single values are cells of their own: the most common samples, which a law without atoms does not
+        repeat, and the atoms of the law. The other samples are counted, independently of the choice.
         """
         whole = self._combination(_value_terms(name, sequence[0]))
         certain = isinstance(whole, ClosedForm) and whole.value == 1
@@ -668,7 +665,7 @@ class _Law:
         return self._partition(name, cells, _labels(edges, single, counted))
 
     def rounded(self, grid: Fraction, sequence: Sequence[Fraction], name: str) -> Partition:
-        """Return cells between multiples of the grid that the first samples choose, and everything outside of them.
+        """Return cells between multiples of the grid that the first samples choose, and everything outside.
 
         A value that is rounded down lies in the cell of its multiple.
         """
@@ -696,7 +693,7 @@ class _Law:
     def _cells(
         self, edges: Sequence[Fraction], starts: Sequence[str], inside: Sequence[_Terms], outside: _Terms
     ) -> list[tuple[str, Probability]]:
-        """Return the probabilities of the cells `inside` each two edges, and of everything else."""
+        """Return the labels and probabilities of the cells `inside`, between neighbouring edges, and of the rest."""
         ends = zip(starts, pairwise(edges), inside, strict=False)
         cells = [
             (f"in {start}{_short(low)}, {_short(high)})", self._combination(terms))
@@ -705,7 +702,7 @@ class _Law:
         return [*cells, ("outside", self._combination(outside, 1))]
 
     def _partition(self, name: str, cells: Sequence[tuple[str, Probability]], labels: Sequence[int]) -> Partition:
-        """Return the cells with the counts of their numbers among the labels, each with an equal share of the error."""
+        """Return the cells with the counts of their numbers among `labels`, each with an equal share of the error."""
         tally, share = Counter(labels), self.error / len(cells)
         events = [
             self._event(name, {name: label}, tally[number], len(labels), share, form)
@@ -721,7 +718,10 @@ class _Law:
 
 
 def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:
-    """Return the cell of each value: those between two edges first, then everything outside, then single values."""
+    """Return the number of the cell of each value.
+
+    The cells between two edges come first, then everything outside, then single values.
+    """
     numbers = {value: len(edges) + order for order, value in enumerate(single)}
     return [
         numbers.get(value, bisect_right(edges, value) - 1 if edges[0] <= value < edges[-1] else len(edges) - 1)
@@ -730,7 +730,7 @@ def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iter
 
 
 def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Fraction]]:
-    """Return the samples that choose the cells, sorted, and those that are counted."""
+    """Return the samples that choose the cells, sorted, and the samples that are counted."""
     split = min(len(sequence) // _CHOOSING, _MOST_CHOOSING)
     return sorted(sequence[:split]), sequence[split:]
 
@@ -753,7 +753,7 @@ def _short(value: Fraction) -> str:
 
 
 def _chi_square(cells: Sequence[ComparedEvent]) -> tuple[float, int]:
-    """Return Pearson's statistic over the cells with an expected count of at least five, and their number less one."""
+    """Return Pearson's statistic over the cells whose expected count is at least five, and their number minus 1."""
     used = [(cell, float(cell.row.enclosure[0]) * cell.runs) for cell in cells if cell.row.enclosure is not None]
     used = [(cell, expected) for cell, expected in used if expected >= 5]
     return sum((cell.row.count - expected) ** 2 / expected for cell, expected in used), max(0, len(used) - 1)

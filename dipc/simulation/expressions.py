@@ -62,22 +62,22 @@ class RunColumn(Generic[T]):
 
 
 def constant(value: T, size: int) -> RunColumn[T]:
-    """Return the same value for each of `size` runs."""
+    """Return the column with `value` for each of `size` runs."""
     return RunColumn((value,), np.broadcast_to(_ZERO, size))
 
 
 def truth_column(mask: Mask) -> RunColumn[Any]:
-    """Return the truth values of a mask."""
+    """Return the column of truth values of a mask."""
     return RunColumn((False, True), mask.astype(np.intp))
 
 
 def truth_mask(column: RunColumn[Any]) -> Mask:
-    """Return the runs for which a column of truth values is true."""
+    """Return the mask of the runs for which a column of truth values is true."""
     return np.array(column.values, dtype=np.bool_)[column.codes]
 
 
 def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
-    """Return the codes that occur, increasing, and for each run the index of its own among them.
+    """Return the codes that occur, increasing, and for each run the index of its own code among them.
 
     All codes are < `bound`.
     """
@@ -95,7 +95,7 @@ def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
 def zip_columns(columns: Sequence[RunColumn[Any]]) -> RunColumn[tuple[Any, ...]]:
     """Return the column of tuples of the given columns; each value of its table occurs, and only once.
 
-    There is at least one column.
+    There must be at least one column.
     """
     size = len(columns[0])
     groups, places = min(1, size), np.broadcast_to(_ZERO, size)
@@ -139,7 +139,7 @@ def apply(function: Callable[..., R], *columns: RunColumn[Any]) -> RunColumn[R]:
 
 
 def split(column: RunColumn[T]) -> Iterator[tuple[T, Positions]]:
-    """Yield each value that occurs, with its positions, increasing."""
+    """Yield each value that occurs, with the positions of its runs, increasing."""
     present, places = distinct(column.codes, len(column.values))
     if len(present) == 1:
         yield column.values[int(present[0])], np.arange(len(column))
@@ -157,7 +157,7 @@ def split(column: RunColumn[T]) -> Iterator[tuple[T, Positions]]:
 
 
 def gathered(columns: Iterable[tuple[Positions, RunColumn[R]]], size: int) -> RunColumn[R]:
-    """Return the column of `size` runs that has each of `columns` at its positions; together they are all positions."""
+    """Return the column of `size` runs with each of `columns` at its positions, which together are all positions."""
     table: dict[R, int] = {}
     codes = np.empty(size, dtype=np.intp)
     for positions, column in columns:
@@ -219,7 +219,7 @@ def resolve_forms(column: RunColumn[Any], runs: Positions) -> RunColumn[Any]:
 
 
 def plus(left: Number, right: Number) -> Number:
-    """Return left + right."""
+    """Return `left` + `right`."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return left + right
     terms: dict[Draw, Fraction] = {}
@@ -235,7 +235,7 @@ def plus(left: Number, right: Number) -> Number:
 
 
 def times(left: Number, right: Number) -> Number:
-    """Return left * right, at most one of them a form."""
+    """Return `left` * `right`, of which at most one is a form."""
     if isinstance(left, SimulatedForm):
         left, right = right, left
     assert isinstance(left, Fraction), "a product of two forms passed the type check"
@@ -245,17 +245,17 @@ def times(left: Number, right: Number) -> Number:
 
 
 def negated(number: Number) -> Number:
-    """Return -number."""
+    """Return -`number`."""
     return -number if isinstance(number, Fraction) else times(Fraction(-1), number)
 
 
 def minus(left: Number, right: Number) -> Number:
-    """Return left - right."""
+    """Return `left` - `right`."""
     return plus(left, negated(right))
 
 
 def divide(left: Number, right: Number) -> Number:
-    """Return left / right, where right is not a form. Raises ZeroDivisionError."""
+    """Return `left` / `right`, where `right` is not a form. Raises ZeroDivisionError."""
     assert isinstance(right, Fraction), "a division by a form passed the type check"
     return left / right if isinstance(left, Fraction) else times(1 / right, left)
 
@@ -266,7 +266,10 @@ def _form(constant: Fraction, terms: dict[Draw, Fraction]) -> Number:
 
 
 def compared(op: CompareOp, difference: RunColumn[Number], runs: Positions) -> RunColumn[Any]:
-    """Return difference ~ 0 for each of the runs: exactly, except for the rounding of real draws."""
+    """Return whether `difference` compares with 0 as `op` says, for each of the runs.
+
+    The comparison is exact, except for the rounding of real draws.
+    """
     holds = np.empty(len(difference), dtype=np.bool_)
     for number, positions in split(difference):
         if isinstance(number, Fraction):
@@ -286,7 +289,7 @@ def _compared(op: CompareOp, form: SimulatedForm, runs: Positions) -> Mask:
 
 
 def _real_sum(form: SimulatedForm, runs: Positions) -> NDArray[np.float64]:
-    """Return a positive multiple of the form in which no coefficient overflows."""
+    """Return a positive multiple of the form as floats, scaled so that no coefficient overflows."""
     scale = max(abs(coefficient) for _, coefficient in form.terms)
     total = np.full(len(runs), _rounded(form.constant / scale))
     for draw, coefficient in form.terms:
@@ -297,7 +300,7 @@ def _real_sum(form: SimulatedForm, runs: Positions) -> NDArray[np.float64]:
 def _whole_sum(form: SimulatedForm, runs: Positions) -> NDArray[Any]:
     """Return a positive multiple of the form, exactly, in integers.
 
-    It is the form itself if its coefficients are integers.
+    The multiple is the form itself if its coefficients are integers.
     """
     common = lcm(form.constant.denominator, *(coefficient.denominator for _, coefficient in form.terms))
     terms = [(draw.values[runs], int(coefficient * common)) for draw, coefficient in form.terms]
@@ -347,11 +350,11 @@ class SimulatedVariable:
 
     @property
     def finite(self) -> bool:
-        """Whether it has finitely many values, so that they can be counted."""
+        """True if the variable has finitely many values, so that they can be counted."""
         return self.base not in (ast.BaseType.INT, ast.BaseType.REAL)
 
     def element_name(self, offset: int) -> str:
-        """Return the name of an element as people write it."""
+        """Return the name of an element as people write it, such as `q[1]`."""
         return self.name if self.low is None else f"{self.name}[{self.low + offset}]"
 
 
@@ -390,7 +393,7 @@ class OutsideDomain(Exception):
 
 
 class CodedColumn:
-    """A scalar or array element: a code into `values` for each run, -1 where it has no value yet."""
+    """The values of a scalar or array element: for each run a code into `values`, or -1 without a value."""
 
     def __init__(self, variable: SimulatedVariable, offset: int, size: int) -> None:
         self.variable = variable
@@ -402,18 +405,18 @@ class CodedColumn:
         self._complete = False
 
     def read(self, runs: Positions) -> RunColumn[Any]:
-        """Return the values in `runs`; raise Undefined if there is none."""
+        """Return the values in `runs`. Raises Undefined if some run has no value."""
         codes = self.codes[runs]
         if not self._complete and (codes < 0).any():
             raise Undefined(int(np.argmax(codes < 0)))
         return RunColumn(self.values, codes)
 
     def peek(self) -> RunColumn[Any]:
-        """Return the values in all runs, None if none exists."""
+        """Return the values in all runs, None for a run without a value."""
         return RunColumn([*self.values, None], np.where(self.codes < 0, len(self.values), self.codes))
 
     def write(self, runs: Positions, column: RunColumn[Any]) -> None:
-        """Set the values in `runs`, which increase, to `column`; raise OutsideDomain for values outside its domain."""
+        """Set the values in `runs`, which increase, to `column`. Raises OutsideDomain for values outside the domain."""
         whole = len(runs) == len(self.codes)
         domain = self.variable.domain
         if whole and domain is None:
@@ -461,7 +464,7 @@ class Batch:
         return self._cells[variable.name][offset]
 
     def draw(self, runs: Positions, values: NDArray[Any]) -> Number:
-        """Return the drawn number, one of `values` for each of `runs`."""
+        """Return the number with these drawn `values`, one for each of `runs`."""
         everywhere = np.zeros(self.size, dtype=values.dtype)
         everywhere[runs] = values
         self._draws += 1
@@ -520,16 +523,19 @@ class BatchExpressions:
     # --- values that are the same in every run ---
 
     def value(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Value:
-        """Return the value of an expression that is the same in all of `runs`; by default one without variables."""
+        """Return the value of an expression, which must be equal in all of `runs`.
+
+        By default, the expression must have no variables.
+        """
         column = self.column(expr, runs[:1])
         value = column.values[int(column.codes[0])]
         assert isinstance(value, Fraction | str | bool)
         return value
 
     def number(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Fraction:
-        """Return the rational value of an expression that is the same in all of `runs`.
+        """Return the rational value of an expression, which must be equal in all of `runs`; a comparison is 1 or 0.
 
-        By default one without variables. A comparison is 1 or 0.
+        By default, the expression must have no variables.
         """
         value = self.value(expr, runs)
         if isinstance(value, bool):
@@ -538,7 +544,7 @@ class BatchExpressions:
         return value
 
     def deviation(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Fraction:
-        """Return a rational close to a positive standard deviation."""
+        """Return a rational close to the value of `expr`, a positive standard deviation."""
         if not is_irrational(expr):
             return self.number(expr, runs)
         eps = Real.from_rational(self.eps)
@@ -550,7 +556,7 @@ class BatchExpressions:
         return (factor * eps.power(int(power))).enclosure()[0]
 
     def alike(self, exprs: Iterable[ast.Expr], runs: Positions) -> Iterator[Positions]:
-        """Yield `runs` in groups, in each of which the variables in the expressions have one value."""
+        """Yield `runs` in groups, in each of which every variable in the expressions has one value."""
         references = [node for expr in exprs for node in walk(expr) if isinstance(node, ast.Name | ast.Element)]
         variables = [node for node in references if node.name in self.scope.variables and node.name not in self.locals]
         if not variables:
@@ -566,7 +572,7 @@ class BatchExpressions:
         return int(value)
 
     def domain(self, expr: ast.DomainExpr) -> Domain:
-        """Return the declared domain."""
+        """Return the domain that `expr` denotes."""
         values: list[Value]
         match expr:
             case ast.NamedDomain(name):
@@ -627,7 +633,7 @@ class BatchExpressions:
                 assert_never(expr)
 
     def written_out(self, expr: ast.Ranged) -> ast.Expr | None:
-        """Return the expression for each value of the range, None for an empty one."""
+        """Return the expression with a term for each value of the range, or None for an empty range."""
         low, high = self.integer(expr.low), self.integer(expr.high)
         if low > high:
             return None
@@ -659,7 +665,7 @@ class BatchExpressions:
         return apply(counted, self.column(expr, runs))
 
     def offsets(self, variable: SimulatedVariable, index: ast.Expr, runs: Positions) -> RunColumn[int]:
-        """Return the array element that `index` selects, counted from 0."""
+        """Return the position of the array element that `index` selects, counted from 0."""
         low, size = variable.low, variable.size
         assert low is not None
 
@@ -690,7 +696,7 @@ class BatchExpressions:
             raise self.fault(SimulationCode.UNASSIGNED, message, span, int(runs[undefined.position]), note) from None
 
     def _junction(self, expr: ast.Binary, runs: Positions) -> RunColumn[Any]:
-        """Evaluate the left side, and the right side only in the runs that the left side leaves open."""
+        """Evaluate `and` or `or`: the right side only in the runs that the left side leaves open."""
         truth = self.holds(expr.left, runs)
         still_open = np.flatnonzero(truth if expr.op is BinaryOp.AND else ~truth)
         if len(still_open):
@@ -705,7 +711,7 @@ class BatchExpressions:
         return compared(op, apply(minus, left, right), runs)
 
     def _selected(self, function: str, columns: list[RunColumn[Any]], runs: Positions) -> RunColumn[Any]:
-        """Return min, max or abs of forms: in each run the least, or the greatest, column."""
+        """Return min, max or abs of forms: the column that is least, or greatest, in each run."""
         best, *rest = columns
         if function == "abs":
             rest = [apply(negated, best)]
@@ -733,13 +739,13 @@ class BatchExpressions:
             raise self.fault(SimulationCode.OUTSIDE_ARRAY, str(cause), span, run, note) from None
 
     def fault(self, code: SimulationCode, message: str, span: Span, run: int | None, *notes: str) -> DiagnosticError:
-        """Return the diagnostic for a failure in one run, None for all of them; it shows the values in that run."""
+        """Return the diagnostic for a failure in run `run`, which shows the values in that run; None for all runs."""
         situation = f"this happened with {', '.join(values)}" if (values := self._situation(run)) else ""
         excerpt = self.scope.source.excerpt(span)
         return DiagnosticError(Diagnostic(code, message, excerpt, notes=(*filter(None, [situation]), *notes)))
 
     def _situation(self, run: int | None) -> list[str]:
-        """Return the loop variables, and the first finite variables that have a value, in one run."""
+        """Return lines about one run: the loop variables, and the first finite variables that have a value."""
         texts = [f"{name} = {text(value)}" for name, value in self.locals.items()]
         if run is None:
             return texts
@@ -784,9 +790,10 @@ _FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": _least, "max": _greates
 
 
 def declared(program: ast.ProgramTree, source: SourceText, constants: Mapping[str, Fraction]) -> SimulatedScope:
-    """Return all declarations of the program, with `constants` in place of its own of these names.
+    """Return all declarations of the program, where `constants` replace its own constants of equal names.
 
-    As in the language, constants come first, so that domains, bounds and types can use every one of them, then domains.
+    As in the language, constants come first, so that domains, bounds and types can use every one of them, then
+    domains.
     """
     scope = SimulatedScope(source)
     known = BatchExpressions(scope, Fraction(1), Batch(scope, 1, {}))

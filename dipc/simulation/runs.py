@@ -54,9 +54,9 @@ Weight = Fraction | Decimal
 
 
 def weight(expr: ast.Expr, exact: Callable[[ast.Expr], Fraction]) -> Weight:
-    """Return the weight; `exact` evaluates expressions without `exp`.
+    """Return the weight of `expr`, where `exact` evaluates expressions without `exp`.
 
-    Raises ArithmeticError if it has no value, or one beyond all bounds.
+    Raises ArithmeticError if the weight has no value, or is too large.
     """
     match expr:
         case ast.Call("exp", (argument,)):
@@ -116,7 +116,7 @@ class NoiseSource:
         self._generator = np.random.Generator(np.random.PCG64(seed))
 
     def attend(self, runs: Positions) -> None:
-        """Set the runs of the batch for the next draws."""
+        """Set the runs of the batch that the next draws are for."""
 
     def laplace(self, size: int) -> NDArray[np.float64]:
         """Return reals with density e^{-|x|}/2."""
@@ -140,8 +140,8 @@ class NoiseSource:
     def discrete_normal(self, deviation: float, size: int) -> NDArray[np.int64]:
         """Return integers i with mass proportional to e^{-i²/(2·deviation²)}.
 
-        They are drawn from masses cut off where less than 10^-20 is beyond. A wide one is a rounded normal draw, whose
-        law differs by less than 10^-10.
+        They are drawn from masses cut off where less than 10^-20 is beyond. With a large deviation they are
+        rounded normal draws, whose law differs by less than 10^-10.
         """
         if deviation > _WIDE:
             return np.rint(self.normal(size) * deviation).astype(np.int64)
@@ -167,11 +167,11 @@ class NoiseSource:
 class SharedNoise(NoiseSource):
     """A source that repeats the draws of each run of a batch, whichever runs take part.
 
-    Two inputs see the same noises as long as the same statements are executed, in some run or other.
+    Two inputs get equal noises as long as the same statements are executed in some run.
     """
 
     def __init__(self, seed: int, batch: int, size: int) -> None:
-        """Start one execution of the batch with this number, of this many runs."""
+        """Start one execution of the batch number `batch`, of `size` runs."""
         self._generator = np.random.Generator(np.random.PCG64([seed, batch]))
         self._size = size
         self._runs: Positions = np.arange(size)
@@ -211,7 +211,7 @@ class BatchStatements:
     """The execution of the statements of a type-checked program in the runs of one batch."""
 
     def __init__(self, expressions: BatchExpressions, noise: NoiseSource, loop_limit: int) -> None:
-        """Take the state of the batch; no run takes more than `loop_limit` rounds of one execution of a `while`."""
+        """Take the state of the batch. A run may take at most `loop_limit` rounds of one execution of a `while`."""
         self._expressions = expressions
         self._batch = expressions.batch
         self._noise = noise
@@ -321,7 +321,7 @@ class BatchStatements:
         self._store(target, drawn, runs, distribution.span)
 
     def _rate(self, expr: ast.Expr, least: Fraction, runs: Positions, *, deviation: bool) -> float:
-        """Return the rate of these runs at this eps, or one over the `deviation`; it is positive for every eps."""
+        """Return the rate of these runs at this eps, or 1 over the `deviation`. The rate is positive for every eps."""
         rate = 1 / self._expressions.deviation(expr, runs) if deviation else self._expressions.number(expr, runs)
         if not least <= rate <= _GREATEST_RATE:
             message = f"at this eps the rate is {float(min(rate, _GREATEST_RATE)):.3g}, too extreme to simulate"
@@ -376,7 +376,7 @@ class BatchStatements:
 
 
 def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
-    """Return the index of the weight that each uniform number falls on; never one of weight 0."""
+    """Return the index of the weight that each uniform number falls on, which is never a weight of 0."""
     heavy = [index for index, share in enumerate(weights) if share > 0]
     ends = np.cumsum([weights[index] for index in heavy]) / fsum(weights)
     if len(heavy) == 2:
@@ -388,7 +388,7 @@ def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
 
 
 def _power(exponent: Fraction) -> float:
-    """Return an exponent <= 0 as a float, cut off far below 0."""
+    """Return an exponent <= 0 as a float, but at least -10^6."""
     return float(max(exponent, Fraction(-(10**6))))
 
 
@@ -410,9 +410,9 @@ Event = Mapping[str, Value]
 class Tally:
     """The results of `runs` independent runs of the program at one input and one eps.
 
-    `outputs` are the names of the finite outputs, in order. `counts` has the count of each combination of their values
-    (None: never assigned), and `hits` the count of each of `events`. Equal arguments of `run`, including the seed, give
-    equal tallies.
+    `outputs` are the names of the finite outputs, in order. `counts` has the count of each combination of their
+    values (None: never assigned), and `hits` the count of each of `events`. Equal arguments of `run`, including the
+    seed, give equal tallies.
     """
 
     program: CoreProgram
@@ -428,7 +428,7 @@ class Tally:
 
 
 class SimulationInterrupted(Exception):
-    """The simulation was stopped by Ctrl-C; `tally` is about the finished runs, of `total`."""
+    """The simulation was stopped by Ctrl-C; `tally` has the finished runs, of `total`."""
 
     def __init__(self, tally: Tally, total: int) -> None:
         super().__init__(f"interrupted after {tally.runs} of {total} runs")
@@ -453,11 +453,11 @@ def run(
     runs: int,
     **given: Unpack[GivenRuns],
 ) -> Tally:
-    """Run a program that has passed all checks, from its text.
+    """Run a program that has passed all checks, from its text, and count its results.
 
-    Only the text of `program`, its constants and its size are used, not its instructions. `input` has a value of the
-    right type for every input. Raises DiagnosticError for a failure in some run, LoopLimitReached (one of them) for
-    loops that do not end, SimulationInterrupted on Ctrl-C.
+    Only the text of `program`, its constants and its size are used, not its instructions. `input` has a value of
+    the right type for every input. Raises DiagnosticError for a failure in some run, also LoopLimitReached for
+    loops that do not end, and SimulationInterrupted on Ctrl-C.
     """
     program.require_meaning(eps)
     tree = parse(program.source)
@@ -499,7 +499,10 @@ def joint_hits(
     gamma: Fraction = Fraction(0),
     seed: int = 0,
 ) -> JointHits:
-    """Run a program at two inputs with the same noises; the pairs of runs are independent. Raises as `run` does."""
+    """Run a program at two inputs with equal noises, and count an event; the pairs of runs are independent.
+
+    Raises what `run` raises.
+    """
     program.require_meaning(eps)
     tree = parse(program.source)
     scope = declared(tree, program.source, program.constants)
@@ -531,14 +534,14 @@ def _executed(
     noise: NoiseSource,
     loop_limit: int,
 ) -> Batch:
-    """Return the memory of this many runs after the last statement."""
+    """Return the memory of `size` runs after the last statement."""
     batch = Batch(scope, size, input)
     BatchStatements(BatchExpressions(scope, eps, batch), noise, loop_limit).block(tree.body, np.arange(size))
     return batch
 
 
 def _batch_size(program: CoreProgram) -> int:
-    """Return the number of runs that fit in memory: each keeps its variables, and at worst all its draws."""
+    """Return the number of runs that fit in memory, where each keeps its variables, and at worst all its draws."""
     draws = sum(isinstance(instruction, SampleNoise) for instruction in program.instructions)
     return max(1, min(_BATCH, _BATCH_BYTES // (8 * (len(program.slots) + draws + 1))))
 
@@ -570,7 +573,7 @@ def _sides(tally: Tally) -> object:
 
 
 def _happened(event: Event, gamma: Fraction, batch: Batch, scope: SimulatedScope, sides: object) -> Mask:
-    """Return the runs in which every output of the event has its value.
+    """Return the mask of the runs in which every output of the event has its value.
 
     A number counts within gamma, or less than gamma `above` or `below` it; an output without a value matches none.
     """

@@ -70,8 +70,8 @@ _POSITION = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)"
 class ExpectedClaim:
     """A claim, and its expected verdict.
 
-    Paths are relative to the working directory; `place` is the place of the claim in its file. With `adjacent` it is
-    about privacy, and has no table.
+    Paths are relative to the working directory; `place` is the place of the claim in its file. With `adjacent` the
+    claim is about privacy, and has no table.
     """
 
     name: str
@@ -84,14 +84,14 @@ class ExpectedClaim:
     expect: Verdict | PrivacyVerdict = Verdict.ACCURATE
 
     def command(self) -> tuple[str, ...]:
-        """Return the words of the command that asks the same question."""
+        """Return the words of the command that asks the question of the claim."""
         if self.adjacent is None:
             return self.user_question.command()
         return self.user_question.command("privacy", "--adjacent", self.adjacent)
 
     @property
     def user_question(self) -> UserQuestion:
-        """The question of the claim, as the user put it."""
+        """The question of the claim, as a user would ask it."""
         definitions = tuple(f"{name}={value}" for name, value in self.constants.items())
         default = asdict(Limits())
         chosen = {} if self.options.limits is None else asdict(self.options.limits)
@@ -100,9 +100,9 @@ class ExpectedClaim:
 
 
 def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield these files, and those in these directories, in order.
+    """Yield the files in `paths`, and the files of claims in its directories, in order.
 
-    Raises DiagnosticError for a directory without any.
+    Raises DiagnosticError for a directory without files of claims.
     """
     for path in paths:
         if not path.is_dir():
@@ -116,10 +116,10 @@ def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
-    """Return the claims of a file, in order; at least one. Paths in it are relative to it.
+    """Return the claims of a file, in order; at least one. Paths in the file are relative to it.
 
-    Those of a Python file are the claims of its mechanisms, which are expected to be accurate. Raises DiagnosticError
-    with all mistakes in the file.
+    The claims of a Python file are those of its mechanisms, which are expected to be accurate. Raises
+    DiagnosticError with all mistakes in the file.
     """
     if path.suffix == ".py":
         return _of_mechanisms(path)
@@ -151,7 +151,7 @@ def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
 
 
 def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
-    """Return a claim for each mechanism of a Python file that makes one, about the inputs it names, or all of them.
+    """Return a claim for each mechanism of a Python file that makes one, about its named inputs or about all.
 
     The file is parsed, not executed.
     """
@@ -176,7 +176,7 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
 
 
 def _all_of(program: Path) -> tuple[str, ...] | None:
-    """Return all inputs, if some are real or int and the claim does not name inputs; finite ones are listed."""
+    """Return ("all",) if some inputs are real or int and the claim names none; otherwise None, for listed inputs."""
     try:
         core = load_source(source_at(program), {}).core
     except DiagnosticError:
@@ -238,7 +238,7 @@ class _Reader:
         return Path(self.source.name).parent / text
 
     def _text(self, key: str) -> str | None:
-        """Return a text, or a number as a text, or None for a missing key."""
+        """Return the value of `key` as a text, also if it is a number; None for a missing key."""
         value = self.claim.get(key)
         if value is None or isinstance(value, str):
             return value
@@ -312,7 +312,7 @@ def _excerpt(source: SourceText, span: Span, key: str | None) -> Excerpt:
 
 
 def _no_toml(source: SourceText, message: str) -> Diagnostic:
-    """Return the diagnostic of text that is not TOML, in the words of the TOML reader, with the place that it names."""
+    """Return the diagnostic of text that is not TOML, with the TOML reader's message and the place that it names."""
     match = _POSITION.search(message)
     text = (message[: match.start()] if match else message).strip().rstrip(".")
     position = len(source.text)
@@ -333,10 +333,11 @@ def _no_toml(source: SourceText, message: str) -> Diagnostic:
 
 
 def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Options) -> list[ExpectedClaim]:
-    """Return a claim for each program below the directory that makes one, or that is wrong.
+    """Return a claim for each program below the directory that makes a claim, or that is wrong.
 
-    With a `beta` in the options there is one for each program. The table is the CSV file of the same name beside it, if
-    there is one, else the inputs. Raises DiagnosticError if there is no claim.
+    With a `beta` in the options there is a claim for each program. The table of a program is the CSV file of its
+    name beside it, if there is one; otherwise the claim is about inputs. Raises DiagnosticError if there is no
+    claim.
     """
     claims = []
     for path in sorted(directory.rglob("*.dip")):
@@ -379,7 +380,7 @@ class ClaimResult:
 
     @property
     def replay(self) -> str:
-        """The command that asks the claim again."""
+        """The command that checks the claim again."""
         return shlex.join(self.claim.command())
 
     @property
@@ -421,7 +422,7 @@ def report_of(source: Question) -> Report:
 
 
 def outcome_of(claim: ExpectedClaim, cache: Path | None) -> ClaimResult:
-    """Return the result of the claim; mistakes in its program or its table are a result too."""
+    """Return the result of the claim. Mistakes in its program or its table give a result, too."""
     begun = perf_counter()
     try:
         with ExitStack() as stack:
@@ -464,9 +465,9 @@ def _open(claim: ExpectedClaim, reason: str, seconds: float = 0.0) -> ClaimResul
 def run_claims(
     claims: Sequence[ExpectedClaim], *, jobs: int | str = 1, cache: Path | None = None
 ) -> Iterator[ClaimResult]:
-    """Yield the results of the claims in order, each as soon as it and those before it are known.
+    """Yield the results of the claims in order, each as soon as it and all earlier results are known.
 
-    `jobs` claims run at a time, each in a process. No option changes a result.
+    At most `jobs` claims run at a time, each in a process. No option changes a result.
     """
     ask = partial(outcome_of, cache=cache)
     processes = min(job_count(jobs), len(claims))
@@ -525,7 +526,7 @@ _STANDINGS = {
 
 
 def outcome(tested: Sequence[ClaimResult]) -> Outcome:
-    """Return the results of the claims of files, against the expected ones."""
+    """Return the results of the claims of files, compared with the expected ones."""
     whole = overall(tested.kind for tested in tested)
     return Outcome(
         program="",
@@ -621,7 +622,7 @@ def _directory_line(tested: Sequence[ClaimResult]) -> str:
 
 
 def _directory_parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
-    """Yield a line for each program, and below the whole report of those that are not accurate."""
+    """Yield a line for each program, then the whole report of each program that is not accurate."""
     yield GAP
     yield Fields((tested.claim.name, tested.line) for tested in tested)
     for result in tested:

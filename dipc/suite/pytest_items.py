@@ -1,4 +1,4 @@
-"""Files of claims as pytest collects them: a test for each claim, or for each of its rows."""
+"""The pytest items of files of claims: a test for each claim, or for each of its rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dipc.text.diagnostic import DiagnosticError, render
 
 
 class Unexpected(Exception):
-    """A claim with an unexpected result; its text is the whole report."""
+    """A claim with an unexpected result; the text of the exception is the whole report."""
 
 
 class UnexpectedlyUndecided(Unexpected):
@@ -48,7 +48,7 @@ class ClaimsFile(pytest.File):
 
 
 def _short(path: Path) -> Path:
-    """Return the path relative to the working directory, if it is below it, as replay commands name it."""
+    """Return `path` relative to the working directory if it is below it, as replay commands name it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
@@ -93,7 +93,7 @@ class ClaimItem(pytest.Item):
 
 
 class RowItem(ClaimItem):
-    """The test of one row of a claim; all rows of a claim are decided together, with the first one."""
+    """The test of one row of a claim. All rows of a claim are decided together, with the first row."""
 
     def __init__(self, *, row: int, report: Callable[[], Report], **options: Any) -> None:
         super().__init__(**options)

@@ -1,8 +1,8 @@
 """Claims as tests: pytest collects files of claims, and mechanisms with claims.
 
-These are every `*.dipc.toml`, and any TOML file of claims given by name; and every `mechanisms.py` and
-`*_mechanisms.py`, and any Python file given by name. The plugin does nothing else, and loads nothing of dipc before it
-meets such a file.
+Files of claims are every `*.dipc.toml`, and any TOML file of claims given by name. Mechanisms are in every
+`mechanisms.py` and `*_mechanisms.py`, and in any Python file given by name. The plugin does nothing else, and loads
+nothing of dipc before it meets one of these files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect files of claims, by their ending or if they are given by name."""
+    """Return the collector of a file of claims, known by its ending or given by name; None for other files."""
     named = parent.session.isinitpath(file_path)
     if file_path.suffix == ".py":
         wanted = (named or file_path.stem == "mechanisms" or file_path.stem.endswith("_mechanisms")) and _claims(
@@ -47,7 +47,7 @@ _CLAIMED = re.compile(rb"^@(dipc\.)?mechanism\([^@]*?\bclaim\s*=", re.MULTILINE)
 
 
 def _claims(path: Path) -> bool:
-    """Return True if a Python file has mechanisms with claims, or cannot be read as Python.
+    """True if a Python file has mechanisms with claims, or cannot be read as Python.
 
     Code inside a string does not count.
     """
