@@ -89,10 +89,10 @@ _MOST = Fraction(2) ** 40
 
 
 class AffineRates:
-    """The rates of all noises as affine functions of the constants, known from neighboring values."""
+    """The rates of all noises as affine functions of the constants, fitted to the rates at neighboring values."""
 
     def __init__(self, known: Sequence[tuple[Values, Rates]]) -> None:
-        """Fit the functions to `known`: the first values, and values that differ from them in one constant each."""
+        """Fit the functions to `known`: the first values, and values that differ from these in one constant each."""
         (self._base, self.own), *others = known
         self._slopes = [
             [(rate - own) / (values[n] - self._base[n]) for own, rate in zip(self.own, rates, strict=True)]
@@ -100,7 +100,7 @@ class AffineRates:
         ]
 
     def evaluate(self, values: Values) -> Rates:
-        """The rates for these values of the constants, even if some are not positive."""
+        """The rates at these values of the constants, even if some rates are not positive."""
         moves = [value - base for value, base in zip(values, self._base, strict=True)]
         return tuple(
             [
@@ -111,27 +111,30 @@ class AffineRates:
 
     @property
     def are_distinguishable(self) -> bool:
-        """Whether noises that have one rate at the first values have one rate for all values."""
+        """Whether two noises with equal rates at the first values have equal rates at all values."""
         functions = set(zip(self.own, *self._slopes, strict=True))
         return len(functions) == len(set(self.own))
 
 
 def rates_of(program: Program) -> Rates:
-    """The rates of all noises."""
+    """The rates of all noises of `program`, in multiples of eps."""
     return tuple([each.rate for each in program.core.instructions if isinstance(each, SampleNoise)])
 
 
 class ThresholdBounds(Protocol):
-    """Lower bounds of the threshold t for all rates. A method raises Undecided if it has no bound."""
+    """A source of lower bounds of the threshold t for all rates. A method raises Undecided if it has no bound.
+
+    The threshold is the least t = alpha·eps, or eps, for which the claim holds.
+    """
 
     def guess(self, rates: Rates) -> Fraction:
-        """The approximate least t."""
+        """The approximate threshold t for these rates, without a guarantee."""
 
     def learn(self, rates: Rates) -> None:
         """Prepare for guesses at rates near `rates`."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of t for all rates s_i·rates_i with shares s_i between those of `shares`.
+        """A lower bound of t for all rates s_i·rates_i, where the factors s_i are between those of `shares`.
 
         More precisely, log s is at least a convex combination of the logarithms of `shares`, which are all at most 1.
         The search for a better bound ends at `enough`.
@@ -139,12 +142,12 @@ class ThresholdBounds(Protocol):
 
 
 class Thresholds:
-    """Lower bounds of t from the inequalities of a claim at hard inputs, with the rates left open."""
+    """Lower bounds of the threshold t from the inequalities of a claim at hard inputs, with the rates left open."""
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
         """Collect the inequalities of `question`, about a program with distinguishable rates.
 
-        Raises Undecided where no inequality is known for all rates, DiagnosticError for claims that make no sense.
+        Raises Undecided if no inequality is known for all rates, DiagnosticError for claims that make no sense.
         """
         self._limits: Limits = question.program.limits
         self._bounds = BoundMeasurer(question.program.measurer)
@@ -174,7 +177,7 @@ class Thresholds:
         self._chosen: set[int] = set()
 
     def _is_open(self, posed: ProofStep) -> bool:
-        """Whether the bound of `posed` is known for all rates."""
+        """Whether the bound of the proof step `posed` is known for all rates."""
         obligation = posed.obligation
         noises = [noise for share in obligation.bound.shares for event in share.events for noise in event.noises]
         return (
@@ -184,17 +187,20 @@ class Thresholds:
         )
 
     def guess(self, rates: Rates) -> Fraction:
-        """The approximate least t for all inequalities."""
+        """The approximate least t with which all inequalities hold for these rates."""
         numbers = self._chosen or range(len(self._posed))
         return max(self._begin(number, self._form(number, rates), _ONE) for number in numbers)
 
     def learn(self, rates: Rates) -> None:
-        """Examine all inequalities at these rates, so that guesses near them can examine few."""
+        """Examine all inequalities at these rates; guesses at rates near them then examine only few."""
         begins = [self._begin(number, self._form(number, rates), _ONE) for number in range(len(self._posed))]
         self._chosen |= {number for number, begin in enumerate(begins) if begin >= max(begins) * _LIKELY}
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """The bound of `ThresholdBounds`, counting only the noises that can make the answer of an inequality wrong."""
+        """A lower bound of t, as `ThresholdBounds` says.
+
+        For each inequality only the noises count that can make its answer wrong.
+        """
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:
             drawn = self._drawn[number]
@@ -212,7 +218,7 @@ class Thresholds:
         return best
 
     def _form(self, number: int, rates: Rates) -> ClosedForm:
-        """The probability of inequality `number` with these rates."""
+        """The closed form of the probability in the inequality `number`, with these rates."""
         bound = self._posed[number][0]
 
         def new_rate(own: Fraction) -> Fraction:
@@ -235,7 +241,7 @@ class Thresholds:
         return self._bounds.measure(Bound(tuple(shares), bound.constant))
 
     def _begin(self, number: int, form: ClosedForm, factor: Fraction) -> Fraction:
-        """A guess of the threshold from which on Pr >= 1 - factor·beta holds."""
+        """An approximate threshold from which on Pr >= 1 - factor·beta in inequality `number`, where Pr is `form`."""
         missing = _Approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
         last = self._last.get(number, _ONE)
         low, high = last * Fraction(31, 32), last * Fraction(33, 32)
@@ -264,7 +270,7 @@ class Thresholds:
         return low
 
     def _fails_up_to(self, end: Fraction, form: ClosedForm, beta: Closed) -> bool:
-        """Whether Pr <= 1 - beta is proved on (0, end]."""
+        """Whether `form` <= 1 - `beta` is proved on the interval (0, end]."""
         interval = Interval(_ZERO, end, False, True)
         try:
             return holds_in_cells((1 - form).value, PiecewiseForm(ExpPoly.ONE - beta), interval, self._limits)
@@ -273,7 +279,10 @@ class Thresholds:
 
 
 class _Approximation:
-    """The sum of 1 and some functions times factors: more precise than floats, and fast, but without a proved error."""
+    """The sum 1 + Σ factor·function, evaluated faster than exactly and more precisely than in floats.
+
+    The error is not proved.
+    """
 
     def __init__(self, summands: Sequence[tuple[Fraction, Closed]]) -> None:
         self._sums = []
@@ -300,7 +309,7 @@ def _sum(terms: Sequence[tuple[flint.arb, int, flint.arb]], eps: flint.arb) -> f
 
 
 def round_to(value: Fraction) -> Fraction:
-    """A number with few digits that is slightly less than `value`."""
+    """A number with few digits, slightly less than `value`."""
     unit = Fraction(1)
     while unit > value / 10**7 and unit > Fraction(1, 10**30):
         unit /= 16
@@ -309,7 +318,7 @@ def round_to(value: Fraction) -> Fraction:
 
 @frozen
 class ConstantBox:
-    """The box of values between `low` and `high`, in each constant."""
+    """The box of all values of the constants between `low` and `high`."""
 
     low: Values
     high: Values
@@ -323,7 +332,7 @@ class ConstantBox:
         return tuple([(low + high) / 2 for low, high in zip(self.low, self.high, strict=True)])
 
     def split(self, constant: int, count: int) -> Iterator[ConstantBox]:
-        """Split the box into `count` equal parts along one constant."""
+        """Split the box into `count` equal parts along the axis of one constant."""
         low, high = self.low[constant], self.high[constant]
         ends = [low + (high - low) * n / count for n in range(count + 1)]
         for one, two in pairwise(ends):
@@ -333,7 +342,10 @@ class ConstantBox:
 
 
 class Objective:
-    """The objective over all values of the constants, bounded from below."""
+    """The objective K·t, or t, as a function of the constants, with lower bounds over boxes.
+
+    K is the least constant of privacy, and t the threshold of the claim.
+    """
 
     def __init__(
         self, thresholds: ThresholdBounds, rates: AffineRates, least: Sequence[Fraction], costs: LeastCosts | None
@@ -347,7 +359,9 @@ class Objective:
         self._reached: dict[tuple[int, bool, Rates], Reached | None] = {}
 
     def learn(self, values: Values, candidate: Candidate | None) -> None:
-        """Prepare for guesses at values near `values`, with the pair of inputs that needs the greatest constant there.
+        """Prepare for guesses at values near `values`.
+
+        The pair of inputs that needs the greatest constant there is recorded.
 
         Raises Undecided.
         """
@@ -358,7 +372,7 @@ class Objective:
                 self._candidates.append(candidate)
 
     def guess(self, values: Values) -> float:
-        """The approximate objective, from the known pairs; infinite where a rate is too small."""
+        """The approximate objective at `values`, from the recorded pairs; infinite if a rate is too small."""
         rates = self._rates.evaluate(values)
         if any(rate < least for rate, least in zip(rates, self._least, strict=True)):
             return float("inf")
@@ -369,7 +383,7 @@ class Objective:
             return float("inf")
 
     def at_least(self, cell: ConstantBox, enough: Fraction | None = None) -> Fraction | None:
-        """A lower bound of the objective in a box; None where some rate is too small everywhere in it.
+        """A lower bound of the objective in the box `cell`, or None if some rate is too small everywhere in it.
 
         Raises Undecided.
         """
@@ -402,10 +416,10 @@ class Objective:
         return best
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
-        """The numbers κ for the corners, one list for each known pair (u, u').
+        """The numbers κ for the corners of a cell, one list for each recorded pair of inputs (u, u').
 
-        κ is the cost of the output at u' with the rates `far`, less the cost of noises at u with the rates `near`.
-        These noises cost the least with the rates `center`, or with a member of `near`.
+        κ is the cost of the output at u' with the rates `far`, less the cost of noises at u with the rates `near`. The
+        noises at u cost the least with the rates `center`, or with a member of `near`.
         """
         if self._costs is None:
             return [[_ONE] * len(far)]
@@ -433,7 +447,7 @@ class Objective:
         return dict(zip(self._rates.own, rates, strict=True))
 
     def widest(self, cell: ConstantBox) -> int:
-        """The constant along which rates change the most in the box."""
+        """The number of the constant along which rates change the most in the box `cell`."""
         middle = self._rates.evaluate(cell.middle)
 
         def change(constant: int) -> Fraction:
@@ -461,7 +475,7 @@ def _rounded_up(value: Fraction) -> Fraction:
 
 
 class BoxSearch:
-    """Splits boxes, the one with the least bound first, until all bounds reach the requested value.
+    """A search that splits boxes, the one with the least bound first, until all bounds reach the requested value.
 
     Invariant: the open boxes contain all values where no rate is too small, and each has a proved lower bound of the
     objective.
@@ -480,9 +494,7 @@ class BoxSearch:
     def refine(self, enough: Fraction, most: int) -> Iterator[int]:
         """Split boxes until `lower` is at least `enough` or `most` boxes were examined.
 
-        Yield the number examined so far.
-
-        Raises Undecided.
+        Yield the number of boxes examined so far. Raises Undecided.
         """
         while self._heap and self._heap[0][0] < enough and self.looked_at < most:
             bound, _, cell = self._heap[0]
@@ -498,7 +510,10 @@ class BoxSearch:
                 heappush(self._heap, one)
 
     def _count(self, cell: ConstantBox, bound: float, enough: float) -> int:
-        """The number of parts of a box such that their bounds should reach `enough`."""
+        """The number of parts into which `cell` is split, so that their bounds should reach `enough`.
+
+        Its own is `bound`.
+        """
         middle = self._objective.guess(cell.middle)
         if not bound or isinf(middle):
             return 4

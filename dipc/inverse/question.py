@@ -1,6 +1,6 @@
-"""Questions that can be asked again with another claim, for services that examine all their obligations.
+"""Questions that can be asked again with another claim, and the inequalities that they consist of.
 
-A question comes to different inequalities, each measured once, with the cases that have it.
+Each different inequality of a question is measured once, and lists the cases that have it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _NO_TABLE = Table("all inputs", (), frozenset(), {})
 
 
 class GivenInverse(GivenQuestion, total=False):
-    """The keyword arguments of `dipc.tighten` and `dipc.solve`."""
+    """Keyword arguments of `dipc.tighten` and `dipc.solve`."""
 
     error: GivenValue
     moment: int
@@ -74,7 +74,7 @@ class Question:
     """A question about the rows of `table`, or, without a table, about every real input.
 
     With a `parameter` the question is for every value of this constant from `least` on. The `engine` measures its
-    bounds. The cases of a question come to inequalities (`Inequality`); all of them together are its `Claims`.
+    bounds. Each case of a question requires inequalities (`Inequality`); all inequalities together are its `Claims`.
     """
 
     program: Program
@@ -87,9 +87,10 @@ class Question:
     scaled: bool = False
 
     def enclosing(self, digits: int) -> tuple[Question, Question] | None:
-        """The questions with a stronger and a weaker claim, in which rationals stand for irrational numbers.
+        """The questions with a stronger and a weaker claim, in which rationals replace irrational numbers.
 
-        They are to this many digits. None for a claim without such numbers; the two are equal if the claim is exact.
+        The rationals have `digits` digits. The two questions are equal if all logarithms and powers of e in the claim
+        are rational. None for a claim without logarithms and powers of e.
         """
         columns = () if self.table is None else self.table.columns
         core = self.program.core
@@ -104,29 +105,29 @@ class Question:
 
     @property
     def exact(self) -> Question:
-        """The question with exact numbers in place of logarithms and powers of e, where all of them are."""
+        """The question with exact numbers in place of logarithms and powers of e, if all of them are exact numbers."""
         both = None if self.free else self.enclosing(_NUMBER_DIGITS)
         return both[0] if both is not None and both[0].options == both[1].options else self
 
     @property
     def word(self) -> str:
-        """The word for a case of the question."""
+        """The word for a case of the question, such as "row"."""
         if self.table is not None:
             return "row"
         return "class" if self.parameter is None else "case"
 
     @property
     def claimed_name(self) -> str:
-        """The name of the function of eps that the claim bounds."""
+        """The name of the function of eps that the claim bounds: "beta", or "error" for a program's expected error."""
         return "error" if isinstance(self.program, Erring) else "beta"
 
     @property
     def free(self) -> bool:
-        """Whether gamma is left open."""
+        """Whether gamma is left open in the claim."""
         return is_free(self.program.core, self.options.gamma)
 
     def with_claim(self, **changes: Any) -> Question:
-        """The question with other parts of the claim."""
+        """The question with the parts of its claim that `changes` names replaced."""
         return replace(self, options=replace(self.options, **changes))
 
     def claim(self) -> Claim:
@@ -140,11 +141,11 @@ class Question:
         return AllNumbers(self.program, self.parameter, self.least, self.options).least
 
     def undecided_row(self, number: int) -> RowResult:
-        """The row of a report for case `number`, without its answer."""
+        """The row of a report for case `number`, without an answer."""
         return next(case for case in self.source().cases() if case.number == number).undecided_row()
 
     def source(self) -> Source:
-        """The source of the question's cases; small values of an open constant are separate cases.
+        """The source of the question's cases; each small value of an open constant is a separate case.
 
         Raises DiagnosticError.
         """
@@ -206,7 +207,7 @@ _DIGITS = 8
 
 
 def holds(obligation: Obligation, engine: Engine) -> bool:
-    """Whether the obligation holds. Raises Undecided."""
+    """Whether `obligation` holds. Raises Undecided."""
     decision = engine.decide(obligation)
     if decision.verdict is Verdict.UNDECIDED:
         raise Undecided(decision.reason or "")
@@ -215,11 +216,13 @@ def holds(obligation: Obligation, engine: Engine) -> bool:
 
 @frozen(eq=False)
 class Inequality:
-    """The inequality `bound` >= 1 - `beta` for all values of `variable` in `intervals`, with its cases `rows`.
+    """The inequality `bound` >= 1 - `beta` for all values of `variable` in `intervals`.
 
-    If `exact`, the claim fails where the inequality does. Otherwise `bound` may be less than the probability, and only
-    a proof counts. A union bound for every m is a polynomial in m - `start`; its inequalities carry the `power` of
-    their coefficient.
+    `rows` are the cases that need it.
+
+    If `exact`, the claim fails wherever the inequality does. Otherwise `bound` may be less than the probability, and
+    only a proof counts. A union bound for every m is a polynomial in m - `start`; its inequalities carry the `power` of
+    m - start that their coefficient belongs to.
     """
 
     bound: Probability
@@ -259,7 +262,7 @@ class Inequality:
 
     @property
     def closed(self) -> ClosedForm:
-        """The bound in closed form. Raises Undecided where it has none."""
+        """The bound in closed form. Raises Undecided if it has none."""
         if isinstance(self.bound, EnclosedForm):
             raise NoClosedForm(self.bound.reason)
         return self.bound
@@ -267,14 +270,14 @@ class Inequality:
 
 @frozen(eq=False)
 class UnknownCases:
-    """Cases `rows` whose answer is not known, with the reason."""
+    """The cases `rows` for which no answer is known, for one `reason`."""
 
     reason: str
     rows: tuple[int, ...]
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C stopped the search for a `Tightest` or a `Solution`; `found` is the result up to then."""
+    """Raised after Ctrl-C during a search for a `Tightest` or a `Solution`; `found` is the result so far."""
 
     def __init__(self, found: object) -> None:
         super().__init__("the search was stopped")
@@ -283,7 +286,7 @@ class Stopped(KeyboardInterrupt):
 
 @frozen(eq=False)
 class Claims:
-    """The result of measuring a question: its `distinct` inequalities, and the `unknown` cases past a limit.
+    """The claims of a question: its `distinct` inequalities, measured, and the `unknown` cases past a limit.
 
     `vacuous` of all `cases` claim nothing. `intervals` are the eps of the claim. `warnings` point out where the claim
     may not mean what it seems to.
@@ -299,12 +302,12 @@ class Claims:
     warnings: tuple[Diagnostic, ...] = ()
 
     def undecided_row(self, number: int) -> RowResult:
-        """The row of a report for case `number`, without its answer."""
+        """The row of a report for case `number`, without an answer."""
         return self.every[number - 1].undecided_row()
 
     @property
     def at_distance(self) -> bool:
-        """Whether alpha is dd(u)."""
+        """Whether alpha in the claim is dd(u), the distance to disagreement of each input."""
         alpha = self.question.claim().alpha
         return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
 
@@ -313,7 +316,7 @@ class Claims:
         by_variable: dict[str, list[ClaimScope]] = {}
         for claimed in self.distinct:
             if claimed.summand is not None:
-                by_variable.setdefault(str(Variable.EPS), []).append(self._saying_of(claimed.summand, factor))
+                by_variable.setdefault(str(Variable.EPS), []).append(self._scope_of(claimed.summand, factor))
             elif claimed.power == 0:
                 # A claim about an error is never vacuous.
                 beta = _NO_ERROR if isinstance(self.question.program, Erring) else _scaled(claimed.beta, factor)
@@ -321,14 +324,14 @@ class Claims:
                 by_variable.setdefault(str(claimed.variable), []).append(says)
         return {variable: join_scopes(all_of) for variable, all_of in by_variable.items()}
 
-    def _saying_of(self, summand: BetaSummand, factor: Fraction) -> ClaimScope:
-        """The values at which the claim that `summand` is a part of is not vacuous."""
+    def _scope_of(self, summand: BetaSummand, factor: Fraction) -> ClaimScope:
+        """The values at which a claim that contains `summand`, with `factor`·beta, is not vacuous."""
         if summand.least is None:
             return ClaimScope((), "it is not known where beta is the least")
         return claim_scope(_scaled(summand.least, factor), self.intervals, self.question.program.limits)
 
     def by_variable(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Inequality]]:
-        """The inequalities grouped by variable and intervals."""
+        """The inequalities grouped by their variable and intervals."""
         groups: dict[tuple[Variable, tuple[Interval, ...]], list[Inequality]] = {}
         for claimed in self.distinct:
             groups.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
@@ -339,13 +342,13 @@ _NO_ERROR = PiecewiseForm(ExpPoly.ZERO)
 
 
 def claim_scopes(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
-    """For eps, the values at which at least one row of the claim's table is not vacuous."""
+    """For eps, the values at which the claim of at least one row of the table is not vacuous."""
     scopes = [claim_scope(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
     return {str(Variable.EPS): join_scopes(scopes)} if scopes else {}
 
 
 def interrupted_before(rest: Sequence[Inequality]) -> UnknownCases:
-    """The cases of the inequalities that were not decided before Ctrl-C."""
+    """The cases of the inequalities in `rest`, which were not decided before Ctrl-C, as unknown cases."""
     return UnknownCases(INTERRUPTED, tuple(sorted({number for claimed in rest for number in claimed.rows})))
 
 
@@ -366,12 +369,12 @@ def claims_of(
     best: bool = True,
     first: bool = False,
 ) -> Claims:
-    """The inequalities of the question, or of its cases with the numbers `among`.
+    """The inequalities of `question`, or only of its cases with the numbers in `among`.
 
-    With `first`, unknown cases with open integer distances have those of the first distances.
-
-    Where the first rule gives a bound that is not exact, a case takes the `best` bounds of all rules, and the claim at
-    some of its inputs. Raises DiagnosticError for a claim that makes no sense, before anything is measured.
+    With `first`, a case with open integer distances that cannot be decided for all of them gets the inequalities of the
+    first distances. If the first rule gives a bound that is not exact, a case takes the `best` bounds of all rules, and
+    the claim at some of its inputs. Raises DiagnosticError for a claim that makes no sense, before anything is
+    measured.
     """
     source = question.source()
     engine = question.engine
@@ -388,7 +391,7 @@ def claims_of(
         try:
             inequalities = case.steps()
             if best and isinstance(case, ClassCase) and not all(one.evidence.exact for one in inequalities):
-                inequalities = _best_posed(case, inequalities, engine)
+                inequalities = _best_steps(case, inequalities, engine)
         except Undecided as undecided:
             reasons.setdefault(undecided.reason, []).append(case.number)
             if first and isinstance(case, ClassCase) and has_integer_distances(case):
@@ -418,7 +421,7 @@ FIRST_DISTANCES = range(1, 7)
 
 
 def has_integer_distances(case: Case) -> bool:
-    """Whether alpha = dd(u) is open in the case, and an integer."""
+    """Whether alpha = dd(u) is left open in the case, and all distances are integers."""
     try:
         return isinstance(case, ClassCase) and case.has_integer_distances
     except Undecided:
@@ -426,7 +429,7 @@ def has_integer_distances(case: Case) -> bool:
 
 
 def proved_by_check(claims: Claims, numbers: Sequence[int], factor: Fraction) -> bool:
-    """Whether the rules of a check prove the claim with `factor` times beta, for each of the cases with these numbers.
+    """Whether the rules of a check prove the claim with `factor`·beta, for each of the cases with these `numbers`.
 
     Ctrl-C is passed on; a question that makes no sense with this factor proves nothing.
     """
@@ -455,14 +458,17 @@ _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 
 
 def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
-    """The claim at the first integer distances, where the least probability itself is known."""
+    """Yield the claim at the first integer distances, where the least probability itself is known."""
     for distance in FIRST_DISTANCES:
         with suppress(Undecided):
             yield from case.least_at_distance(distance, lambda _: None)[0]
 
 
-def _best_posed(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
-    """The rules' bounds that come nearest to proving the claim, and the claim at some inputs. Raises Undecided."""
+def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
+    """The proof steps whose bounds come nearest to proving the claim, and the claim at some inputs.
+
+    Raises Undecided.
+    """
 
     def needed(proof: Proof) -> Fraction | None:
         missing = _shortfall(proof, engine)
@@ -481,7 +487,7 @@ def _best_posed(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> 
 
 
 def _shortfall(proof: Proof, engine: Engine) -> Fraction:
-    """The amount by which the obligations fail, for comparisons; 0 only where they hold. Raises Undecided."""
+    """The amount by which the obligations of `proof` fail, for comparisons; 0 only if they hold. Raises Undecided."""
     most = Fraction(0)
     for obligation in proof.obligations:
         bound = engine.probability(obligation.bound)
@@ -492,9 +498,9 @@ def _shortfall(proof: Proof, engine: Engine) -> Fraction:
 
 
 def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> Fraction:
-    """The approximate amount by which the bound at `point` is below 1 - beta.
+    """The approximate amount by which `bound` at `point` is below 1 - beta.
 
-    The result is 0 if the bound is not below 1 - beta, or if `point` is outside the intervals of the claim.
+    The result is 0 if the bound is not below 1 - beta, or if `point` is outside the intervals of the obligation.
     """
     if not any(point in interval for interval in obligation.intervals):
         return Fraction(0)
@@ -505,10 +511,7 @@ def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> 
 def measure_inequalities(
     posed: Sequence[tuple[int, ProofStep]], engine: Engine, progress: Progress | None = None
 ) -> tuple[tuple[Inequality, ...], Mapping[str, list[int]]]:
-    """The different inequalities of the numbered cases, and the numbers of the cases that could not be measured.
-
-    The latter are grouped by the reason.
-    """
+    """The different inequalities of the numbered cases, and by reason the cases that could not be measured."""
     # All bounds are requested before the first is awaited, since the engine may measure several at a time.
     pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
     rows: dict[_Inequality, tuple[list[int], Bound]] = {}
@@ -562,7 +565,7 @@ class Wanted(StrEnum):
 
 
 class Status(StrEnum):
-    """The status of an answer: `solved` and `none` are proved; `undecided` comes with a reason."""
+    """The status of an answer: `solved` and `none` are proved; `undecided` has a reason."""
 
     SOLVED = "solved"
     NONE = "none"
@@ -575,10 +578,10 @@ _END = "(eps=enclosure:ends included)"
 
 @frozen
 class EpsSpan(Record):
-    """A maximal interval of eps; a single point where both ends are equal.
+    """A maximal interval of eps; a single point if both ends are equal.
 
     An irrational end is a cell: the number cut off after the requested digits, and one unit of the last digit more.
-    Ends get more digits where different ends would look equal.
+    Ends get more digits if different ends would look equal.
     """
 
     FIELDS = f"start=start{_END} end=end{_END}"
@@ -595,12 +598,12 @@ class EpsSpan(Record):
 class Solution(Record):
     """An answer for all cases of a question that claim something.
 
-    - `rows` prevent a smaller answer, or any answer; `undecided_row` describes a case by its number.
+    - `rows` are the cases that prevent a smaller answer, or any answer; `undecided_row` describes a case by its number.
     - `remark` is a sentence: an additional result, or the reason why nothing was proved.
     - `eps` is the text of the intervals of the claim.
     - `scopes` are the values at which the claim, with the answer, is not vacuous.
     - `warnings` point out where the claim may not mean what it seems to.
-    - `interrupted` says that Ctrl-C stopped the search; the answer is the result up to then.
+    - `interrupted` says that Ctrl-C ended the search; the answer is the result so far.
     """
 
     FIELDS = (
@@ -640,7 +643,7 @@ class Solution(Record):
 
     @property
     def eps_answer(self) -> Cell | None:
-        """An enclosure of the eps that is the answer, where the answer is an eps."""
+        """An enclosure of the answer, if the answer is an eps."""
         return None
 
     at = former_property("at", "eps_answer")
@@ -648,7 +651,7 @@ class Solution(Record):
     answered = former_method("answered", "with_answer")
 
     def with_answer(self) -> Question | None:
-        """The question whose claim contains the answer; None without an answer, or where no claim states it.
+        """The question whose claim contains the answer; None if there is no answer, or no claim can state it.
 
         A claim is about inputs with dd(u) = alpha, so no claim states the least alpha.
         """
@@ -665,16 +668,16 @@ class Solution(Record):
 
     @property
     def details(self) -> dict[str, Any]:
-        """The keys of the JSON object that only this kind of answer has."""
+        """The keys of the JSON object that only this kind of solution has, with their values."""
         return json_object(self, self.DETAILS)
 
 
 @frozen(eq=False)
 class EpsSolution(Solution):
-    """The claim holds exactly at the eps of the union of `holds`, among those of the question.
+    """The set of eps at which the claim holds, among those of the question: exactly the union of `holds`.
 
-    If undecided, it holds at most there, and at least on `proved`. `everywhere`: it holds for all eps of the question.
-    `from_there_on`: it holds for all eps of the question from the least one on.
+    If the status is undecided, the claim holds at most on `holds`, and at least on `proved`. `everywhere` says that it
+    holds for all eps of the question, and `from_there_on` that it holds for all of them from the least eps on.
     """
 
     DETAILS = f"least=least{_END} from_there_on holds proved+"
@@ -702,10 +705,10 @@ class EpsSolution(Solution):
 
 @frozen(eq=False)
 class GammaSolution(Solution):
-    """The least gamma: the claim holds at all rows with gamma = `value[1]`, and with no gamma up to `value[0]`.
+    """The least gamma: the claim holds at all rows with gamma = `value[1]`, and fails for every gamma below `value[0]`.
 
-    Both are equal where they are the least gamma exactly; then the claim holds with it. None where there is no solution
-    or it is not known. `product`, for every real input, is a cell of the least k such that the claim holds with gamma =
+    If both are equal, they are the least gamma, and the claim holds with it. `value` is None if there is no solution or
+    it is not known. `product`, for every real input, is a cell of the least k such that the claim holds with gamma =
     k/eps.
     """
 
@@ -726,15 +729,15 @@ class GammaSolution(Solution):
 
 @frozen(eq=False)
 class AlphaSolution(Solution):
-    """The least alpha: `value` is the least alpha such that all rows with dd(u) > alpha hold; it is attained.
+    """The least alpha: `value` is the least alpha such that the claim holds at all rows with dd(u) > alpha.
 
     `claims` counts the rows with dd(u) > alpha.
 
     For every real input, `product` encloses the least t such that the claim holds with alpha = t/eps. The ends are
-    those of a cell or, where the answer is undecided, a refuted and a proved t (None where no t is proved). `holds` are
-    the t for which the claim holds, or may hold. `cell` encloses the least alpha where the claim is about a single eps.
-    A `cell` without a `product` is like the `value` of gamma: the claim is refuted with its lower end, and proved with
-    its upper end.
+    those of a cell or, if the answer is undecided, a refuted and a proved t (None if no t is proved). `holds` are the t
+    for which the claim holds, or may hold. `cell` encloses the least alpha if the claim is about a single eps. A `cell`
+    without a `product` is like the `value` of gamma: the claim is refuted with its lower end, and proved with its upper
+    end.
     """
 
     DETAILS = "least claims ?(alpha*eps=product holds)"
@@ -755,10 +758,10 @@ class AlphaSolution(Solution):
 
 @frozen(eq=False)
 class EnvelopePiece(Record):
-    """The least beta on `span`, where 1 - Pr is largest at `rows`: the closed form `beta`.
+    """The least beta on `span`, in closed form: `beta` is the text of the largest 1 - Pr, that of the cases `rows`.
 
-    The closed form is a function of `variable`, which is written `eps` in it. `value` is an enclosure where the span is
-    a single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
+    The closed form is a function of `variable`, which is written `eps` in it. `value` is an enclosure if the span is a
+    single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
     """
 
     FIELDS = "*span beta rows value? variable=variable.product? bound?"
@@ -772,7 +775,7 @@ class EnvelopePiece(Record):
 
     @property
     def bound(self) -> str | None:
-        """The words for an upper bound."""
+        """The words that say that the piece is an upper bound; None if it is exact."""
         return None if self.exact else "at most"
 
 
@@ -802,7 +805,7 @@ class BetaSolution(Solution):
 
 
 def check_request(question: Question, wanted: Wanted) -> Question:
-    """Return `question`; if gamma is `wanted` and the claim block leaves gamma free, without this part of the claim.
+    """Return `question`; if gamma is `wanted` and the claim block leaves it free, the claim no longer says so.
 
     Raises DiagnosticError for a question that contradicts itself.
     """
@@ -824,7 +827,7 @@ def check_request(question: Question, wanted: Wanted) -> Question:
 
 
 def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> None:
-    """Raise DiagnosticError where another part of the claim depends on the quantity to solve for."""
+    """Raise DiagnosticError if another part of `claim` depends on `on`, the quantity to solve for."""
     expressions: list[ClaimExpression] = [
         claimed for claimed in (claim.alpha, claim.beta, claim.gamma) if claimed is not None
     ]

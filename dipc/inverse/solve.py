@@ -88,8 +88,8 @@ def solve_alpha(
 ) -> AlphaSolution:
     """The least alpha >= 0 such that Pr >= 1 - beta(alpha) at all eps of the claim wherever dd(u) > alpha.
 
-    `claim` is the claim of a table with alpha = 0. Raises DiagnosticError where rows have no dd, and for a kind of
-    claim whose least alpha is not found here.
+    `claim` is the claim of a table with alpha = 0. Raises DiagnosticError if rows have no dd, and for a kind of claim
+    whose least alpha this function does not find.
     """
     if question.table is None:
         return _solve_everywhere(question, digits)
@@ -151,7 +151,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
 
 
 def _first_failing(question: Question, above: set[int], progress: Progress | None) -> tuple[int | None, str | None]:
-    """The number of a failing row among `above`, or None; and the reason where that is not known."""
+    """The number of a failing row among `above`, or None; and the reason if it is not known whether one fails."""
     claims = claims_of(question, progress, among=above)
     undecided = next(((unknown.rows[0], unknown.reason) for unknown in claims.unknown), None)
     failing: list[int] = []
@@ -207,7 +207,7 @@ _GREATEST_OF_INTS = 4
 def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
     """The least alpha as a multiple of 1/eps, from the claim about every alpha.
 
-    Where that is not decided and the claim is about one eps, the least alpha among decimal numbers.
+    If that claim is undecided and about one eps, the result is the least alpha among decimal numbers.
     """
     claims = claims_of(question.with_claim(alpha="dd"))
     solution = _in_products(claims, digits)
@@ -252,9 +252,10 @@ def _failing_however_far(claims: Claims) -> tuple[int, ...]:
 
 
 def _whole_cell(claims: Claims, between: Cell) -> Cell:
-    """The least alpha where all distances are integers and beta does not depend on alpha; else the enclosure given.
+    """The exact least alpha if all distances are integers and beta does not depend on alpha; else `between` itself.
 
-    The claim fails with `between[0]` and holds with `between[1]`. It is the same for all alpha with one integer part.
+    The claim fails with alpha = `between[0]` and holds with `between[1]`. With integer distances, all alpha with the
+    same integer part make the same claim.
     """
     beta = claims.question.claim().beta
     whole = all(isinstance(case, ClassCase) and case.convex.inputs.integral for case in claims.every)
@@ -269,12 +270,10 @@ _MOST_INTERVALS = 1_000
 
 
 def _may_hold_below(question: Question, low: Fraction) -> str | None:
-    """The reason why a claim that fails with alpha = `low` may hold with less.
+    """The reason why a claim that fails with alpha = `low` may hold with a smaller alpha; None if it cannot.
 
-    None where it fails for every smaller alpha.
-
-    Where beta does not depend on alpha it fails: a smaller alpha claims the same of more inputs. Elsewhere beta never
-    grows with alpha: if dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha from a to b.
+    If beta does not depend on alpha it cannot hold: a smaller alpha claims the same of more inputs. Otherwise beta
+    never grows with alpha: if dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha from a to b.
     """
     beta = question.with_claim(alpha="dd").claim().beta
     if beta is None or not mentions(beta.tree, "alpha"):
@@ -385,7 +384,7 @@ def _answer(
 
 @frozen(eq=False)
 class _Missing:
-    """The value of 1 - Pr at some cases, or an upper bound of it."""
+    """The function 1 - Pr of the cases `rows`, or an upper bound of it unless `exact`."""
 
     value: Closed
     exact: bool
@@ -399,7 +398,7 @@ class _Missing:
 
 @frozen(eq=False)
 class _Envelope:
-    """The maximum of some functions: its text, and its pieces."""
+    """The maximum of several functions of eps: its text, and its pieces."""
 
     text: str
     pieces: tuple[EnvelopePiece, ...]
@@ -408,11 +407,10 @@ class _Envelope:
 def solve_beta(claims: Claims, digits: int) -> BetaSolution:
     """The least beta such that every case that claims something holds, in closed form, piece by piece.
 
-    The pieces are functions of eps, and of t = alpha*eps or gamma*eps where the claim is about every distance.
-
-    Where the largest 1 - Pr is only an upper bound the answer is undecided: the least beta is at most that bound. With
-    an open constant there is an answer for each small value of it, and a bound for all others. Past a limit the answer
-    is undecided, too.
+    The pieces are functions of eps, or of t = alpha*eps or gamma*eps if the claim is about every distance. If the
+    largest 1 - Pr is only an upper bound the answer is undecided: the least beta is at most that bound. With an open
+    constant there is an answer for each small value of it, and a bound for all others. Past a limit the answer is
+    undecided, too.
     """
     question = claims.question
     unknown = list(claims.unknown)
@@ -457,10 +455,10 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
 def _without_form(
     inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], variable: Variable, digits: int, engine: Engine
 ) -> _Envelope:
-    """The envelope where some probability has no closed form: a value at each single eps of the claim.
+    """The envelope if some probability has no closed form: a value at each single eps of the claim.
 
-    There is also a function of eps where the greatest 1 - Pr consists of functions of the normal distribution. Raises
-    Undecided.
+    If the greatest 1 - Pr consists of functions of the normal distribution, the envelope also has its text as a
+    function of eps. Raises Undecided.
     """
     text = ""
     highest = inequalities
@@ -486,7 +484,7 @@ def _without_form(
 def _greatest(
     inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], engine: Engine
 ) -> Sequence[Inequality]:
-    """The inequality whose 1 - Pr is proved to be the greatest everywhere, else all inequalities."""
+    """The one inequality whose 1 - Pr is proved to be the greatest everywhere, else all `inequalities`."""
     for one in inequalities:
         assert one.stated is not None
         less = one.stated.opposite
@@ -499,7 +497,7 @@ def _greatest(
 
 
 def _normal_text(claimed: Inequality) -> str | None:
-    """The text of 1 - Pr as a sum of functions of the normal distribution; None where it is not such a sum."""
+    """The text of 1 - Pr as a sum of functions of the normal distribution; None if it is not such a sum."""
     assert claimed.stated is not None
     assert isinstance(claimed.bound, EnclosedForm)
     functions = claimed.bound.bound.functions()
@@ -509,7 +507,10 @@ def _normal_text(claimed: Inequality) -> str | None:
 
 
 def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
-    """The value of 1 - Pr cut off after `digits` digits, and one unit of the last digit more. Raises LimitReached."""
+    """The value of 1 - Pr at `eps`, cut off after `digits` digits, and one unit of the last digit more.
+
+    Raises LimitReached.
+    """
     for more in (8, 64, 512):
         low, high = claimed.bound.enclosure(eps, digits + more)
         if low == high:
@@ -526,7 +527,7 @@ def _by_case(group: Sequence[Inequality]) -> list[list[Inequality]]:
 
 
 def _union(inequalities: Sequence[Inequality], question: Question, digits: int) -> EnvelopePiece:
-    """A union bound for every value of the constant. Raises Undecided."""
+    """The piece of a union bound, for every value of the open constant. Raises Undecided."""
     first = inequalities[0]
     assert question.parameter is not None
     limits = question.program.limits
@@ -538,9 +539,9 @@ def _union(inequalities: Sequence[Inequality], question: Question, digits: int) 
 
 
 def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limits) -> str:
-    """The text of a union bound of 1 - Pr for every value m of the parameter from some start on. Raises Undecided.
+    """The text of a union bound of 1 - Pr for every value m of `parameter` from some start on. Raises Undecided.
 
-    The bound is a polynomial in m - start, whose coefficients are the largest ones of all sums.
+    The bound is a polynomial in m - start, whose coefficients are the largest ones of all `inequalities`.
     """
     first = inequalities[0]
     terms = []
@@ -580,7 +581,7 @@ def _envelope(
 
 
 def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limits: Limits) -> list[_Missing]:
-    """The functions needed for the maximum: no other function is at least as large at every eps of the claim."""
+    """The functions that can be the maximum: a function is left out if another is at least as large at every eps."""
     kept: list[_Missing] = []
     # The likely maximum comes first, so that it excludes most others at once; the order is a guess. Among equal
     # functions the exact one comes first.
@@ -615,7 +616,7 @@ def _split(
     digits: int,
     limits: Limits,
 ) -> list[EnvelopePiece]:
-    """The cells of the maximum; neighbors share the end between them."""
+    """The pieces of the maximum `envelope` on `interval`, one for each cell; neighbors share the end between them."""
     pieces = []
     for cell in envelope.cells(interval, limits):
         owner = next(missing for missing in highest if _is_owner(missing, cell.numerator, cell.denominator))
@@ -638,7 +639,7 @@ def _value(
 
 
 class GivenSolve(GivenInverse, total=False):
-    """The keyword arguments of `dipc.solve`."""
+    """Keyword arguments of `dipc.solve`."""
 
     adjacent: str | None
     budget: GivenValue
@@ -659,7 +660,7 @@ def solve(
 
     Returns an EpsSolution, AlphaSolution, BetaSolution, GammaSolution or ConstantSolution. Raises DiagnosticError for a
     bad table or claim and for a question that contradicts itself, ValueError for another `wanted` and for digits that
-    are not positive, and Stopped, with the result up to then, on Ctrl-C.
+    are not positive, and Stopped, with the result so far, on Ctrl-C.
     """
     options = Options(**given)
     program = as_program(program, options.limits, options.eps)
@@ -687,7 +688,7 @@ def solve(
 def solve_question(
     question: Question, wanted: Wanted, digits: int = DIGITS, progress: Progress | None = None
 ) -> Solution:
-    """Solve a question for `wanted`; an interrupted solution holds the result up to Ctrl-C."""
+    """Solve `question` for `wanted`. After Ctrl-C the solution is the result so far, and marked as interrupted."""
     question = check_request(question, wanted)
     match wanted:
         case Wanted.GAMMA:
@@ -724,7 +725,10 @@ def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
 
 @frozen
 class WrittenForm:
-    """The text of a probability as a function of `variable`, which is written `eps`; a lower bound unless `exact`."""
+    """The text of a probability as a function of `variable`, which is written `eps` in it.
+
+    A lower bound unless `exact`.
+    """
 
     text: str
     variable: Variable
@@ -732,10 +736,10 @@ class WrittenForm:
 
 
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
-    """The probabilities of the case of `row`, as texts; empty where they are not known.
+    """The probabilities of the case of `row`, as texts; empty if they are not known.
 
-    These are the forms of a class, of the classes for one number of queries, or, for all numbers from some number on,
-    of the union bound, which is a polynomial in the number.
+    The texts are the forms of a class, of the classes for one number of queries, or, for all numbers from some number
+    on, of the union bound, which is a polynomial in the number.
     """
     try:
         match source, row:
@@ -797,7 +801,7 @@ INTERVAL_DIGITS = 10
 
 
 class IntervalSide(StrEnum):
-    """The ends of an interval."""
+    """The ends that an interval around a released output has: both, only the lower, or only the upper."""
 
     BOTH = "both"
     LOWER = "lower"
@@ -810,7 +814,7 @@ _WRONG = {IntervalSide.LOWER: "above", IntervalSide.UPPER: "below"}
 
 @frozen
 class Intervals(Record):
-    """The distance from the released outputs to the ends of an interval, for each choice of ends.
+    """The distances from the released outputs to the ends of an interval, one solution for each choice of ends.
 
     The distance is the least gamma of the solution. With probability at least `confidence` the exact answers of all
     real and int outputs are in their intervals, and all finite outputs are right.
@@ -838,13 +842,13 @@ class Intervals(Record):
 
     @property
     def intervals(self) -> dict[str, Any]:
-        """The JSON objects of the solutions."""
+        """The solutions as JSON objects, by side."""
         fields = "status *details remark:nonempty"
         return {str(side): json_object(solution, fields) for side, solution in self.solutions.items()}
 
 
 class GivenInterval(GivenQuestion, total=False):
-    """The keyword arguments of `dipc.interval`."""
+    """Keyword arguments of `dipc.interval`."""
 
     confidence: Fraction | int | str
     side: str | None
@@ -868,7 +872,7 @@ def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Un
 def release_intervals(
     program: Program, table: TableGiven | None, options: Options, engine: Engine | None = None
 ) -> Intervals:
-    """The intervals of `interval` for options in one object; the `engine` decides."""
+    """The result of `interval` for options in one object; `engine` decides the claims."""
     core = program.core
     outputs = tuple([slot.name for slot in core.output_slots if slot.is_symbolic])
     if not outputs or not core.has_product_distance or core.side is not None:

@@ -1,4 +1,4 @@
-"""The values of a constant of the program for which the claim holds: on a grid, or where they begin or end.
+"""Find the values of a constant of the program for which the claim holds: on a grid, or where they begin or end.
 
 Values of a grid are decided one by one. Without a grid the result is between a value for which the claim is proved and
 one for which it is refuted.
@@ -66,7 +66,7 @@ _MOST, _MOST_POWER, DIGITS = 10_000, 12, 10
 
 @frozen
 class ConstantGrid:
-    """A constant and the values to decide, increasing."""
+    """The name of a constant and the values to decide, increasing."""
 
     name: str
     values: tuple[Fraction, ...]
@@ -93,7 +93,7 @@ class ConstantGrid:
 
 
 def _values(text: str) -> tuple[Fraction, ...]:
-    """The values that the text lists; empty if it is not a list of values."""
+    """The values that `text` lists or spans; empty if it is not such a text."""
     try:
         if (listed := re.fullmatch(r"\{(.*)\}", text)) is not None:
             return tuple(sorted({parse_rational(number.strip()) for number in listed[1].split(",")}))
@@ -115,10 +115,10 @@ _VERDICTS = {
 
 @frozen
 class ConstantEdge:
-    """Two decimals one unit of the last digit apart: the claim is proved for one and refuted for the other.
+    """The place where the values with a proved claim begin or end: two decimals one unit of the last digit apart.
 
-    It is proved for the greater one where the values begin here (`begins`), else for the smaller one. `monotone`: it is
-    proved that there is only one such place.
+    The claim is proved for the greater decimal and refuted for the smaller if the values begin here (`begins`), else
+    the other way round. `monotone` says that the claim is proved to change at this one place only.
     """
 
     ends: tuple[Fraction, Fraction]
@@ -128,7 +128,10 @@ class ConstantEdge:
 
 @frozen
 class ConstantSolution(Record):
-    """The verdict for each value of the constant; a value for which there is no program has a reason in `refused`."""
+    """The verdict for each value of a constant.
+
+    A value for which the program makes no sense has a reason in `refused`.
+    """
 
     FIELDS = (
         "schema program for=name claim eps status least greatest values=verdicts refused grid monotone=edge.monotone? "
@@ -175,7 +178,7 @@ class ConstantSolution(Record):
 
     @property
     def grid(self) -> bool:
-        """Whether the values are those of a grid."""
+        """Whether the values are those of a grid, not those tried in a search."""
         return self.edge is None and not self.reason
 
     @property
@@ -187,7 +190,10 @@ class ConstantSolution(Record):
 
 
 class _Decided:
-    """The verdicts for values of the constant, each decided once; with `adjacent`, of the claim about privacy."""
+    """The verdicts for values of a constant, each decided once.
+
+    With `adjacent`, verdicts of the claim about privacy.
+    """
 
     def __init__(self, program: Program, table: TableGiven | None, name: str, options: Options) -> None:
         self._program, self._table, self._name, self._options = program, table, name, options
@@ -198,7 +204,7 @@ class _Decided:
         self.mistake: DiagnosticError | None = None
 
     def verdict(self, value: Fraction) -> Verdict | None:
-        """The verdict; None where there is no program with that value."""
+        """The verdict of the claim for `value`; None if the program makes no sense with this value."""
         if value not in self.verdicts and value not in self.refused:
             try:
                 self.verdicts[value] = self._verdict(value)
@@ -229,7 +235,7 @@ class _Decided:
             return _VERDICTS[PrivacyQuestion(one, options.adjacent, options.inputs, engine).decide(wanted).verdict]
 
     def holds(self, value: Fraction) -> bool:
-        """Whether the claim is proved for `value`. Raises Undecided where it is neither proved nor refuted."""
+        """Whether the claim is proved for `value`. Raises Undecided if it is neither proved nor refuted."""
         verdict = self.verdict(value)
         if verdict in (None, Verdict.UNDECIDED):
             reason = self.refused.get(value, "the claim is undecided")
@@ -249,7 +255,7 @@ def solve_constant(
     """Decide the claim for each value of a grid, or find where the values of a constant begin or end.
 
     With `adjacent` the claim is about privacy. For the name of a constant alone, find where its positive values with a
-    proved claim begin or end. On Ctrl-C return the verdicts up to then, `interrupted`. Raises DiagnosticError where the
+    proved claim begin or end. On Ctrl-C return the verdicts so far, `interrupted`. Raises DiagnosticError if the
     question makes no sense for any value.
     """
     name = wanted if isinstance(wanted, str) else wanted.name
@@ -274,7 +280,10 @@ def solve_constant(
 
 
 def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | None:
-    """The edge; None where the claim fails for all powers of ten that are tried. Raises Undecided."""
+    """The place where the values with a proved claim begin or end; None if the claim fails for all powers of ten tried.
+
+    Raises Undecided.
+    """
     first = decided.holds(Fraction(1))
     for power in (sign * k for k in range(1, _MOST_POWER + 1) for sign in (1, -1)):
         there = Fraction(10) ** power
@@ -310,7 +319,7 @@ def _is_monotone(program: Program, name: str, options: Options) -> bool:
 
 
 def _grows(expr: Expr, name: str) -> bool:
-    """Whether the expression is a positive power of the constant times factors that do not depend on it."""
+    """Whether `expr` is a positive power of the constant `name` times factors that do not depend on it."""
     match expr:
         case Name():
             return expr.name == name
@@ -357,9 +366,9 @@ _Exits = Sequence[tuple[_Output, int | None]]
 
 
 def is_threshold(program: Program, table: TableGiven | None, name: str, options: Options) -> bool:
-    """Whether a lemma about thresholds applies to a constant and the claim (with `adjacent`, the claim about privacy).
+    """Whether a lemma about thresholds applies to the constant `name` and the claim.
 
-    False where this is not known.
+    With `adjacent` the claim is about privacy. False if this is not known.
     """
     tree = parse(program.core.source)
     if (
@@ -382,10 +391,10 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
 
 
 def _towards(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
-    """The finite inputs with the answers that the claim is about. Raises Undecided, DiagnosticError.
+    """The finite inputs, each with the answers that the claim requires. Raises Undecided, DiagnosticError.
 
-    None where a metric defines the distance of answers, where rows have claims that mention this constant, or where
-    another constant is left open.
+    None if a metric defines the distance of answers, if rows have claims that mention this constant, or if another
+    constant is left open.
     """
     question = read_question(program, table, options)
     core = program.core
@@ -418,7 +427,7 @@ def _towards(program: Program, table: TableGiven | None, name: str, options: Opt
 
 
 def _combinations(program: Program) -> Iterator[Mapping[int, Value]]:
-    """All values of the finite inputs, by slot. Raises LimitReached."""
+    """Yield all values of the program's finite inputs, by slot. Raises LimitReached."""
     core = program.core
     slots = [slot for slot in core.inputs if not core.slots[slot].is_symbolic]
     for number, values in enumerate(product(*[finite_values(core.slots[slot]) for slot in slots])):
@@ -428,12 +437,12 @@ def _combinations(program: Program) -> Iterator[Mapping[int, Value]]:
 
 
 class _OpenConstant:
-    """A program with one of its constants as an input."""
+    """A program in which one constant, T, is an input."""
 
     def __init__(self, program: Program, tree: Tree, name: str) -> None:
-        """Turn the constant into an input.
+        """Turn the constant `name` into an input.
 
-        Raises DiagnosticError where it must be a constant, Undecided past a limit.
+        Raises DiagnosticError if it must be a constant, Undecided past a limit.
         """
         declarations = [
             replace(each, bindings=tuple([(bound, value) for bound, value in each.bindings if bound != name]))
@@ -453,7 +462,7 @@ class _OpenConstant:
         self._known: dict[tuple[Value, ...], _Exits] = {}
 
     def _exits(self, inputs: Sequence[Value]) -> _Exits:
-        """The exits for finite inputs. Raises Undecided."""
+        """The exits of the program for the finite inputs `inputs`. Raises Undecided."""
         key = tuple(inputs)
         if key not in self._known:
             core = self._program.core
@@ -479,7 +488,7 @@ class _OpenConstant:
         return None if len(signs) > 1 else next(iter(signs), 0)
 
     def is_monotone(self, wanted: Iterable[_Wanted]) -> bool:
-        """Whether the probabilities of these outputs all increase with T (or stay), or all decrease (or stay)."""
+        """Whether the probabilities of the `wanted` outputs all increase with T or stay, or all decrease or stay."""
         known = [(self._exits(inputs), outputs) for inputs, outputs in wanted]
         return any(
             all(
@@ -490,13 +499,16 @@ class _OpenConstant:
         )
 
     def is_private(self, pairs: Pairs) -> bool:
-        """Whether the lemma about privacy applies to these pairs. Raises Undecided."""
+        """Whether the lemma about privacy applies to these pairs of inputs. Raises Undecided."""
         known = [self._exits(each) for each in pairs.inputs]
         return any(all(_excess_goes(known[i], known[j], sign) for i, j in pairs.ordered) for sign in (1, -1))
 
 
 def _excess_goes(one: _Exits, other: _Exits, sign: int) -> bool:
-    """Whether every max(0, Pr[o; u] - e^budget·Pr[o; u']) changes with T in the direction `sign`, or not at all."""
+    """Whether the excess max(0, Pr[o; u] - e^budget·Pr[o; u']) of each output o changes with T in the direction `sign`.
+
+    The excess may also stay. `one` and `other` are the exits for the inputs u and u'.
+    """
     return all(
         (_moves_towards(one, sign, output) and _moves_towards(other, -sign, output))
         or all(_fits(given, output) for given, _ in other)
@@ -505,9 +517,9 @@ def _excess_goes(one: _Exits, other: _Exits, sign: int) -> bool:
 
 
 def _moves_towards(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
-    """Whether T changes all slacks of the exits with these outputs in the direction `sign`, or not at all.
+    """Whether all slacks of the exits with these `outputs` change with T in the direction `sign`, or not at all.
 
-    With `others`, the exits with all other outputs.
+    With `others`, the exits with all other outputs are meant instead.
     """
     return all(moved in (0, sign) for given, moved in exits if _fits(given, outputs) is not others)
 

@@ -1,4 +1,4 @@
-"""The eps at which a program is accurate with a given beta: all of them, and the least one."""
+"""Find the eps at which a program is accurate with a given beta: all of them, and the least one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limi
 
 
 class CutOrder:
-    """The exact order of cuts: the sign of the first minus the second."""
+    """The exact order of cuts of the line of eps: the sign of the first cut minus the second."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -84,7 +84,10 @@ class CutOrder:
         return 0 if first is second else self._compare_crossings(first, second)
 
     def _compare_crossings(self, first: Place, second: Place) -> int:
-        """The order of places one of which is a crossing. Raises LimitReached where they cannot be distinguished."""
+        """The order of two places, at least one of which is an `EnclosedRoot`: -1, 0 or 1.
+
+        Raises LimitReached if they cannot be distinguished.
+        """
         near = Fraction(0)
         for digits in _DIGITS:
             one, other = (end_of(EpsCut(end, after=False), digits, self._limits) for end in (first, second))
@@ -96,7 +99,7 @@ class CutOrder:
         raise LimitReached(None, f"it was not decided which of two ends near eps = {float(near):.12g} comes first")
 
     def _difference_sign(self, root: Root, value: Fraction) -> int:
-        """The sign of root - value; a root that is not exact is irrational, so the difference is not 0."""
+        """The sign of `root` - `value`; a root that is not exact is irrational, so the difference is not 0."""
         budget = DecisionBudget(self._limits)
         while not root.is_exact and root.lower < value < root.upper:
             root = refine_within(root, root.width / 16, budget)
@@ -106,9 +109,9 @@ class CutOrder:
 
 
 def span_between(start: EpsCut, end: EpsCut, digits: int, limits: Limits) -> EpsSpan:
-    """The interval between two cuts. Raises LimitReached.
+    """The interval between two cuts, with ends to `digits` digits. Raises LimitReached.
 
-    The ends get more digits than requested where they differ and would look equal.
+    The ends get more digits if they differ and would look equal.
     """
     first, last = end_of(start, digits, limits), end_of(end, digits, limits)
     span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
@@ -129,9 +132,8 @@ Failing = Sequence[list[tuple[Stretch, Inequality]]]
 def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     """The exact set of eps of the question at which every case that claims something holds.
 
-    The answer is undecided where cases are past a limit, unless the other cases exclude every eps. It is also undecided
-    where a bound that is not exact fails and no exact probability does. Then the claim holds at least on the proved
-    part.
+    The answer is undecided if cases are past a limit, unless the other cases exclude every eps. It is also undecided
+    where only bounds that are not exact fail. Then the claim holds at least on the proved part.
 
     Raises DiagnosticError for a claim about every value of a product with eps.
     """
@@ -192,9 +194,10 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 def _not_far_away(
     claims: Claims, unknown: Sequence[UnknownCases], held: Sequence[Sequence[Stretch]], digits: int
 ) -> list[UnknownCases]:
-    """The unknown cases, except those that hold at all integer distances wherever the first distances hold.
+    """The `unknown` cases, except those that hold at all integer distances wherever the first distances hold.
 
-    Each interval of eps of `held` is enclosed in one with rational ends, for which the other distances are proved.
+    `held` are the eps where the first distances hold, interval by interval. For the other distances the claim is proved
+    on an interval with rational ends around each.
     """
     limits, engine = claims.question.program.limits, claims.question.engine
     spans = [span_between(a, b, digits, limits) for stretches in held for a, b in stretches]
@@ -221,7 +224,7 @@ def _not_far_away(
 def failures_by_interval(
     distinct: Sequence[Inequality], intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
-    """The failures in each interval of exact probabilities, and of other bounds, and the unknown cases.
+    """The failures of exact probabilities in each interval, those of other bounds, and the unknown cases.
 
     A case is unknown past a limit, or if it was not examined before Ctrl-C.
     """
@@ -244,7 +247,7 @@ def failures_by_interval(
 
 
 def _place_of(inner: Interval, intervals: Sequence[Interval]) -> int:
-    """The index of the interval that contains `inner`."""
+    """The index of the interval in `intervals` that contains `inner`."""
     return next(
         position
         for position, interval in enumerate(intervals)
@@ -270,7 +273,7 @@ def _same(first: Sequence[list[Stretch]], second: Sequence[list[Stretch]], limit
 
 
 def _is_about_products(claims: Claims) -> bool:
-    """Whether the claim is about every distance, and so about every product with eps."""
+    """Whether the claim is about every distance, and so about every product of a distance with eps."""
     return any(claimed.variable is not Variable.EPS for claimed in claims.distinct)
 
 
@@ -294,7 +297,7 @@ def _everywhere(claims: Claims, digits: int) -> EpsSolution:
 
 
 def _require_single(claims: Claims) -> None:
-    """Raise DiagnosticError where the claim is about every distance, and so about every product with eps."""
+    """Raise DiagnosticError if the claim is about every distance, and so about every product of a distance with eps."""
     scale = next((claimed.variable for claimed in claims.distinct if claimed.variable is not Variable.EPS), None)
     if scale is None:
         return
@@ -313,7 +316,7 @@ def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:
 
 
 def _to_the_end(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
-    """Whether the claim holds for all eps of the question from the least one on."""
+    """Whether the claim, which holds on `held`, holds for all eps of the question from the least one on."""
     remaining = [(stretches, cuts(interval)) for stretches, interval in zip(held, intervals, strict=True)]
     while remaining and not remaining[0][0]:
         del remaining[0]
@@ -327,7 +330,7 @@ def preventing(
     holds: Sequence[Stretch],
     limits: Limits,
 ) -> tuple[int, ...]:
-    """The rows that fail right before the least eps; where there is no such eps, rows that exclude all eps together."""
+    """The rows that fail right before the least eps; if there is no least eps, rows that together exclude all eps."""
     every = [entry for failures in failing for entry in failures]
     result: Iterable[Inequality]
     if holds:

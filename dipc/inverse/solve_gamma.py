@@ -1,4 +1,4 @@
-"""The exact tolerance: the least gamma at which a program is accurate with a given beta."""
+"""Find the exact tolerance: the least gamma at which a program is accurate with a given beta."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ _WHY = "as the bound depends on gamma, a larger gamma may fail where a smaller o
 def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
     """The least gamma such that every case has Pr >= 1 - beta at all eps of the claim, enclosed to `digits` digits.
 
-    The result is exact where that is proved. `claim` is the claim with gamma = 0. Pr never decreases as gamma grows,
-    and neither alpha nor beta may depend on gamma, so all gammas from the least good one on are good. Raises
-    DiagnosticError for a claim that depends on gamma.
+    The result is exact if it is proved to be the least gamma. `claim` is the claim with gamma = 0. Pr never decreases
+    as gamma grows, and neither alpha nor beta may depend on gamma, so all gammas from the least good one on are good.
+    Raises DiagnosticError for a claim that depends on gamma.
     """
     refuse_dependence(question, claim, "gamma", _WHY)
     if question.table is None:
@@ -74,14 +74,14 @@ def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
 
 @dataclass(slots=True, eq=False)
 class _Claimed:
-    """A row with its beta."""
+    """A row with the beta that the claim gives it."""
 
     row: Row
     beta: BetaForm
 
 
 class _Search:
-    """The search for the least gamma of all rows; rows that are known to need less than others are dropped."""
+    """The search for the least gamma of all rows; a row is dropped once another is known to need at least as much."""
 
     def __init__(self, question: Question, table: Table, claim: Claim, digits: int) -> None:
         self._question = question
@@ -119,9 +119,9 @@ class _Search:
         return self.answer(Status.SOLVED, (low, high), self.worst_rows(), "")
 
     def _all_hold(self, gamma: Fraction) -> bool:
-        """Whether all open rows hold at this gamma.
+        """Whether all open rows hold at this `gamma`.
 
-        If not, the rows that do hold are dropped: they need less than another.
+        If not, the rows that hold are dropped, since they need less than a row that fails.
         """
         holding: list[_Claimed] = []
         for position, claimed in enumerate(self._open):
@@ -135,7 +135,10 @@ class _Search:
         return True
 
     def _holds(self, claimed: _Claimed, gamma: Fraction | None) -> bool:
-        """Whether Pr >= 1 - beta at all eps of the claim; for gamma None, with arbitrary real and int outputs."""
+        """Whether Pr >= 1 - beta for this row at all eps of the claim.
+
+        With gamma None, real and int outputs are arbitrary.
+        """
         bound = self._bound(claimed, gamma)
         intervals = self._claim.intervals
         try:
@@ -162,7 +165,7 @@ class _Search:
     # --- where there is none ------------------------------------------------------------------------
 
     def _hopeless(self) -> GammaSolution | None:
-        """A proof that no gamma suffices, if one of two kinds is found."""
+        """A solution that proves that no gamma suffices, if one of two kinds of proof is found."""
         for claimed in self._open:
             largest = largest_distance(self._probabilities, claimed.row)
             if not self._holds(claimed, largest):
@@ -180,7 +183,7 @@ class _Search:
         return None
 
     def _fails_at_zero(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """Whether Pr - 1 + beta has a negative limit at this gamma as eps goes to 0."""
+        """Whether Pr - 1 + beta, with this `gamma`, has a negative limit as eps goes to 0."""
         cell = claimed.beta.cells(self._claim.intervals[0], self._limits)[0]
         bound = self._bound(claimed, gamma)
         if bound.is_without_form:
@@ -196,7 +199,7 @@ class _Search:
         return all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
 
     def _on_steps(self, low: Fraction, high: Fraction) -> Fraction:
-        """The least gamma between `low`, where some row fails, and `high`, where all hold, if Pr changes in steps."""
+        """The least gamma from `low`, where some row fails, to `high`, where all hold, if Pr changes in steps."""
         courses = [course_of(self._probabilities, claimed.row) for claimed in self._open]
         steps = [course for course in courses if isinstance(course, StepCourse)]
         if any(course.integers for course in steps):
@@ -206,9 +209,9 @@ class _Search:
         return jumps[bisect(lambda position: self._all_hold(jumps[position]), -1, len(jumps) - 1)[1]]
 
     def _at_jump(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """The least gamma between `low` (a row fails) and `high` (all hold), if it is a proved jump; else None.
+        """The least gamma between `low` (a row fails) and `high` (all hold), if it is a proved jump of Pr; else None.
 
-        A jump is a gamma where an output without noise begins to count as near.
+        A jump is a gamma at which an output without noise begins to count as near the right answer.
         """
         open_, worst = self._open, self._failing
         courses = [course_of(self._probabilities, claimed.row) for claimed in open_]
@@ -225,7 +228,7 @@ class _Search:
         return None
 
     def _holds_before(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """Whether the limit of Pr from below at this gamma is at least 1 - beta, for a row with a `SmoothCourse`.
+        """Whether the limit of Pr from below at this `gamma` is at least 1 - beta, for a row with a `SmoothCourse`.
 
         The limit is the probability of the exits whose outputs without noise are nearer than gamma, since continuous
         parts have one limit on both sides. If it is not at least 1 - beta, every smaller gamma fails, since Pr never
@@ -244,7 +247,7 @@ class _Search:
         )
 
     def _is_least(self, gamma: Fraction) -> bool:
-        """Whether this gamma, at which all rows hold, is proved to be the least.
+        """Whether `gamma`, at which all rows hold, is proved to be the least such gamma.
 
         The proof: some row has Pr = 1 - beta at some eps, and Pr increases strictly up to this gamma.
         """
@@ -263,7 +266,7 @@ class _Search:
         return False
 
     def _touches(self, probability: ClosedForm, beta: BetaForm, interval: Interval) -> bool:
-        """Whether Pr = 1 - beta is proved at some eps of the interval."""
+        """Whether `probability` = 1 - `beta` is proved at some eps of the interval."""
         for cell in beta.cells(interval, self._limits):
             slack, _ = slack_of(probability.value, beta, cell.sample)
             # If an end is not rational, the hull is wider than the cell.
@@ -275,11 +278,11 @@ class _Search:
     # --- answers -----------------------------------------------------------------------------------
 
     def worst_rows(self) -> tuple[int, ...]:
-        """The row that failed last, which needs the least gamma that was found."""
+        """The row that failed last, which needs the least gamma found, as a tuple."""
         return () if self._failing is None else (self._failing.row.number,)
 
     def so_far(self) -> str:
-        """The bounds of the least gamma that are known before it is found."""
+        """The bounds of the least gamma that are known during the search, as a text."""
         above = [] if self._too_small is None else [f"more than {decimal(self._too_small)}"]
         below = [] if self._enough is None else [f"at most {decimal(self._enough)}"]
         return f"{INTERRUPTED}: the least gamma is {' and '.join(above + below) or 'unknown'}"
@@ -312,8 +315,8 @@ GREATEST_EVERYWHERE = 30
 def solve_gamma_everywhere(question: Question, digits: int) -> GammaSolution:
     """The least gamma with which the claim holds at every real input and all eps of the claim.
 
-    Where there is none because eps may be arbitrarily small, the result is the least k such that the claim holds with
-    gamma = k/eps, which is the same for every eps. Raises DiagnosticError for a claim that makes no sense.
+    If there is none because eps may be arbitrarily small, the result is the least k such that the claim holds with
+    gamma = k/eps, one k for every eps. Raises DiagnosticError for a claim that makes no sense.
     """
     return _Everywhere(question, digits).solve()
 
@@ -348,7 +351,7 @@ class _Everywhere:
     # --- gamma = k/eps -----------------------------------------------------------------------------------------
 
     def _in_products(self) -> GammaSolution | None:
-        """The answer as a multiple of 1/eps, from the claim about every gamma; None where it has no such form."""
+        """The least gamma as a multiple of 1/eps, from the claim about every gamma; None if it is not of this form."""
         if self._at_zero.at_distance:
             return None
         claims = claims_of(self._question.with_claim(gamma="free"))
@@ -382,9 +385,9 @@ class _Everywhere:
     # --- numbers -------------------------------------------------------------------------------------------------
 
     def _at_numbers(self, rows: tuple[int, ...], refuted: Fraction | None) -> GammaSolution:
-        """The least gamma among decimal numbers, enclosed by a refuted one and a proved one.
+        """The least gamma among decimal numbers, enclosed by a refuted and a proved number.
 
-        `refuted` is a number that is known to be refuted, or None.
+        `refuted` is a number that is already known to be refuted, or None.
         """
         core = self._question.program.core
         reals = core.has_real_outputs
@@ -426,9 +429,9 @@ class _Everywhere:
 
 @frozen
 class StepCourse:
-    """The probability as a function of gamma changes only at `jumps` and, with `integers`, at natural numbers.
+    """A probability that, as a function of gamma, changes only at `jumps` and, with `integers`, at natural numbers.
 
-    There it has the value that it keeps up to the next change. The jumps increase.
+    At a change the probability has the value that it keeps up to the next change. The jumps increase.
     """
 
     integers: bool
@@ -437,10 +440,10 @@ class StepCourse:
 
 @frozen
 class SmoothCourse:
-    """The probability as a function of gamma is continuous in gamma except at `jumps`, since no noise is discrete.
+    """A probability that is continuous in gamma except at `jumps`, since no noise is discrete.
 
-    At a jump an output without noise begins to be near. `grows`: there are no jumps, and every ball is around a value
-    with noise; see `grows_up_to`.
+    At a jump an output without noise begins to be near. `grows` says that there are no jumps, and that every ball is
+    around a value with noise; see `grows_up_to`.
     """
 
     grows: bool
@@ -448,7 +451,7 @@ class SmoothCourse:
 
 
 def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCourse | None:
-    """The kind of dependence of Pr on gamma for the row; None where it is not known. Raises Undecided."""
+    """The way in which Pr depends on gamma for `row`; None if it is not known. Raises Undecided."""
     program = probabilities.program
     if not program.has_product_distance:
         return StepCourse(False, Nearness(program).distances(row.inputs, row.outputs))
@@ -467,7 +470,7 @@ def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCour
 
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """The gamma from which on Pr is constant, where a `metric` block defines the distance of answers; else None."""
+    """The gamma from which on Pr is constant, if a `metric` block defines the distance of answers; else None."""
     program = probabilities.program
     if program.has_product_distance:
         return None
@@ -475,7 +478,9 @@ def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
 
 
 def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cell) -> bool:
-    """True if Pr at every smaller gamma is proved less than at this one, for every eps, for a `SmoothCourse`.
+    """True if it is proved that Pr at every gamma below `gamma` is less than at `gamma`, for a `SmoothCourse`.
+
+    This is for every eps. `larger` encloses some greater gamma.
 
     Theorem. Let E(g) be the noises of one exit that satisfy all its constraints and its balls of radius g. If the
     measure of E(s) is not 0, and differs from the measure of E(t) for some t > s, then the measure of every E(g) with g
@@ -506,12 +511,12 @@ def _measure(probabilities: Probabilities, share: Share) -> Closed:
 
 
 def _balls(event: EventTemplate) -> set[int]:
-    """The outputs with noise that have a ball."""
+    """The outputs with noise that `event` requires to be in a ball around the right answer, by slot."""
     return {slot for component in event.components for slot in component.balls}
 
 
 def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate]) -> tuple[Fraction, ...]:
-    """The distances of outputs without noise from the answers."""
+    """The distances of outputs without noise from the right answers, increasing."""
     reals, answers = _numbers(probabilities.program, row)
     return tuple(sorted({off for event in exits for off in _offs(event, reals, answers)}))
 
@@ -532,7 +537,10 @@ def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[
 
 
 def _offs(event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[int, Fraction]) -> Iterator[Fraction]:
-    """The distances of outputs without noise from the answers, on the sides that count; 0 for the other side."""
+    """Yield the distances of outputs without noise from the `answers`, on the sides that count.
+
+    0 for the other side.
+    """
     for form, slot, sign in event.points:
         assert slot is not None
         yield max(_ZERO, sign * answers[slot] - form.evaluate(reals))
@@ -541,8 +549,7 @@ def _offs(event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[
 def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
     """A gamma from which on the limit of Pr, as eps goes to 0, is constant and greatest. Raises Undecided.
 
-    None where a `metric` block defines the distance of answers, and where some noise has no law near it that only
-    scales.
+    None if a `metric` block defines the distance of answers, or if some noise has no law near it that only scales.
 
     With X = eps·x the noises have a joint limit in distribution, of independent noises of the laws near theirs, where
     these only scale with their rates. An exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its
@@ -568,7 +575,7 @@ def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | 
 
 
 def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
-    """Decide whether all inequalities hold.
+    """Decide whether all inequalities of `claims` hold.
 
     Return the verdict, the cases that prevent `accurate`, and the reason if it is undecided.
     """
@@ -589,11 +596,11 @@ def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
 
 @dataclass(slots=True, eq=False)
 class LeastNumber:
-    """The search for the least alpha or gamma (`name`) with which the `claims` for a number hold.
+    """The search for the least alpha or gamma (`name`) with which the claim holds; `claims` gives its inequalities.
 
-    If the claims hold for a number, they must hold for all greater ones, or for all greater integers where only `ints`
-    make a difference. No number above 10^`greatest` is tried. `blamed` are cases that are known to fail, and `refuted`
-    is the greatest number that is known to be refuted.
+    If the claim holds for a number, it must hold for all greater ones, or for all greater integers if only `ints` make
+    a difference. No number above 10^`greatest` is tried. `blamed` are cases that are known to fail, and `refuted` is
+    the greatest number that is known to be refuted.
     """
 
     name: str
@@ -606,8 +613,8 @@ class LeastNumber:
     def enclose(self, digits: int) -> tuple[Status, tuple[int, ...], str, Enclosure | None]:
         """The status, the cases that fail last, the reason why no more is known, and an enclosure of the least number.
 
-        The claims are refuted with its lower end and proved with its upper end, one unit of the last digit apart. With
-        `ints` both are the proved number.
+        The claim is refuted with the enclosure's lower end and proved with its upper end, one unit of the last digit
+        apart. With `ints` both ends are the proved number.
         """
         try:
             low, high = neighboring_powers(self._holds, self.greatest, self.name)
@@ -650,9 +657,9 @@ _LEAST_POWER = -300
 
 
 def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fraction, Fraction]:
-    """Powers of ten, one ten times the other, such that the property holds at the larger only.
+    """Two powers of ten, the second ten times the first, such that the property `holds` for the second only.
 
-    Raises LimitReached where there are none from 10^-300 to 10^greatest.
+    Raises LimitReached if there are none from 10^-300 to 10^greatest.
     """
     power = 0
     step = -1 if holds(Fraction(1)) else 1
@@ -666,9 +673,10 @@ def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fract
 
 
 def narrow(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Decimal numbers one unit of the last of `digits` digits apart, such that the property holds at the larger only.
+    """Two decimal numbers, one unit of the last digit apart, such that the property `holds` for the larger only.
 
-    The property must hold at `high`, at most ten times `low`, and not at `low`, a power of ten.
+    They have `digits` digits. The property must hold for `high`, which is at most ten times `low`, and not for `low`, a
+    power of ten.
     """
     unit = Fraction(10) ** (magnitude(low) + 1 - digits)
     below, above = bisect(lambda number: holds(number * unit), int(low / unit), int(high / unit))
@@ -676,9 +684,9 @@ def narrow(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple
 
 
 def bisect(holds: Callable[[int], bool], below: int, above: int) -> tuple[int, int]:
-    """Neighboring integers such that the property holds at the larger only.
+    """Two neighboring integers such that the property `holds` for the larger only.
 
-    It must not hold at `below` and hold at `above`.
+    It must not hold for `below`, and hold for `above`.
     """
     while above - below > 1:
         middle = (above + below) // 2

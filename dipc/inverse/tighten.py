@@ -1,7 +1,7 @@
-"""The tightest constant: the least f such that a program is (alpha, f·beta, gamma)-accurate.
+"""Find the tightest constant: the least f such that a program is (alpha, f·beta, gamma)-accurate.
 
 f is the supremum of (1 - Pr)/beta over all cases of a question and all eps. It is found exactly: the critical points
-are isolated roots of the quotient's derivative, and the ends are limits. Where only lower bounds of probabilities are
+are isolated roots of the quotient's derivative, and the ends are limits. If only lower bounds of probabilities are
 known, f is enclosed: it is at least the factor that the exact probabilities need, and at most the factor that all
 bounds need.
 """
@@ -94,7 +94,7 @@ _DIGITS = (12, 9, 6, 3, 2, 1)
 
 
 class EnclosedNumber(QuotientValue):
-    """A number that is known only by a fixed enclosure."""
+    """A number known only by one fixed enclosure."""
 
     __slots__ = ()
 
@@ -113,7 +113,7 @@ class EnclosedNumber(QuotientValue):
 
 @frozen(eq=False)
 class EnclosedPeak(Peak):
-    """A peak whose place is near all eps that need as much; these lie in `enclosure`."""
+    """A peak of (1 - Pr)/beta whose place is only enclosed: all eps that need as large a factor are in `enclosure`."""
 
     enclosure: tuple[Fraction, Fraction]
 
@@ -123,7 +123,7 @@ def enclosed_peak(
 ) -> EnclosedPeak:
     """The peak of (1 - Pr)/beta over all eps of the intervals, with its value enclosed to more than `digits` digits.
 
-    Raises Undecided where the peak is not found, or is not inside an interval.
+    Raises Undecided if the peak is not found, or is not inside an interval.
     """
     closed = beta.closed
     if closed is None or not isinstance(closed.value, ExpPoly):
@@ -144,14 +144,17 @@ def enclosed_peak(
 
 
 def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_series:
-    """The Taylor series of (1 - Pr)/beta at `eps`. Raises Undecided where beta is 0."""
+    """The Taylor series at `eps` of (1 - Pr)/beta, the factor that is needed. Raises Undecided if beta is 0."""
     if beta.value_is_zero(eps):
         raise OutsideFragment(f"beta is 0 at eps = {eps}, where the least factor is not known")
     return (1 - form.bound.series(eps)) / series_of(beta, eps)
 
 
 def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], bits: int) -> Fraction:
-    """The approximate place where the quotient is largest. Raises Undecided where that is an end of an interval."""
+    """The approximate eps at which the quotient `needed` is largest.
+
+    Raises Undecided if it is an end of an interval.
+    """
     best: tuple[float, Fraction] | None = None
     with precision(_COARSE_BITS, 1):
         for eps in _candidates(intervals):
@@ -188,7 +191,7 @@ def _candidates(intervals: Sequence[Interval]) -> Iterator[Fraction]:
 
 
 def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[Interval], engine: Engine) -> bool:
-    """Whether it is proved that the factor is enough on the intervals."""
+    """Whether it is proved that `bound` >= 1 - factor·beta on the intervals."""
     obligation = Obligation(bound, PiecewiseForm(beta * factor), tuple(intervals))
     return engine.decide(obligation).verdict is Verdict.ACCURATE
 
@@ -196,7 +199,7 @@ def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[I
 def _enclosing(
     eps: Fraction, low: Fraction, beta: ExpPoly, bound: Bound, intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Fraction, Fraction]:
-    """An interval around all eps at which the factor `low` is needed."""
+    """An interval around all eps at which a factor of at least `low` is needed."""
     for digits in _DIGITS:
         ends = decimal_cell(eps, digits)
         if suffices(low, beta, bound, _parts_outside(intervals, ends), engine):
@@ -205,7 +208,7 @@ def _enclosing(
 
 
 def _parts_outside(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> list[Interval]:
-    """The parts of the intervals that are not strictly between the ends."""
+    """The parts of the intervals that are not strictly between the two numbers `ends`."""
     result = []
     for interval in intervals:
         if interval.lower < ends[0]:
@@ -221,9 +224,9 @@ def _parts_outside(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction
 class TightSpot:
     """A place where a factor is needed: an inequality, and the value of its variable, eps or a product t with eps.
 
-    `eps` is an enclosure (exact where both ends are equal; (0, 0) is the limit at 0), or None for the limit at
-    infinity. `everywhere`: the factor is needed at every value. Unless `attained`, the factor needed only approaches
-    the least one as the variable approaches that value, or as the input approaches another class, if `by_inputs`.
+    `eps` is an enclosure (exact if both ends are equal; (0, 0) is the limit at 0), or None for the limit at infinity.
+    `everywhere` says that the factor is needed at every value. Unless `attained`, the factor needed only approaches the
+    least one as the variable approaches that value, or, if `by_inputs`, as the input approaches another class.
     """
 
     claimed: Inequality
@@ -234,7 +237,7 @@ class TightSpot:
 
     @property
     def place(self) -> Cell | str | None:
-        """The enclosure, or `all`."""
+        """The enclosure of the place, None for infinity, or `all`."""
         return "all" if self.everywhere else self.eps
 
 
@@ -242,18 +245,18 @@ class TightSpot:
 class Tightest:
     """The least factor f >= 0 with Pr >= 1 - f·beta at every case that claims something and every eps.
 
-    - `factor`: low <= f <= high; high is one unit of the last digit more than low, or both are f, which is then
-      rational. None: no f > 0 suffices.
-    - `places` need f, and all others need less. Several places need the same factor if `proved`; otherwise the factors
-      agree to the requested digits.
-    - `kappa` is the largest integer with Pr >= 1 - beta/kappa, proved to be the largest. It is 0 where beta itself
-      fails (although f = 0 may suffice, where beta is negative and Pr = 1). None where every kappa holds, as f = 0, and
-      where the factor is not `complete`.
-    - `upper`: where bounds that are not exact need more than all exact probabilities, no factor less than `factor`
+    - `factor` is a pair with low <= f <= high; high is one unit of the last digit more than low, or both are f, which
+      is then rational. None means that no f > 0 suffices.
+    - `places` need f, and all others need less. Several places need the same factor if `proved`; otherwise their
+      factors agree to the requested digits.
+    - `kappa` is the largest integer with Pr >= 1 - beta/kappa, proved to be the largest. It is 0 if beta itself fails
+      (although f = 0 may suffice, if beta is negative and Pr = 1). None if every kappa holds, as f = 0, and if the
+      factor is not `complete`.
+    - `upper` is set if bounds that are not exact need more than all exact probabilities: no factor less than `factor`
       suffices, and `upper` does for all known cases, unless it is infinite or not known. `upper_places` are these
-      bounds. There are none where a check proves the claim with `upper` times beta, for the unknown cases as well.
+      bounds. There are none if a check proves the claim with `upper` times beta, for the unknown cases as well.
 
-    Where cases are `unknown`, `factor` is the factor of the other cases, and only a lower bound.
+    If cases are `unknown`, `factor` is the factor of the other cases, and only a lower bound.
     """
 
     claims: Claims
@@ -283,27 +286,27 @@ class Tightest:
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C stopped the search."""
+        """Whether Ctrl-C ended the search."""
         return any(cases.reason == INTERRUPTED for cases in self.unknown)
 
     @property
     def complete(self) -> bool:
-        """Whether the factor is that of all cases."""
+        """Whether the factor is known to all its digits, for all cases."""
         return not self.unknown and not self.enclosed
 
     @property
     def at_most(self) -> Cell | None:
-        """An upper bound of the factor of all cases, where the factor is only enclosed; None where none is known."""
+        """An upper bound of the factor of all cases, if the factor is only enclosed; None if no bound is known."""
         return None if self.unknown and self.upper_places else self.upper
 
     @property
     def enclosed(self) -> bool:
-        """Whether only bounds of the factor are known."""
+        """Whether only a lower and an upper bound of the factor are known."""
         return bool(self.upper_places) or self.upper is not None
 
     @property
     def scopes(self) -> Mapping[str, ClaimScope]:
-        """For each variable, the values at which beta/kappa (or beta, where there is no kappa) is not vacuous."""
+        """For each variable, the values at which beta/kappa (or beta, if there is no kappa) is not vacuous."""
         return self.claims.scopes(Fraction(1, self.kappa) if self.kappa else Fraction(1))
 
     sayings = former_property("sayings", "scopes")
@@ -320,7 +323,7 @@ class Tightest:
 
     @property
     def attained(self) -> bool | None:
-        """Whether some eps needs the factor itself; None where it is not known which of several places needs most."""
+        """Whether some eps needs the factor itself; None if it is not known which of several places needs most."""
         result = {spot.attained for spot in self.places}
         if self.proved or len(result) == 1:
             return True in result
@@ -329,11 +332,11 @@ class Tightest:
 
 @takes(GivenInverse, {"digits": DIGITS})
 def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenInverse]) -> Tightest:
-    """The least factor f such that the program is (alpha, f·beta, gamma)-accurate, to `digits` digits.
+    """Find the least factor f such that the program is (alpha, f·beta, gamma)-accurate, to `digits` digits.
 
     The other parameters are those of `dipc.check`. Vacuous cases do not count. A case past a limit is among the
     `unknown`. Raises DiagnosticError for a bad table or claim, ValueError for digits that are not positive, and
-    Stopped, with the result up to then, on Ctrl-C.
+    Stopped, with the result so far, on Ctrl-C.
     """
     options = Options(**given)
     answer = tightest(read_question(program, table, options), options.digits or DIGITS, options.progress)
@@ -345,7 +348,7 @@ def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unp
 def tightest(question: Question, digits: int = DIGITS, progress: Progress | None = None) -> Tightest:
     """Return the least factor f such that `question` holds with f·beta, with the places that need this factor.
 
-    For a beta with irrational numbers the factor is between those of a weaker and of a stronger claim.
+    If beta has irrational numbers, the factor is enclosed by those of a weaker and of a stronger claim.
     """
     enclosing = question.enclosing(2 * max(digits, DIGITS) + _MORE)
     if enclosing is None:
@@ -358,7 +361,7 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
 
 
 def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
-    """The answer for a beta between two others: `least` is for the greater one, `most` for the smaller one."""
+    """The answer for a beta between two others: `least` is for the greater beta, `most` for the smaller beta."""
     if least.complete and most.complete and least.factor is not None and most.factor is not None:
         kappa = least.kappa if least.kappa == most.kappa else None
         digits = least.digits
@@ -461,7 +464,7 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
 def _without_lesser(
     claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
 ) -> list[UnknownCases]:
-    """The `unknown` cases except those whose enclosures show that they need no more than the known ones."""
+    """The `unknown` cases except those whose enclosures show that they need no more than the `known` inequalities."""
     enough = peaks.greatest(known, digits) if known else None
     result = []
     for cases in unknown:
@@ -488,10 +491,10 @@ def _by_check(
     most: _Greatest,
     upper: _Greatest | None,
 ) -> tuple[Cell | None, list[UnknownCases], _Greatest | None]:
-    """An upper bound of the factor, the unknown cases and the bounds, as far as a check does not settle them.
+    """An upper bound of the factor, with the unknown cases and the bounds that a check does not settle.
 
-    Cases that are unknown, or have bounds only, need no more than `most` where a check proves their claims with that
-    factor. Otherwise they need at most 1 where it proves the claim itself.
+    A case that is unknown, or has only bounds, needs no more than `most` if a check proves its claim with that factor,
+    and no more than 1 if a check proves the claim itself.
     """
     open_cases = {number for cases in unknown for number in cases.rows}
     open_cases |= {number for claimed in known if upper is not None and not claimed.exact for number in claimed.rows}
@@ -508,7 +511,7 @@ def _by_check(
 
 
 class _Peaks:
-    """The places where each inequality needs the greatest factor, each found once."""
+    """The peaks of the factor that each inequality needs, each found once."""
 
     def __init__(self, factors: Factors, engine: Engine, digits: int) -> None:
         self._factors = factors
@@ -517,11 +520,11 @@ class _Peaks:
         self._known: dict[int, tuple[Inequality, list[Peak], Fraction | None]] = {}
 
     def peaks_of(self, claimed: Inequality) -> list[Peak]:
-        """The peaks of the factor that the inequality needs. Raises Undecided."""
+        """The peaks of (1 - Pr)/beta, the factor that the inequality needs. Raises Undecided."""
         return self._with_peaks(claimed)[1]
 
     def forbidding(self, claimed: Inequality) -> Fraction | None:
-        """An eps at which only f = 0 suffices."""
+        """An eps at which only f = 0 suffices for the inequality, or None."""
         return self._with_peaks(claimed)[2]
 
     def _with_peaks(self, claimed: Inequality) -> tuple[Inequality, list[Peak], Fraction | None]:
@@ -539,7 +542,7 @@ class _Peaks:
         return result
 
     def candidates(self, every: Sequence[Inequality]) -> list[tuple[Peak, Inequality]]:
-        """All peaks, each with its inequality."""
+        """All peaks of the inequalities, each with its inequality."""
         result = [(peak, claimed) for claimed in every for peak in self.peaks_of(claimed)]
         if result:
             # Some f > 0 is needed somewhere, and does not suffice where only f = 0 does.
@@ -560,7 +563,7 @@ class _Peaks:
         return needed is not None and needed <= enough
 
     def needed(self, case: int, proof: Proof) -> Fraction | None:
-        """The factor that `proof` needs for case number `case`; None for infinity or if it is not known.
+        """The factor that `proof` needs for case number `case`; None if it is infinite or not known.
 
         Raises Undecided.
         """
@@ -573,10 +576,10 @@ _MOST_INPUTS = 13
 
 
 def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits: int) -> list[Inequality]:
-    """The inequalities, with better ones for cases whose bounds are not exact. Raises Undecided.
+    """The `known` inequalities, with better ones for cases whose bounds are not exact. Raises Undecided.
 
-    Such a case takes the inequalities of the rules that need the least, and claims at some of its inputs, until some
-    exact probability needs as much as all others.
+    For each of these cases, the inequalities are those of the rules that need the least factor, and of the claims at
+    some inputs, until some exact probability needs as much as all others.
     """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
@@ -602,7 +605,7 @@ def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits
 def _least_needing(
     case: ClassCase, first: list[Inequality], engine: Engine, peaks: _Peaks, enough: Fraction
 ) -> list[Inequality]:
-    """The inequalities of the rules that need the least factor for the case."""
+    """The inequalities of the rule that needs the least factor for the case; `first` are those of the first rule."""
     choice = case.least_needing(partial(peaks.needed, case.number), enough)
     if choice.needed is None:
         return first
@@ -613,7 +616,7 @@ def _least_needing(
 
 
 def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, peaks: _Peaks) -> list[Inequality]:
-    """The inequality that needs the most, among those at some inputs of the case near the hardest value."""
+    """The inequality that needs the greatest factor, among those at some inputs of the case near the hardest value."""
     best = highest(peak for claimed in needing for peak in peaks.peaks_of(claimed))
     peak_at = (
         None if best is None else next((p.place for p in best.peaks if isinstance(p.place, Fraction | Root)), None)
@@ -637,8 +640,8 @@ def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, p
 class _AtDistances:
     """The inequalities of a case with open integer distances: at the first distances, and far away.
 
-    `small` are those at each of the first distances, or None where one of them could not be measured. `exact` are lower
-    bounds of the factor: those of `small`, and limits.
+    `small` has those at each of the first distances, or is None if one of them could not be measured. `exact` has those
+    that give lower bounds of the factor: those in `small`, and limits.
     """
 
     case: ClassCase
@@ -679,7 +682,7 @@ _MOST_DISTANCES = 24
 
 
 def _distances(case: ClassCase) -> range:
-    """The integer distances that are examined one by one: the first ones, or all of a bounded class if they are few."""
+    """The integer distances to examine one by one: the first ones, or all those of a bounded class if they are few."""
     greatest = case.goal.greatest
     few = greatest is not None and FIRST_DISTANCES.stop <= greatest <= _MOST_DISTANCES
     return range(1, floor(greatest) + 1) if few and greatest is not None else FIRST_DISTANCES
@@ -694,7 +697,7 @@ def _far_need(case: ClassCase, engine: Engine, factor: Fraction) -> bool:
 
 
 def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistances:
-    """The inequalities of a case at its first integer distances, and their limits far away."""
+    """The inequalities of a case at its first integer distances, and in the limit of large distances."""
     small: list[Inequality] | None = []
     exact: list[Inequality] = []
     for distance in _distances(case):
@@ -717,7 +720,7 @@ def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistance
 
 
 def _measured(case: ClassCase, steps: Sequence[ProofStep], engine: Engine, peaks: _Peaks) -> list[Inequality]:
-    """The inequalities of the steps; none where one of them has no known peaks."""
+    """The inequalities of the proof steps; none if the peaks of one are not known."""
     found, unknown = measure_inequalities([(case.number, one) for one in steps], engine)
     try:
         for claimed in found:
@@ -728,7 +731,7 @@ def _measured(case: ClassCase, steps: Sequence[ProofStep], engine: Engine, peaks
 
 
 def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
-    """The inequalities of single cases, merged where they are equal."""
+    """The inequalities of several cases; equal inequalities become one, which lists all their cases."""
     result: dict[tuple[object, ...], Inequality] = {}
     for number, several in every.items():
         for claimed in several:
@@ -741,7 +744,7 @@ def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
 
 @frozen(eq=False)
 class _Greatest:
-    """The greatest factor that any case needs, with the cases that need it: the fields of `Tightest` about them."""
+    """The greatest factor that any case needs, with the places that need it, like the fields of `Tightest`."""
 
     factor: Cell | None
     kappa: int | None
@@ -813,7 +816,7 @@ def _eps(point: PeakPlace, digits: int, limits: Limits) -> Cell | None:
 
 
 class Factors:
-    """A finder of the peaks of (1 - Pr)/beta, infinite where no factor suffices.
+    """A finder of the peaks of (1 - Pr)/beta, which are infinite if no factor suffices.
 
     Quotients that are equal after a change of eps's scale are analyzed once. So rows that differ by a common factor of
     all distances share their peaks' values, as identical objects.
@@ -824,10 +827,10 @@ class Factors:
         self._known: dict[tuple[object, ...], list[Peak]] = {}
 
     def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
-        """Peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps. Raises LimitReached.
+        """Yield the peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps. Raises LimitReached.
 
-        The greatest of their values is the least factor for all eps of the intervals. There is no peak where Pr = 1
-        everywhere, as f = 0 suffices. There is an infinite one where beta is negative, as no f suffices.
+        The greatest of their values is the least factor for all eps of the intervals. There is no peak if Pr = 1
+        everywhere, as f = 0 suffices. There is an infinite peak if beta is negative somewhere, as no f suffices.
         """
         above, below = fraction_of(probability.value)
         missing = below - above
@@ -849,9 +852,9 @@ class Factors:
                 met = self._joint(missing, cell)
 
     def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
-        """An eps at which every f > 0 fails although f = 0 suffices; None if none exists. Raises LimitReached.
+        """An eps at which f = 0 suffices and every f > 0 fails, or None if there is none. Raises LimitReached.
 
-        There Pr = 1 on the eps's interval, and beta is negative.
+        Pr = 1 on the whole interval with this eps, and beta is negative at it.
         """
         above, below = fraction_of(probability.value)
         for interval in intervals:
@@ -862,7 +865,7 @@ class Factors:
         return None
 
     def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
-        """The upper end of the cell, if the needed factor is continuous there; else None."""
+        """The upper end of the cell, if the needed factor is continuous at it; else None."""
         end = cell.upper.value
         if end is None or all(vanishes_at(f, end, self._limits) for f in (cell.numerator, missing)):
             return None
@@ -871,7 +874,10 @@ class Factors:
     def _needs(
         self, numerator: ExpPoly, denominator: ExpPoly, cell: FormCell, sample: Fraction | None
     ) -> Iterator[Peak]:
-        """The peaks on the cell; `sample` is a rational of the cell, or None where the cell is the whole interval."""
+        """Yield the peaks of numerator/denominator on the cell.
+
+        `sample` is a rational of the cell, None for a whole interval.
+        """
         if denominator.is_zero():
             if sample is None:
                 yield Peak(Far.EVERYWHERE, True, None)
@@ -896,7 +902,7 @@ class Factors:
 
 
 def _is_certain(missing: ExpPoly, interval: Interval) -> bool:
-    """Whether 1 - Pr is 0 on the interval."""
+    """Whether the function `missing`, 1 - Pr, is 0 on the interval."""
     return missing.is_zero() or (interval.is_point and missing.value_is_zero(interval.lower))
 
 
@@ -915,7 +921,7 @@ def _unscaled(point: PeakPlace, rate: Fraction) -> PeakPlace:
 
 
 def _negative_at(beta: BetaForm, interval: Interval, limits: Limits) -> Fraction | None:
-    """A rational of the interval at which beta is negative; None where beta is proved to be at least 0."""
+    """A rational of the interval at which beta is negative; None if beta is proved to be at least 0."""
     cells = beta.cells(interval, limits)
     if len(cells) == 1:
         decision = decide_nonnegative(cells[0].numerator, interval, limits)

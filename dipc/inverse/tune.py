@@ -1,4 +1,4 @@
-"""The best constants of a program, such as the split of a privacy budget, at equal privacy.
+"""Find the best constants of a program, such as the split of a privacy budget, at equal privacy.
 
 The objective at a value s of the constants is K(s)·t(s). Here t is the least t = alpha·eps (gamma·eps, or eps) for
 which the claim holds, and K is the least constant for which the program is K·eps-private. All rates are multiples of
@@ -90,7 +90,7 @@ class Varied:
         raise DiagnosticError(Diagnostic("E1026", f"`{text}` is not a range of a constant", notes=notes))
 
     def contains(self, value: Fraction) -> bool:
-        """Whether the value lies in the range."""
+        """Whether `value` is in the range."""
         above = value > self.low if self.low_open else value >= self.low
         return above and (value < self.high if self.high_open else value <= self.high)
 
@@ -115,7 +115,7 @@ class Evaluation(Record):
 
 @frozen
 class Tuned(Record):
-    """The best of the evaluated values, and the evaluation of the program's own values.
+    """The best of the evaluated values of the constants, and the evaluation of the program's own values.
 
     All values in `proved_for` with rates of at least a fiftieth of the greatest have an objective of at least `lower`,
     which is proved. So the best value is worse than any of them by at most the `relative_gap`. `unproved` is the reason
@@ -148,7 +148,7 @@ class Tuned(Record):
 
     @property
     def relative_gap(self) -> Fraction | None:
-        """A bound of (objective of the best value)/(least objective) - 1; None if it is not known."""
+        """An upper bound of (objective of the best value)/(least objective) - 1; None if none is proved."""
         if self.lower is None or self.best is None or self.best.objective is None or self.lower <= 0:
             return None
         return max(_ZERO, self.best.objective[1] / self.lower - 1)
@@ -157,7 +157,7 @@ class Tuned(Record):
 
     @property
     def proved_within(self) -> Fraction | None:
-        """The tolerance, if the relative gap of the best value is proved to be at most that."""
+        """The tolerance, if it is proved that the relative gap of the best value does not exceed it."""
         within = self.relative_gap
         return self.tolerance if within is not None and within <= self.tolerance else None
 
@@ -178,7 +178,7 @@ class Tuned(Record):
 
 
 class GivenTune(GivenWork, total=False):
-    """The keyword arguments of `dipc.tune`."""
+    """Keyword arguments of `dipc.tune`."""
 
     vary: str | Sequence[str]
     wanted: str | None
@@ -198,10 +198,9 @@ class GivenTune(GivenWork, total=False):
 def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenTune]) -> Tuned:
     """Find the values of the constants `vary`, such as "s in (0, 1)", with the least threshold at equal privacy.
 
-    The threshold is the least t = alpha·eps for which the claim holds; gamma·eps where `wanted` is "gamma", and eps
-    where it is "eps". It is computed to `digits` digits. Privacy is under `adjacent`, or nominal without it. Values
-    have denominators up to `denominator`. Where possible, it is proved that no other value is better by more than
-    `tolerance`.
+    The threshold is the least t = alpha·eps for which the claim holds; gamma·eps if `wanted` is "gamma", and eps if it
+    is "eps". It is computed to `digits` digits. Privacy is under `adjacent`, or nominal without it. Values have
+    denominators up to `denominator`. If possible, it is proved that no other value is better by more than `tolerance`.
 
     The other parameters are those of `dipc.solve`. Raises DiagnosticError for names that are not constants, and for bad
     claims.
@@ -211,7 +210,7 @@ def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack
 
 
 def tune_options(program: Program, table: TableGiven | None, options: Options) -> Tuned:
-    """The answer of `tune` for options in one object; on Ctrl-C the result up to then, `interrupted`."""
+    """The result of `tune` for options in one object; after Ctrl-C the result so far, `interrupted`."""
     requires = program.core.requires
     if requires is not None:
         raise requires.unsupported(program.core.source, "`dipc tune`")
@@ -270,7 +269,7 @@ def tune_options(program: Program, table: TableGiven | None, options: Options) -
 
 
 class _Search:
-    """The proposed values with their evaluations."""
+    """The search for the best values of the constants, with the evaluations of the proposed values."""
 
     def __init__(
         self, program: Program, table: TableGiven | None, options: Options, varied: tuple[Varied, ...]
@@ -299,7 +298,7 @@ class _Search:
         return Wanted.ALPHA if alpha is None or str(alpha).strip() == "dd" else Wanted.EPS
 
     def claim(self) -> dict[str, str]:
-        """The parts of the claim, as texts."""
+        """The parts of the claim by name, as texts."""
         texts = {}
         for name in ("alpha", "beta", "gamma"):
             expression = claim_expression(self.program.core, name, getattr(self.options, name))
@@ -316,12 +315,12 @@ class _Search:
         return min(known, key=lambda one: (one.objective or (_ZERO,))[0])
 
     def value(self, values: Values) -> float:
-        """The objective to a few digits; infinite where it is not known."""
+        """The objective at `values` to a few digits; infinite if it is not known."""
         objective = self.evaluate(values).objective
         return inf if objective is None else float(objective[0])
 
     def evaluate(self, values: Values) -> Evaluation:
-        """The exact evaluation at these values."""
+        """The exact evaluation at `values`."""
         known = self.known.get(values)
         if known is None:
             known = self.known[values] = self._evaluated(values)
@@ -330,7 +329,7 @@ class _Search:
         return known
 
     def program_at(self, values: Values) -> Program:
-        """The program with these values. Raises DiagnosticError."""
+        """The program with `values` as its constants. Raises DiagnosticError."""
         return self.program.with_constants({each.name: value for each, value in zip(self.varied, values, strict=True)})
 
     def _evaluated(self, values: Values) -> Evaluation:
@@ -368,7 +367,7 @@ class _Search:
         return "all" if self.options.asks_for_all or self.options.inputs is None else None
 
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
-        """The enclosure of t, or the reason why there is none."""
+        """An enclosure of the threshold t, or the reason why there is none."""
         try:
             solution = solve_question(
                 read_question(program, self.table, options), self.wanted, self.options.digits or _DIGITS
@@ -397,8 +396,8 @@ class _Search:
     def run(self) -> None:
         """Search for the best values. Raises DiagnosticError.
 
-        Guesses use the pairs of inputs that are known to need the greatest constant. Exact evaluations find other
-        pairs, until no new value is proposed.
+        Guesses use the pairs of inputs that are known to need the greatest constant. Exact evaluations find more pairs,
+        until no new value is proposed.
         """
         try:
             self._prepare_bounds()
@@ -424,7 +423,7 @@ class _Search:
     def _propose(self, value: Callable[[Values], float], most: int) -> Values:
         """The best values found with at most `most` evaluations of the function `value`.
 
-        The steps go along one constant, or from one constant to another, and become smaller.
+        The steps change one constant, or increase one and decrease another, and become smaller.
         """
         known: dict[Values, float] = {}
 
@@ -451,7 +450,7 @@ class _Search:
         return min(known, key=ask)
 
     def _neighbours(self) -> None:
-        """Evaluate the values one step of the greatest denominator from the best, in each constant."""
+        """Evaluate the values that differ from the best in one constant, by one step of the greatest denominator."""
         best = min(self.known, key=self.value)
         for n, each in enumerate(self.varied):
             for step in (-1, 1):
@@ -465,7 +464,7 @@ class _Search:
     # --- bounds ---------------------------------------------------------------------------------------------
 
     def _prepare_bounds(self) -> None:
-        """Find lower bounds of the objective. Raises Undecided where there are none."""
+        """Find lower bounds of the objective over all values. Raises Undecided if there are none."""
         self._require_rates()
         base, rates = self._rates()
         whole = ConstantBox(tuple([each.low for each in self.varied]), tuple([each.high for each in self.varied]))
@@ -480,7 +479,7 @@ class _Search:
         self.objective = Objective(self._thresholds(base, rates), rates, least, costs)
 
     def _require_rates(self) -> None:
-        """Raise OutsideFragment where the constants occur outside of rates, or rates are not affine in them."""
+        """Raise OutsideFragment if the constants occur outside of rates, or rates are not affine in them."""
         core, names = self.program.core, {each.name for each in self.varied}
         tree = parse(core.source)
         drawn = [node for node in walk((tree.declarations, tree.body)) if isinstance(node, NoiseExpr)]
@@ -499,14 +498,17 @@ class _Search:
             raise OutsideFragment("a bound is known only for noise with exponential tails")
 
     def _is_in_table(self, name: str) -> bool:
-        """Whether a row has its own part of the claim that mentions the constant."""
+        """Whether a row of the table has its own part of the claim that mentions the constant `name`."""
         table = read_question(self.program, self.table, self.options).table
         own = () if table is None else ((row.alpha, row.beta, row.gamma) for row in table.rows)
         texts = {cell.text for cells in own for cell in cells if cell is not None}
         return any(re.search(rf"\b{name}\b", text) for text in texts)
 
     def _rates(self) -> tuple[Program, AffineRates]:
-        """A program with distinguishable rates, and the rates as functions. Raises OutsideFragment."""
+        """A program with distinguishable rates, and its rates as affine functions of the constants.
+
+        Raises OutsideFragment.
+        """
         for n in range(1, 20):
             try:
                 near = [
@@ -525,7 +527,7 @@ class _Search:
 
     @staticmethod
     def _inner(whole: ConstantBox, rates: AffineRates, least: Sequence[Fraction]) -> ConstantBox:
-        """The range without values that make a rate too small for all values of the other constants."""
+        """The box `whole` without values of one constant that make a rate too small for all values of the others."""
         low, high = list(whole.low), list(whole.high)
         corners = list(whole.corners)
         for n in range(len(low)):
@@ -544,7 +546,7 @@ class _Search:
         return ConstantBox(tuple(low), tuple(high))
 
     def _thresholds(self, base: Program, rates: AffineRates) -> ThresholdBounds:
-        """The lower bounds of t for all rates. Raises DiagnosticError for claims that make no sense."""
+        """A source of lower bounds of t for all rates. Raises DiagnosticError for claims that make no sense."""
         question = read_question(base, self.table, self.options)
         try:
             match self.wanted:
@@ -558,7 +560,7 @@ class _Search:
 
 
 class _Solved:
-    """Lower bounds of t for all rates, by solving for t each time."""
+    """Lower bounds of the threshold t for all rates, by solving for t each time."""
 
     def __init__(self, search: _Search, program: Program) -> None:
         self._search = search
@@ -568,14 +570,14 @@ class _Solved:
         self._beta = print_expression(beta.tree)
 
     def guess(self, rates: Rates) -> Fraction:
-        """The least t. Raises Undecided."""
+        """The threshold t for these rates. Raises Undecided."""
         return self.at_least(rates, [(_ONE,)], None)
 
     def learn(self, rates: Rates) -> None:
-        """Do nothing, since nothing is remembered."""
+        """Do nothing: every guess solves for t anew."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """The bound of `ThresholdBounds`."""
+        """A lower bound of t, as `ThresholdBounds` says."""
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
         threshold, _ = self._search.threshold(_with_rates(self._program, rates), options)
@@ -583,14 +585,14 @@ class _Solved:
 
 
 def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
-    """Steps along one axis, or up one axis and down another."""
+    """Yield the steps along one axis, and those up one axis and down another."""
     for move in product((-1, 0, 1), repeat=dimension):
         if sum(map(abs, move)) == 1 or (sum(map(abs, move)) == 2 and sum(move) == 0):
             yield move
 
 
 def _degree(tree: Expr, names: set[str]) -> int | None:
-    """The degree of an expression in some names, 0 or 1; None where it is greater or not known."""
+    """The degree of the expression `tree` in the constants `names`, 0 or 1; None if it is greater or not known."""
     if not any(mentions(tree, name) for name in names):
         return 0
     match tree:
@@ -610,7 +612,7 @@ def _degree(tree: Expr, names: set[str]) -> int | None:
 
 
 def _with_rates(program: Program, rates: Sequence[Fraction]) -> Program:
-    """The program with these rates of its noises, in order."""
+    """The program with `rates` as the rates of its noises, in order."""
     left = iter(rates)
     instructions = tuple(
         [
