@@ -322,14 +322,14 @@ def _multiset_pairs(
         if len(ordered) > limits.rows:
             raise LimitReached("rows", f"there are more than {limits.rows} pairs of adjacent multisets of inputs")
     if not ordered:
-        return None  # reported as for other inputs
+        return None  # The caller reports that no inputs are adjacent.
     members = tuple(map(groups.member, bags))
     return MultisetPairs(members, tuple(ordered), given.name, None, groups, given, adjacency)
 
 
 def _pairs_counted(choices: Sequence[Sequence[Value]], adjacency: Neighborhood) -> int:
     """Return the number of ordered pairs of different adjacent inputs, if each input has its own list of `choices`."""
-    # By the radius that is spent so far, the number of pairs of the values of the first inputs.
+    # The number of pairs of values of the first inputs, for each part of the radius that they spend.
     spent: dict[Fraction | int, int] = {0: 1}
     same = 1
     radius = _plain(adjacency.radius)

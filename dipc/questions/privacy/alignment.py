@@ -51,7 +51,7 @@ from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.text.core import IntType, Value
 
-#: The reason where there are no bounds.
+#: The reason why there are no bounds.
 COMPARED_WITHOUT_NOISE = "the program compares inputs without noise"
 
 _ZERO, _ONE = Fraction(0), Fraction(1)

@@ -39,7 +39,7 @@ from dipc.questions.privacy.alignment import AlignedExit
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: A move of the inputs, by their places.
+#: A move of the inputs, by their positions.
 Move = Mapping[int, Fraction]
 
 
@@ -80,7 +80,7 @@ class _Group:
         return result
 
 
-#: The coefficients of a form by the places of the inputs.
+#: The coefficients of a form, by the positions of the inputs.
 Form = Mapping[int, Fraction]
 
 
@@ -177,7 +177,7 @@ def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> 
                     yield (end, *rest)
         if open_ is None:
             for base in ends[place]:
-                # The group goes on beyond this end with what the others leave.
+                # The group has this end and, beyond it, the part of the radius that the others leave.
                 whole = full[place]
                 if base <= left and (whole is None or base < whole):
                     for rest in onwards(place + 1, left - base, place):

@@ -143,7 +143,7 @@ class PrivacyQuestion:
             both = selection if program.core.requires is None else program.core.requires.conjunction(selection)
             program = Program(replace(chosen.core, requires=both), program.limits)
         plain = None if beside else plain_law.plain_release(two_sided(program))
-        #: Whether `program` is a simpler one, whose output has the same law at every input.
+        #: Whether `program` was replaced by a simpler program, whose output has the same law at every input.
         self.simplified = plain is not None
         self.program = plain or two_sided(program)
         self.parts = ((self.program, runs), *((two_sided(other), count) for other, count in beside))
@@ -236,7 +236,7 @@ class PrivacyQuestion:
         if self._table is None or self._table.pairs is not pairs:
             tables, inputs, progress = [], pairs.inputs, self.subject.progress
             for given, runs in self.parts:
-                # Beyond the box the program in it has other laws.
+                # At inputs outside of the box, the program without clamps has other laws.
                 in_box = self._box is not None and all(map(self._box.contains, inputs))
                 program = self._box.program if self._box is not None and in_box else given
                 is_finite = program.core.has_finite_outputs

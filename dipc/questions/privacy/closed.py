@@ -59,9 +59,9 @@ else:
 #
 # Theorem. Let S(eps) be the outputs with p > e^budget·p'. This is the worst set at eps. Between two neighboring roots
 # of the functions p - e^budget·p' it is the same for all eps. So only finitely many sets are some S(eps). The claim
-# holds exactly if it holds, on all of the intervals, for each of these sets; at a root by continuity.
+# holds exactly if it holds for each of these sets on all of the intervals; at a root it holds by continuity.
 #
-# **The least** is the maximum over pairs of Σ max(0, p - e^budget·p'), as closed forms on intervals of eps.
+# **The least delta** is the maximum over pairs of Σ max(0, p - e^budget·p'), as closed forms on intervals of eps.
 #
 # Each pair and each set of outputs gives the function Σ_S (p - e^budget·p'), which is nowhere greater than the least
 # delta; the worst sets attain it. So the least delta is the greatest of 0 and of finitely many functions.
@@ -82,8 +82,8 @@ def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits
     return [places for places in result if places]
 
 
-#: The greatest number of functions whose maximum is searched piece by piece, and the points where they are compared
-#: first.
+#: The greatest number of functions whose maximum is computed piece by piece, and the values of eps at which functions
+#: are compared first.
 _MOST = 12
 _SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
 

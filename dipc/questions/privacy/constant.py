@@ -64,8 +64,7 @@ from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 
-#: The numbers of exits, and of pairs for each, that are tried for lower bounds; the inputs of the grid that is tried
-#: otherwise.
+#: The greatest numbers of exits tried for lower bounds, of pairs for each exit, and of inputs in a grid.
 _EXITS, _PAIRS, _GRID = 12, 8, 81
 
 
@@ -118,7 +117,7 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
     moves = allowed_moves(opened, within)
     ball, is_bounded = within, True
     if within.distance is Distance.HAMMING:
-        # Where the moves of inputs have no bound, the cost of a shift grows with the move.
+        # If the moves of inputs are unbounded, the cost of a shift grows with the move.
         widths = sorted([max(values) - min(values) for values in choices if values is not None], reverse=True)
         is_bounded = len(widths) == len(choices)
         ball = Neighborhood(Distance.L1, sum(widths[: int(within.radius)], _ZERO) if is_bounded else within.radius)
@@ -156,7 +155,7 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
                 continue
             ordered[own] = None
             near += () if finite else near_outputs(program, each.exit, *own, start)
-    # Where the loss is unbounded, one pair may show it; further pairs add nothing.
+    # If the loss is unbounded, one pair may show it; further pairs add nothing.
     for pairs in [[pair] for pair in ordered] if proved is None else [list(ordered)]:
         if finite and pairs and not any(fraction_of(candidate.second)[0].is_zero() for candidate in near):
             near += _candidates_at(program, Pairs.from_inputs(pairs), engine)
@@ -324,7 +323,7 @@ def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate
         yield from _within_intervals(program, pairs.inputs[i], pairs.inputs[j], {}, middles)
 
 
-#: The moves of one input that are tried where moves have no bound.
+#: The moves of one input that are tried if moves are unbounded.
 _MOVES = tuple([Fraction(4**k) for k in range(7)])
 
 
@@ -598,7 +597,7 @@ def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
         if len(values) ** len(core.inputs) <= _GRID:
             points = list(product(values, repeat=len(core.inputs)))
             if program.allowed is not None:
-                # Around an input, so that some pairs are allowed.
+                # A second grid is around an allowed input, so that some of its pairs are allowed.
                 start = [program.allowed.point[slot] for slot in core.inputs]
                 points += [tuple([a + b for a, b in zip(point, start, strict=True)]) for point in points]  # type: ignore[operator]
             return Pairs.from_inputs([(one, two) for one in points for two in points if within.relates(one, two)])
@@ -696,7 +695,7 @@ def with_open_inputs(program: Program) -> Program:
         text = print_program(of_open_inputs(tree, program, base))
         with suppress(DiagnosticError):
             opened = program.with_constants(program.core.constants, SourceText(f"<{base.value} inputs>", text))
-            opened.exits({})  # a number outside of the domain may be assigned to a variable of finite type
+            opened.exits({})  # Raises if a number outside of its domain is assigned to a variable of finite type.
             return opened
     raise OutsideFragment("a finite input is used other than as a number to which noise is added")
 
@@ -946,7 +945,7 @@ WIDTH = Fraction(1, 64)
 #: From this lower bound on, the code checks whether the constant is infinite.
 _MANY = 1024
 
-#: The digits of a lower bound at one eps, and the eps that are tried.
+#: The digits of a lower bound at one eps, and the values of eps that are tried.
 _DIGITS = 12
 _SAMPLES = tuple(map(Fraction, ("1/100", "1/10", "1", "2", "5", "10", "30")))
 
@@ -1055,7 +1054,7 @@ def constant_of_candidates(
     failing = _failing(candidates, best, intervals, engine)
     if not failing:
         return replace(at_limits, proved=best)
-    # From here on only what fails at the limits matters: the others hold at every greater constant.
+    # Only candidates that refute `best` matter from here on: the others refute no greater constant.
     low, high, is_finite = best, max(best, WIDTH) * 2, False
     while still := _failing(failing, high, intervals, engine):
         failing, low, high = still, high, high * 2
@@ -1074,7 +1073,7 @@ def constant_of_candidates(
         try:
             still = _failing(failing, middle, intervals, engine)
         except Undecided:
-            break  # the width to which a limit of work allows
+            break  # A limit of work allows no narrower enclosure.
         if still:
             failing, low, witness = still, middle, still[0]
         else:

@@ -109,25 +109,25 @@ else:
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: From one number to another; None is without end.
+#: An interval; an end is None if it is infinite.
 _Span = tuple[Fraction | None, Fraction | None]
 
-#: Digits of a half-space that is the worst at one eps; of one that refutes a claim, few digits first, as people read
-#: them.
+#: Digits of a half-space that is the worst set at one eps, and of half-spaces tried as counterexamples: few digits
+#: first, which are easier to read.
 _LEFT = 40
 _DIGITS_OF_SETS = (6, 12, _LEFT)
 
-#: Of an exponent on an interval: how far out it is looked at next to 0 and infinity, significant digits there, how
-#: often what it lies between is widened, and the unit of that.
+#: For enclosures of an exponent on an interval with the end 0 or infinity: the factor between the other end and the
+#: farthest sample, significant digits at samples, the number of times an enclosure is widened, and its grid.
 _FAR, _FEW, _WIDENED, _FINE = 1024, 12, 4, Fraction(1, 64)
 
-#: How a program over real inputs is proved where these are compared without noise alone.
+#: The proof for a program over real inputs that depends on them only through comparisons without noise.
 OF_CELLS = (
     "the comparisons cut the inputs into cells with one output distribution each, and all pairs of "
     "adjacent cells are compared"
 )
 
-#: What stands for a real output with a density among values of outputs.
+#: A placeholder, among values of outputs, for a real output with a density.
 _DENSE = "a density"
 
 #: The finite outputs and atoms of an exit, and which outputs have a density.
@@ -263,11 +263,11 @@ class AnswerAtPair:
     outputs: OutputSet | None = None
 
 
-#: Intervals of eps that are looked at one by one, how near to a supremum its bound is to come, and a delta that is not
-#: told from 0.
+#: The greatest number of intervals of eps, the ratio of a bound to a supremum at which the search ends, and a delta
+#: that counts as 0.
 _MOST_CELLS, _NEAR, _NOTHING = 300, 1 + Fraction(1, 10**11), Fraction(1, 10**15)
 
-#: Intervals next to 0 or without an upper end whose delta has no bound below 1 before the search for one ends.
+#: The number of intervals, next to 0 or unbounded, without a bound of delta below 1, after which the search ends.
 _MOST_UNBOUNDED = 24
 
 
@@ -285,7 +285,7 @@ class RealOutputs(Laws):
         if any(isinstance(slot.type, IntType) for slot in self._slots):
             raise OutsideFragment("some outputs are real and others int")
         self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
-        #: What worst sets that are known up to a number leave out at most.
+        #: The greatest excess that enclosed worst sets leave out.
         self._left = _ZERO
         #: Whether the part left out is an answer, and its bounds: a box, two half-spaces, and w·eps.
         self._above, self._digits = False, _LEFT
@@ -341,7 +341,7 @@ class RealOutputs(Laws):
                 raise
             if all(each.lower and each.upper for each in claim.intervals):
                 return self._delta_in_cells(claim, point, digits)
-            # What is another set for each eps is known at one.
+            # A worst set that changes with eps is known at a single eps.
             return self.least_delta(replace(claim, intervals=(_point(point),)), point, digits)
         if not left:
             try:
@@ -567,7 +567,7 @@ class RealOutputs(Laws):
                 corner = [_end(span, s - t) for span, s, t in zip(cell.box, slopes, others, strict=True)]
                 answer = alike.named([word for _, word in corner])
                 if any(place is None for place, _ in corner):
-                    yield AnswerAtPair(answer, factor, ExpPoly.ZERO)  # the ratio has no bound
+                    yield AnswerAtPair(answer, factor, ExpPoly.ZERO)  # The ratio is unbounded.
                     continue
                 places = [place for place, _ in corner if place is not None]
                 yield AnswerAtPair(
@@ -695,7 +695,7 @@ class RealOutputs(Laws):
 _Region = tuple[tuple[_Span, ...], Halfspace | None, bool]
 
 
-#: Degrees, in the unit of all exponents, beyond which quotients are not brought to lowest terms.
+#: Degrees, in the unit of all exponents, beyond which quotients are not reduced to lowest terms.
 _MOST_DEGREE = 10_000
 
 

@@ -48,7 +48,7 @@ from dipc.text.core import IntType
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The precision of balls in bits, and the exponent of the mass that is left out.
+#: The precision of balls in bits, and the exponent of the mass left out of sums, about e^-exponent.
 _BITS, _LEFT_OUT = 400, 160.0
 
 #: The most moves of the inputs that are compared, and values of S that are added up.

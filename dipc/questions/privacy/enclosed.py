@@ -49,10 +49,10 @@ from dipc.sign.piecewise import PiecewiseForm
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The bits of balls, Taylor coefficients, and how often a cell, and a part of one, is halved.
+#: The bits of balls, the number of Taylor coefficients, and how often a cell, and a part of a cell, is halved at most.
 _BITS, _LENGTH, _MOST_HALVINGS, _MOST_PARTS = 256, 32, 6, 6
 
-#: Bits of enclosures that are looked at first.
+#: Bits of the enclosures that are tried first.
 _FEW_BITS = 24
 
 #: Significant digits of counterexamples.
@@ -442,7 +442,7 @@ def exponents_on(one: Closed, other: Closed, cell: Ends) -> Ends:
     return floor(ends[0] / unit) * unit, ceil(ends[1] / unit) * unit
 
 
-#: Numbers between which an exponent lies are not told apart more finely than this.
+#: The finest grid for the ends of an enclosed exponent.
 _FINEST = Fraction(1, 2**60)
 
 
@@ -457,7 +457,7 @@ class LawsAtOneEps(EnclosedLaws):
         return Sides(where.input, where.adjacent, where.outputs, None, None)
 
 
-#: A polynomial on [-1, 1] and at least what it is from the function.
+#: A polynomial on [-1, 1], and a bound of its distance from the function.
 Polynomial = tuple[flint.arb_poly, flint.arb]
 
 
@@ -494,11 +494,11 @@ def _cells(lower: Fraction, upper: Fraction) -> Iterator[Ends]:
         left *= _RATIO
 
 
-#: How much longer a cell's upper end is.
+#: The ratio of a cell's upper end to its lower end.
 _RATIO = Fraction(3, 2)
 
 
-#: Bits beyond which a probability is too small to be told from 0.
+#: The number of bits at which a probability not yet separated from 0 is given up.
 _TINY = 20_000
 
 
@@ -581,7 +581,7 @@ def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends
         for pair in different_pairs(laws.table, laws.pairs):
             lower = interval.lower
             if not lower:
-                # Next to 0 less is needed than elsewhere.
+                # For eps next to 0 a smaller delta is needed than elsewhere.
                 most = laws.near_zero(pair)
                 fits = (end for end in _TO_ZERO if ClosedForm(most).enclosure(end)[1] <= enough)
                 lower = next(fits, _ZERO)
@@ -604,8 +604,8 @@ def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends
     return (best.value[0], min(highest, _ONE)), place, best
 
 
-#: Halvings of a supremum, and how near to it its bound is to come.
+#: The greatest number of halvings for a supremum, and the ratio of its bound to a delta found at which the search ends.
 _MOST_STEPS, _NEAR = 400, 1 + Fraction(1, 10**4)
 
-#: A delta that is not told from 0, and how near to 0 it is looked.
+#: A delta that counts as 0, and the values of eps that bound the part next to 0.
 _NOTHING, _TO_ZERO = Fraction(1, 10**6), tuple([Fraction(2) ** -k for k in range(-3, 60)])

@@ -39,21 +39,21 @@ from dipc.text import ast
 from dipc.text.core import IntType
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
-#: How many numbers are tried one by one to refute, and how many at most while the refuted constant still grows.
+#: The number of values tried one by one for a refutation, and the greatest number while the refuted constant grows.
 _SINGLY, _MOST_SINGLY = 4, 16
 
-#: How many numbers have a plan computed, to find the first one at which a constant may have settled.
+#: The number of values whose plans are computed, to find the first one from which the constant may stay the same.
 _FARTHEST = 48
 
 _ZERO = Fraction(0)
 
-#: How many words are tried for lower bounds at greater numbers.
+#: The greatest number of words, outputs of a loop, tried for lower bounds at greater numbers.
 _MOST_WORDS = 24
 
-#: How far intervals of real outputs are moved away from the outputs of other exits.
+#: The distances by which intervals of real outputs are moved, so that outputs of other exits are outside.
 _ASIDE = (_ZERO, Fraction(-1, 2), Fraction(1, 2))
 
-#: A lower bound has settled when it is the same for this many numbers.
+#: The search for a lower bound ends when it is the same for this many numbers.
 _SETTLED = 3
 
 _OF_ONE = "iterations are independent, and each loses as much as it does alone"
@@ -136,7 +136,7 @@ class EveryNumber:
                 Diagnostic("E1407", "pairs are listed, but the number of queries is left open", notes=(note,))
             )
         self._within = adjacency
-        #: Sets of moves, each of which has all those that shifts have to make up for.
+        #: Sets of moves, each of which contains all moves to adjacent inputs.
         self._moves: tuple[Neighborhood, ...] = (adjacency,)
 
     @cached_property

@@ -71,7 +71,7 @@ from dipc.text.core import IntType
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The precision of balls in bits; the number of eps that are tried near an end that the interval does not include.
+#: The precision of balls in bits, and the number of eps tried near an end that the interval does not include.
 _BITS, _MOST_STEPS = 400, 80
 
 #: Denominators of the edge of a counterexample's half-space, simple ones first.

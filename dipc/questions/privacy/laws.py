@@ -55,7 +55,7 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Budgets beyond this, in units of 1, are not tried; significant digits of a budget computed by bisection.
+#: The greatest budget that is tried, as a number, and the significant digits of a budget computed by bisection.
 _MOST_BUDGET, _BISECTED = 2**12, 12
 
 
@@ -176,7 +176,7 @@ class Laws(ABC):
             elif least > delta:
                 low = middle
             else:
-                break  # as near as the enclosures tell
+                break  # The enclosures of delta separate no further budgets.
         return low, high
 
     def _largest_divergence(
@@ -297,7 +297,7 @@ class TableLaws(Laws):
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:
         for number in range(len(self.table.forms)):
-            self.table.closed(number)  # one that is not known would be left out
+            self.table.closed(number)  # Raises for a function that is not known, which would be left out.
         listed = list(of_table(self.subject.program, self.table, self.pairs))
         return constant_of_candidates(listed, intervals, self._engine, digits)
 
@@ -388,10 +388,10 @@ def _ratio(known: Sequence[Ends]) -> tuple[bool, Fraction]:
 
 _WITHOUT_END = "the probability of the output at u' falls to 0 as this input moves further in the same direction"
 
-#: What proves a claim.
+#: The proof of a claim, as reports name it.
 OF_SHIFTS = "shifts of the noises, for each exit and each extreme move of the inputs"
 
-#: What to do where no pair is known to be the worst of all real inputs.
+#: The advice if no pair is known to be the worst of all real inputs.
 ASK_PAIRS = "give inputs that can be enumerated, or the pairs of a file"
 
 

@@ -125,7 +125,7 @@ class Change:
         return tuple(dict.fromkeys(key for form in (self.here, self.there) for key, _ in form.coefficients))
 
 
-#: The conditions on the inputs of an iteration in a cell, by place in `LoopPath.names`.
+#: The conditions on the inputs of an iteration in a cell, by position in `LoopPath.names`.
 Cell = tuple[Halfspace, ...]
 
 
@@ -244,7 +244,7 @@ class OneLoop:
         return with_enough_iterations(explored, self.text.program.limits.iterations)[0]
 
 
-#: The finite outputs of an iteration, or of the exit, which stay the same.
+#: The finite outputs of an iteration, or of the exit, which a shift does not change.
 _Answers = tuple[tuple[int, object], ...]
 
 

@@ -45,7 +45,7 @@ from dipc.sign.optimum import ReducedQuotient
 from dipc.sign.piecewise import PiecewiseForm, proved_quotient
 from dipc.text.core import IntType, Slot, Value, show_value
 
-#: Why a probability is only enclosed.
+#: The reason why a probability is only enclosed.
 WITHOUT_FORM = "probabilities of Gaussian noise have no closed form"
 
 #: The number of the zero function in every table.
@@ -163,7 +163,7 @@ def _measured(bound: Bound, engine: Engine) -> Generator[Obligation | Bound, Dec
     return decision.reason
 
 
-#: A value of the int output, the number that it contributes, and the factor of its probability.
+#: A value of the int output, the value or words by which an answer names it, and the factor of its probability.
 _Answered = tuple[Value, Value, Closed]
 
 
@@ -588,7 +588,7 @@ def together(tables: Sequence[LawTable], limits: Limits) -> LawTable:
     return result
 
 
-#: The numbers of an answer's probabilities at the inputs, with all answers that have the same numbers.
+#: The numbers of probabilities at all inputs, with the answers that have these probabilities.
 _Kind = tuple[tuple[int, ...], list[int]]
 
 

@@ -26,13 +26,13 @@ from dipc.text.core import IntType
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The most half-spaces in a projection, and systems of equations that are solved for its corners.
+#: The greatest numbers of half-spaces in a projection, and of systems of equations solved for its corners.
 _MOST_SIDES, _MOST_SYSTEMS = 300, 5_000
 
-#: How far a corner that no pair attains is moved inwards.
+#: The part of the way towards an inner point by which a corner is moved if no pair attains it.
 _INWARDS = Fraction(1, 1024)
 
-#: A move of the inputs, by their places.
+#: A move of the inputs, by their positions.
 Move = Mapping[int, Fraction]
 
 

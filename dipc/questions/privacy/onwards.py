@@ -444,7 +444,7 @@ class _Word(PathRuns):
 # At a convex combination of several rates, K is at least the same combination of E(u', a), less the cost of one point
 # that reaches S at u.
 
-#: The rates that replace those of the program.
+#: The rate that replaces each rate of the program.
 OwnRates = Mapping[Fraction, Fraction]
 
 

@@ -282,7 +282,7 @@ def _delta(
     value = expression.evaluate(constants)
     numerator, denominator = value.numerator_flat(), value.denominator
     if denominator != 1:
-        sign = denominator.sign_at_one()  # the divisor of a claim is 0 at no eps
+        sign = denominator.sign_at_one()  # The divisor of a claim has no root.
         numerator, denominator = numerator * sign, denominator * sign
     for interval in intervals:
         decided = decide_nonnegative(numerator, interval)

@@ -40,7 +40,7 @@ from dipc.questions.privacy.outcome import (
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The number of budgets of a profile, and the delta at which it ends where the loss is unbounded.
+#: The number of budgets of a profile, and the delta at which it ends if the loss is unbounded.
 POINTS, _LEAST_DELTA = 33, Fraction(1, 10**9)
 
 #: The greatest number of pairs whose loss distributions are written out.
@@ -238,7 +238,7 @@ def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digi
     """Return the least deltas at `eps` of `points` budgets at equal distances. Raises as `budget_at` does."""
     greatest = question.largest_loss(eps).value
     end = budget_at(question, _LEAST_DELTA, eps, 6).value if greatest is None else greatest
-    # Where some outputs are possible at one input only, delta does not tend to 0. Other outputs have a greatest loss.
+    # If some outputs are possible at one input only, delta does not tend to 0. Other outputs have a greatest loss.
     last = _ONE if end is None else end[1]
     budgets = [last * place / (points - 1) for place in range(points)] if last else [_ZERO]
     said = [ProfilePoint(b, outward(*question.delta_at(b / eps, eps, digits), digits)) for b in budgets]
