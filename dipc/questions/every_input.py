@@ -1,9 +1,9 @@
-"""Every real and int input as a source of obligations, class by class (Theorem 3 of the paper where it applies).
+"""Every real and int input as a source of obligations, class by class (Theorem 3 of the paper if it applies).
 
-For a class C of inputs with one answer let C(alpha) be its inputs with dd(u) >= alpha. Every slack of the answer's
-events is bounded below over a superset of C(alpha) by linear programming. By monotonicity, so is the probability. If
-the bound meets the claim, the claim holds at every input of the class, as u is in C(dd(u)). If one input attains all
-the bounds, it alone decides the class. A counterexample is always a single input, decided like a row of a table. A
+For a class C of inputs with one answer let C(alpha) be its inputs with dd(u) >= alpha. Linear programming bounds every
+slack of the answer's events from below over a superset of C(alpha). By monotonicity, this bounds the probability. If
+the bound satisfies the claim, the claim holds at every input of the class, as u is in C(dd(u)). If one input attains
+all the bounds, it alone decides the class. A counterexample is always a single input, decided like a row of a table. A
 bound over all real inputs behind the half-spaces is also one over the integers there.
 """
 
@@ -99,16 +99,16 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 #: Distances at which counterexamples to a claim about all distances are searched.
 _SCALES = tuple(Fraction(4) ** power for power in (-3, -1, 0, 2, 5))
 
-#: Multiples of alpha at which inputs are tried if the claim is not about inputs at the distance alpha itself.
+#: The distances, as multiples of alpha, of inputs that are tried if the claim is not about the distance alpha itself.
 _BEYOND = (1 + Fraction(1, 64), 1 + Fraction(1, 4096), 1 + Fraction(1, 2**64))
 
-#: The number of classes from which on the user is warned.
+#: The number of classes above which the user is warned.
 _MANY = 200
 
 #: The number of inputs tried at each of these distances.
 _A_FEW = 4
 
-#: How far below an integer gamma is tried.
+#: The distance from an integer at which a gamma just below it is tried.
 _SHORT = Fraction(1, 4096)
 
 #: Distances at which int counterexamples are searched.
@@ -117,16 +117,16 @@ _INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
 #: Two integer distances between which the direction of a ray of inputs is found.
 _FAR = (Fraction(64), Fraction(128))
 
-#: How far a proposed grid of int inputs reaches around an input of a class.
+#: The distance from an input of a class to which a proposed grid of int inputs reaches.
 _AROUND = 3
 
-#: The beginning of reasons.
+#: The beginning of reasons for undecided classes.
 _UNPROVED = "the lower bound of the class's probabilities does not prove the claim"
 
 #: The most classes decided one by one although some may be alike, without and with a certificate.
 _FEW, _FEW_PROVED = 64, 512
 
-#: The most inputs tried in one class, and the least number in each of its parts.
+#: The greatest number of inputs tried in one class, and the least number in each of its parts.
 _MOST_POINTS, _LEAST_POINTS = 400, 30
 
 
@@ -156,7 +156,7 @@ class EveryInput(ClassSource):
     def __init__(
         self, program: Program, claim: ClassClaim, like: EveryInput | None = None, *, scaled: bool = False
     ) -> None:
-        """Take the claim; `like` is a question about the same program with another claim, which shares its work.
+        """Prepare the claim; `like` is a question about the same program with another claim, which shares its work.
 
         With `scaled`, the question is also about multiples of beta. Raises DiagnosticError for a program without
         classes.
@@ -175,7 +175,7 @@ class EveryInput(ClassSource):
 
     @cached_property
     def setting(self) -> Setting:
-        """The context that proof rules read."""
+        """The program, claim, metric and exits, as proof rules read them."""
         slots = self.ideal.symbolic_inputs
         return Setting(self.program, self.claim, self.metric, self.near, self.exits, slots)
 
@@ -185,7 +185,7 @@ class EveryInput(ClassSource):
         return witnesses.Witnesses(self.ideal, Distances(self.ideal), self.options)
 
     def asking(self, options: ClaimOptions) -> EveryInput:
-        """Return this question with another claim."""
+        """Return the question about the claim of `options` instead."""
         return EveryInput(self.program, ClassClaim(self.program, options), self)
 
     @property
@@ -197,7 +197,7 @@ class EveryInput(ClassSource):
         return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
     def announced(self) -> str | None:
-        """Return a warning that the question takes long, if there are very many classes, else None.
+        """Return a warning that the question takes long if there are very many classes, else None.
 
         The result is also None if a limit is reached before the number of classes is known.
         """
@@ -244,18 +244,21 @@ class EveryInput(ClassSource):
                 yield self.case(replace(convex, number=number))
 
     def _sorted_out(self, few: int) -> Iterator[InputClass]:
-        """Return the classes, up to the exchange of inputs if there are more than a few."""
+        """Yield the classes.
+
+        If there are more than `few`, only one of those that an exchange of inputs maps to each other.
+        """
         alike = classes_up_to_exchange(self.ideal, self.exits, few) if self._may_exchange else None
         apart = self.near is not None or not self._is_about_every_input
         return classes(self.ideal, apart=apart) if alike is None else alike
 
     @property
     def _may_exchange(self) -> bool:
-        """Whether inputs that are alike may be exchanged, which `requires` need not allow."""
+        """True if inputs that the program treats alike may be exchanged; `requires` could forbid this."""
         return self.near is None and self.program.allowed is None and self.program.selected is None
 
     def _convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
-        """Yield convex classes that cover these inputs; if a limit is reached, one class with the reason."""
+        """Yield convex classes that cover `inputs`; if a limit is reached, one class with the reason."""
         selected = self.program.selected
         parts = ((),) if selected is None else selected.sets(inputs.finite)
         try:
@@ -300,7 +303,7 @@ class EveryInput(ClassSource):
         return own, choices(inside, inputs.rivals, self.metric, slanted=self.near is not None)
 
     def _is_static_at_edges(self, inputs: InputClass, own: Sequence[Moving]) -> bool:
-        """Whether all facets that keep their place are edges of `requires`, beyond which there is no other answer."""
+        """Return True if each facet that does not move with alpha is an edge of `requires`, beyond which is no input."""
         allowed = self.program.allowed
         if allowed is None:
             return False
@@ -310,11 +313,11 @@ class EveryInput(ClassSource):
 
     @cached_property
     def _is_about_every_input(self) -> bool:
-        """Whether alpha is 0, so that the claim is about an input however near other answers are."""
+        """True if alpha is 0, so that the claim is about inputs at any distance from other answers."""
         return not self.claim.at_distance and not self.claim.alpha_number()
 
     def _sides_of(self, section: Section) -> Sequence[tuple[Constraint, Moving]]:
-        """Return the facets of a section with its guards."""
+        """Return each guard of `section` with its facet."""
         if section not in self._known_sides:
             instead = [Region(guards, ()) for guards in section.instead]
             sides = facets(Region(section.guards, ()), instead, self.metric)
@@ -329,21 +332,21 @@ class EveryInput(ClassSource):
 
     @cached_property
     def _answers(self) -> tuple[Sequence[Answer], ...]:
-        """All answers that det gives."""
+        """The different answers of det."""
         regions = (region for finite in finite_cases(self.ideal) for region in self.ideal.regions(finite))
         return tuple(dict.fromkeys(region.answer for region in regions))
 
 
 @frozen
 class Unsorted:
-    """Inputs whose classes could not be computed, with the reason."""
+    """A case for inputs whose classes could not be computed, with the reason."""
 
     source: EveryInput
     number: int
     reason: str
 
     def steps(self) -> Sequence[ProofStep]:
-        """Raise Undecided."""
+        """Raise Undecided with the reason."""
         raise Undecided(self.reason)
 
     def undecided_row(self) -> ClassResult:
@@ -382,10 +385,10 @@ class ClassCase:
         return stated_goal(self.source.setting, self.convex)
 
     def steps(self) -> Sequence[ProofStep]:
-        """Return the obligations of the first rule that applies, those of the probability itself where it is known.
+        """Return the obligations of the first rule that applies.
 
-        The result is empty if nothing is claimed. Raises Undecided, also if integer distances are open, and
-        DiagnosticError.
+        If the least probability is known, the obligation about it. The result is empty if nothing is claimed. Raises
+        Undecided, also if integer distances are open, and DiagnosticError.
         """
         if self._greatest_dd() is not None or self.goal.empty is not None:
             return ()
@@ -401,17 +404,17 @@ class ClassCase:
         return self._posed_by_implying(self.goal.required.reason or "beta does not depend on distance*eps alone")
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
-        """Yield lists of claims about the class that together imply this one, with at most one open distance in each.
+        """Yield lists of claims about the class that together imply this one, each with at most one open distance.
 
-        They are needed where beta is not a function of the open distance times eps. Raises DiagnosticError.
+        They are needed if beta is not a function of the open distance times eps. Raises DiagnosticError.
         """
-        # Integer distances are decided with beta as it is.
+        # For integer distances beta need not be replaced by lesser functions.
         if not self.source.ideal.whole_inputs:
             for beta in self.claim.lesser():
                 yield [self.claiming(replace(self.source.options, beta=beta), self.convex)]
 
     def claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
-        """Return another claim about the class, or about a part of its answer."""
+        """Return the claim of `options` about `convex`: this class, or a part of it."""
         return ClassCase(self.source.asking(options), convex)
 
     def _posed_by_implying(self, reason: str) -> Sequence[ProofStep]:
@@ -428,15 +431,15 @@ class ClassCase:
 
     @cached_property
     def summand(self) -> BetaSummand:
-        """The evidence that a claim with another beta implies this one."""
+        """The evidence for a proof of a claim with another beta, which implies this one."""
         with suppress(DiagnosticError):
             return BetaSummand(self._least_beta())
         return BetaSummand(None)
 
     def _least_beta(self) -> BetaForm | None:
-        """Return a function of eps that beta is at least, its limit far from other answers, or None if it may be less.
+        """Return the limit of beta far from other answers if it is a lower bound of beta, else None.
 
-        Raises DiagnosticError if beta has no limit.
+        The limit is a function of eps alone. Raises DiagnosticError if beta has no limit.
         """
         claim = self.claim
         if not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
@@ -444,9 +447,10 @@ class ClassCase:
         return claim.at_number(None).beta
 
     def least_needing(self, needed: Needed, enough: Fraction) -> CoveringProofs:
-        """Return the rules that need the least value of a constant, for this claim or for others that imply it.
+        """Return the proofs by which the claim needs the least value of a constant.
 
-        Raises Undecided and DiagnosticError.
+        They are proofs of this claim, or of others that imply it. `needed` computes the value that one proof needs; the
+        search ends at a value <= `enough`. Raises Undecided and DiagnosticError.
         """
         return self._least_of_implying(least_needing(self.goal, needed, enough), needed, enough)
 
@@ -469,7 +473,7 @@ class ClassCase:
     def _at_most_one(self) -> tuple[Obligation, ...]:
         """Return the obligation that a multiple of beta is at least 1, if it is needed.
 
-        It is needed if multiples of beta are asked about and beta is the least of 1 and the sum that is proved in
+        It is needed if the question is about multiples of beta, and beta is the least of 1 and a sum that is proved in
         parts. A multiple < 1 of beta can be less than that of the sum.
         """
         claim = self.claim
@@ -478,7 +482,7 @@ class ClassCase:
         return (Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), claim.intervals),)
 
     def is_comparable(self, posed: ProofStep) -> bool:
-        """Return True if the amount by which an obligation fails measures how good a bound is.
+        """Return True if the amount by which the obligation of `posed` fails shows how good its bound is.
 
         It does not if the obligation is in another variable than a bound of the goal. Raises Undecided and
         DiagnosticError.
@@ -487,14 +491,14 @@ class ClassCase:
 
     @property
     def has_integer_distances(self) -> bool:
-        """Whether alpha = dd(u) is open, and an integer. Raises Undecided and DiagnosticError."""
+        """True if alpha = dd(u) is open, and an integer. Raises Undecided and DiagnosticError."""
         goal = self.goal
         return goal.is_about_integers and self.convex.inputs.integral and bool(goal.required.distances.alpha_rate)
 
     def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[ProofStep], CoveringProofs]:
-        """Return, at one integer distance, the least probability itself if it is known, else the best rules.
+        """Return the obligation about the least probability at one integer distance if it is known, else rules.
 
-        The rules are those that need the least value of a constant. Raises Undecided.
+        The rules are those that need the least value of a constant, as in `least_needing`. Raises Undecided.
         """
         goal = integer_distances.at_distance(self.goal, Fraction(distance))
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
@@ -504,13 +508,13 @@ class ClassCase:
         return (), least_needing(goal, needed, _ZERO)
 
     def is_exact_at(self, distance: int) -> bool:
-        """Return True if the least probability at this integer distance is known. Raises Undecided."""
+        """Return True if the least probability at the integer `distance` is known. Raises Undecided."""
         return bool(self.least_at_distance(distance, lambda _: None)[0])
 
     def proved_from(self, start: int, factor: Fraction, eps: str | None = None) -> Asking[bool]:
         """Return True if the claim with `factor` times its beta is proved at all integer distances from `start` on.
 
-        `eps` is a text of intervals in place of the claim's.
+        `eps` is a text of intervals that replace the claim's.
         """
         goal = self._scaled_case(factor, eps).goal
         established, _ = yield from established_by_integers(goal, start)
@@ -546,10 +550,10 @@ class ClassCase:
             yield ProofStep(Obligation(probability, beta, (Interval.POSITIVE,)), Variable.ALPHA_EPS, FarLimit())
 
     def posed_however_far(self) -> ProofStep | None:
-        """Return the limit of the claim at inputs of the class whose distance grows beyond every bound, at each eps.
+        """Return the limit of the claim at inputs of the class whose distance tends to infinity, at each eps.
 
-        Where it fails, the claim fails with every number for alpha. The result is None where no limit is known, or beta
-        may grow with alpha. Raises Undecided and DiagnosticError.
+        If the limit fails, the claim fails with every number for alpha. The result is None if no limit is known, or if
+        beta may grow with alpha. Raises Undecided and DiagnosticError.
         """
         claim = self.claim
         if claim.both_open:
@@ -564,7 +568,7 @@ class ClassCase:
     def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
         """Return an input of the class and a direction in which dd grows as fast as the distance, or None.
 
-        All inputs on the ray are in the class; infinitely many have integers for the int inputs.
+        All inputs on the ray are in the class; infinitely many of them have integers for the int inputs.
         """
         ideal, norm, whole = self.source.ideal, self.source.metric.norm, self.convex.inputs.whole
         own = ideal.metric.decisive(self.convex.inputs.region.answer)
@@ -591,10 +595,11 @@ class ClassCase:
     def posed_at_inputs(
         self, product: Fraction | None, most: int, nearest: Fraction | None = None
     ) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs of the class, as rows of a table: the class needs at least as much as they do.
+        """Yield the claim at some inputs of the class, as rows of a table; whatever they need, the class needs.
 
-        The inputs have least slacks, or nearly: `nearest` is the least share of the way to an inner input. If a
-        distance is open, its product with some eps is `product`. Raises Undecided and DiagnosticError.
+        The inputs have least slacks, or nearly: `nearest` is the least share of the way to an inner input. At most
+        `most` inputs of each part are used. If a distance is open, its product with some eps is `product`. Raises
+        Undecided and DiagnosticError.
         """
         if self.goal.empty is None:
             alphas, gamma = self._witness_distances(product, None)
@@ -603,10 +608,10 @@ class ClassCase:
                     yield from self.source.witnesses.steps(inputs, gamma)
 
     def posed_at_one(self, most: int) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs of the class, about the variable of its goal.
+        """Yield the claim at some inputs of the class, as a claim about the variable of its goal.
 
-        The open distance is 1 at these inputs, so that its product with eps is eps, if every eps counts. Raises
-        Undecided and DiagnosticError.
+        The open distance is 1 at these inputs, so that its product with eps is eps. Nothing is yielded if the claim is
+        not about every eps. Raises Undecided and DiagnosticError.
         """
         required = self.goal.required
         if not required.distances.is_open:
@@ -680,7 +685,7 @@ class ClassCase:
     def refuted(self) -> Asking[ClassResult]:
         """Return the class with an input that refutes the claim, undecided if none is found.
 
-        It is also undecided if no input is searched because the claim already holds. Raises Undecided and
+        No input is searched, and the class is undecided, if the least slacks prove the claim. Raises Undecided and
         DiagnosticError.
         """
         if self.goal.empty is not None:
@@ -694,9 +699,9 @@ class ClassCase:
         return self._unproved(first, None) if witness is None else self._witnessed(witness, first)
 
     def proved(self) -> Asking[ClassResult | None]:
-        """Return the class proved by any of the rules, as a whole or in parts, or None if they prove nothing.
+        """Return the result for the class if any of the rules proves it, as a whole or in parts.
 
-        Raises Undecided and DiagnosticError.
+        The result is None if they prove nothing. Raises Undecided and DiagnosticError.
         """
         established = yield from established_as_a_whole(self.goal)
         if established is not None:
@@ -705,9 +710,9 @@ class ClassCase:
         return None if every is None else self._with_sayings(self._proved_by_sections(every), self.convex)
 
     def _first_decision(self) -> Asking[Decision]:
-        """Return the decision about the least slacks.
+        """Return the decision about the bound by least slacks.
 
-        They are only measured if beta is not a function of the variable.
+        If beta is not a function of the variable, it is only measured.
         """
         goal = self.goal
         if goal.required.beta is None:
@@ -720,14 +725,15 @@ class ClassCase:
     def _witness_distances(
         self, product: Fraction | None, failing: Fraction | None
     ) -> tuple[Sequence[Fraction], Fraction | None]:
-        """Return the values of alpha at which inputs are tried, and gamma if it is open.
+        """Return the values of alpha at which inputs are tried, and a gamma if it is open, else None.
 
-        If they are known, the claim fails where distance·eps is `product`, and for ints at the distance `failing`.
+        The claim is known to fail if distance·eps is `product`, and for ints at the distance `failing`, unless these
+        are None.
         """
         goal, distances = self.goal, self.goal.required.distances
         alpha = distances.alpha or _ZERO
         near = not self.source.claim.at_distance and self.source.claim.is_near(alpha)
-        # The claim is not about an input exactly at the distance alpha, but about inputs a little farther.
+        # The claim is not about inputs at the distance alpha, so that inputs a little farther are tried.
         fixed = tuple([alpha * share for share in _BEYOND]) if near else (alpha,)
         if not distances.is_open:
             return fixed, None
@@ -737,13 +743,13 @@ class ClassCase:
             integers = (*([] if failing is None else [failing]), *_INTEGERS) if goal.is_about_integers else ()
             return tuple(dict.fromkeys([*alphas, *integers])), None
         if goal.is_about_integers:
-            # Just below the gamma from which on more outputs are within gamma.
+            # At the integer itself more outputs are within gamma; just below it fewer are.
             scale = (_ONE if failing is None else failing) - _SHORT
         return fixed, scale
 
     @property
     def _moves(self) -> bool:
-        """Whether gamma grows with alpha."""
+        """True if gamma grows with alpha."""
         return bool(self.goal.required.distances.alpha_rate and self.goal.required.distances.gamma_rate)
 
     def _first_refuting(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
@@ -768,7 +774,10 @@ class ClassCase:
             yield islice(witnesses.candidates(self.convex, goal.requiring(beyond).lower, slots, (alpha,)), _A_FEW)
 
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
-        """Return an input that refutes the claim, among those where floats guess that it fails, or None."""
+        """Return an input that refutes the claim, or None.
+
+        Only inputs are tried at which floating-point estimates suggest that the claim fails.
+        """
         source, goal, slots = self.source, self.goal, self.source.ideal.symbolic_inputs
         alphas, gamma = self._witness_distances(_failing_at(first), failing)
         if goal.required.distances.alpha_rate:
@@ -796,7 +805,7 @@ class ClassCase:
         return None
 
     def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> witnesses.PointClaim | None:
-        """Return the claim at an input of the class; `gamma` replaces an open gamma."""
+        """Return the claim at the input `point` of the class, None if there is none; `gamma` replaces an open gamma."""
         claim, dd, required = self.source.claim, self._distance(point), self.goal.required
         if gamma is not None:
             return None if dd is not None and claim.is_near(dd) else witnesses.PointClaim(gamma, claim.at_gamma(gamma))
@@ -812,7 +821,7 @@ class ClassCase:
         return witnesses.PointClaim(fixed.gamma, fixed.beta)
 
     def _scale_of(self, product: Fraction | None) -> Fraction:
-        """Return a value of the open distance for which the product t = distance·eps has an eps of the claim."""
+        """Return a value of the open distance such that `product`/distance is an eps of the claim."""
         goal = self.goal
         if product is None:
             return goal.sample
@@ -830,7 +839,10 @@ class ClassCase:
     # --- the probability itself -------------------------------------------------------------------------
 
     def _exactly(self, proof: Proof) -> ProofStep:
-        """Return the first step of the proof, with the evidence that its bound is the least probability, if it is."""
+        """Return the first step of `proof`.
+
+        If its bound is the least probability of the class, the evidence says so.
+        """
         goal, posed = proof.goal, proof.first_step
         lower = goal.lower
         if posed.evidence is lower.evidence and lower.attained and lower.corner is not None:
@@ -843,9 +855,9 @@ class ClassCase:
     # --- where the claim is vacuous ---------------------------------------------------------------------
 
     def _with_sayings(self, result: ClassResult, convex: ConvexClass) -> ClassResult:
-        """Return the result with the values at which its claim is not vacuous.
+        """Return `result` with the values at which its claim is not vacuous.
 
-        A vacuous claim holds, decided or not.
+        A class whose claim is vacuous is accurate, even if it was not decided.
         """
         assert result.note is not None
         nearness = self._greatest_dd()
@@ -875,7 +887,7 @@ class ClassCase:
         return _vacuous(result, Method.NOTHING)
 
     def _greatest_dd(self) -> Fraction | None:
-        """Return an upper bound of dd on the class, if the claim is not about inputs with such a dd, else None."""
+        """Return an upper bound of dd on the class if the claim is not about inputs with this dd, else None."""
         claim = self.source.claim
         greatest = None if claim.at_distance else self.greatest_anywhere()
         return greatest if greatest is not None and claim.is_near(greatest) else None
@@ -895,7 +907,7 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, reason=reason)
 
     def _unproved(self, first: Decision, failing: Fraction | None) -> ClassResult:
-        """Return the class undecided, with the reason."""
+        """Return the result for the undecided class, with the reason."""
         goal = self.goal
         if goal.is_about_integers and self.convex.inputs.integral:
             reason = _unproved_integers("distance" if goal.required.distances.alpha_rate else "gamma", failing)
@@ -921,7 +933,7 @@ class ClassCase:
         return f'; `--inputs "{", ".join(texts)}"` decides these inputs, each as a row'
 
     def _certified(self, evidence: ProvedClass | EmptyClass) -> ProvedClass | EmptyClass:
-        """Return the evidence, marked as unverified where the `metric` block counts different answers as the same."""
+        """Return `evidence`, marked as unverified if the `metric` block counts different answers as the same."""
         source = self.source
         if source.near is None or source.near.ideal.metric.core.same is None:
             return evidence
@@ -933,7 +945,7 @@ class ClassCase:
         return ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
 
     def _established(self, established: Established) -> ClassResult:
-        """Return the result for this class, or a part of it, for which the claim is known to hold."""
+        """Return the result for this class, or for a part of it, for which the claim is proved."""
         goal = established.goal
         evidence = ClassEvidence(goal.convex.facets, self._certified(established.evidence))
         if isinstance(established.evidence, EmptyClass):
@@ -1027,7 +1039,7 @@ class ClassCase:
 
 @frozen
 class _Shown:
-    """The fields of a row about a goal: the decided function, and the input at which it is the probability."""
+    """The fields of a row about a goal: the bound that was decided, and the `corner` at which it is the probability."""
 
     goal: Goal
     bound: ClosedForm | None
@@ -1055,12 +1067,15 @@ def _failing_at(first: Decision) -> Fraction | None:
 
 
 def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
-    """Return the half-spaces of the class, without edges of other classes, at least alpha away from other answers."""
+    """Return the half-spaces of the inputs of the class that are at least alpha away from other answers.
+
+    Edges that belong to other classes are excluded.
+    """
     return [*(guard.guard for guard in convex.guards), *(facet.at_alpha(alpha) for facet in convex.facets)]
 
 
 def _vacuous(result: ClassResult, method: Method) -> ClassResult:
-    """Return the class with a claim that is vacuous: no input is the hardest, and the verdict is accurate."""
+    """Return the result for a class whose claim is vacuous: accurate, and without a hardest input."""
     assert result.verdict is not Verdict.INACCURATE, "what says nothing cannot be refuted"
     assert result.note is not None
     note = replace(result.note, hardest=None, method=method)
@@ -1082,7 +1097,7 @@ def _inside(interval: Interval) -> Fraction:
 
 
 def _unproved_integers(name: str, failing: Fraction | None) -> str:
-    """Return the reason why a class of ints is not proved for each value of the open distance."""
+    """Return the reason why a class of ints is not proved for each value of the open distance `name`."""
     if failing is None:
         what = f"for all large values of the {name} at once"
     elif name == "gamma":

@@ -47,16 +47,16 @@ def question(
     """Return the source of the claim at every row of `table`, or for det at every one of `inputs`.
 
     The options are those of `check`. With `classes`, inputs with the same obligation are one case, with their number;
-    None does this for thousands of inputs. `as_given` keeps the declared types of inputs even then, for a caller that
-    reads the program. `progress` is called while the answers at the inputs are computed. Raises DiagnosticError for a
-    table, inputs or a claim that cannot be read or make no sense.
+    None does this for thousands of inputs. With `as_given`, the declared types of inputs are not changed. `progress` is
+    called while the answers at the inputs are computed. Raises DiagnosticError for a table, inputs or a claim that
+    cannot be read or make no sense.
     """
     asked = Options(**given)
     return question_of(as_program(program, asked.limits), table, asked)
 
 
 def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
-    """Return the source of a question, from options in one object and a program within their limits."""
+    """Return the source of a question, as `question` does, from the options `asked` and a loaded program."""
     if table is None:
         program, selected = with_selection(program, asked.inputs)
         asked = replace(asked, inputs=selected)
@@ -64,7 +64,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     inputs = inputs_meant(program, table, asked)
     opened = asked.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
-        # A check of rows starts sooner without what only these need.
+        # A check of rows starts sooner if these modules are not imported.
         from dipc.questions.both_open import EveryDistance, question_about_all, with_clipped_inputs
 
         def about_all(options: ClaimOptions) -> Source:
@@ -75,7 +75,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
             own = program if asked.as_given else with_clipped_inputs(program, options)
             every_input = question_about_all(own, options)
             betas = () if isinstance(every_input, EveryDistance) else every_input.claim.lesser()
-            # Integer distances are decided with beta as it is.
+            # For integer distances beta need not be replaced by lesser functions.
             if not betas or every_input.ideal.whole_inputs:
                 return every_input
             first, *others = (every_input.asking(replace(options, beta=beta)) for beta in betas)
@@ -93,16 +93,16 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     classes = symmetric_inputs.grouped(program, inputs, asked.classes, as_given=asked.as_given)
     if classes is not None:
         source = _row_source(classes.program, classes.table, claim)
-        source.retell = classes.counted
+        source.annotate = classes.counted
         return source
     source = _row_source(program, prepared(program, None, inputs, asked.progress), claim)
     if symmetric_inputs.is_everything(program, inputs):
-        source.retell = symmetric_inputs.with_corollary
+        source.annotate = symmetric_inputs.with_corollary
     return source
 
 
 def _about_every_input(program: Program, claim: ClaimOptions) -> Source:
-    """Return the source of the claim at every input of a program whose inputs are finite."""
+    """Return the source of `claim` at every input of a program whose inputs are finite."""
     asked = Options(beta=claim.beta, alpha=claim.alpha, gamma=claim.gamma, eps=claim.eps)
     return question_of(program, None, asked)
 
@@ -128,8 +128,8 @@ def _enclosed_source(
 ) -> Source:
     """Return the source for these options, replacing logarithms in the claim.
 
-    A claim with logarithms is decided by a claim without them, or by two such claims that enclose it. `number` is the
-    constant that is left open, if there is one.
+    A claim with logarithms is decided by a claim without them, or by two claims without them that enclose it. `source`
+    builds the question for one claim. `number` is the constant that is left open, if there is one.
     """
     core = program.core
     enclosed = enclosed_claim(core, options, () if table is None else table.columns, left_open(core, number))
@@ -146,7 +146,7 @@ def _enclosed_source(
 
 
 def left_open(program: CoreProgram, number: str | None) -> tuple[str, ...]:
-    """Return the constant that is left open, if there is one, and the constants computed from it."""
+    """Return the constant `number` that is left open, if it is not None, and the constants computed from it."""
     if number is None:
         return ()
     return (number, *computed_from(parse(program.source).declarations, program.overrides, number))
@@ -155,7 +155,7 @@ def left_open(program: CoreProgram, number: str | None) -> tuple[str, ...]:
 def prepared(
     program: Program, table: TableGiven | None, inputs: InputSpec | None, progress: Progress | None = None
 ) -> Table:
-    """Return the table to check: the given one, completed by the `ideal`, or the table of det at `inputs`.
+    """Return the table to check: the given one with dd added from the `ideal`, or the table of det at `inputs`.
 
     Raises DiagnosticError for a table or inputs that cannot be read, and if neither is given and the program needs
     them.
@@ -219,7 +219,7 @@ _PROGRESS_SECONDS = 0.1
 def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenCheck]) -> Report:
     """Decide Pr[output within gamma of the answer] >= 1 - beta at every row of `table`, or for det at `inputs`.
 
-    It is decided for every eps in the intervals.
+    The claim is decided for every eps in the intervals.
 
     `program` is a loaded program, or a path or a text that `dipc.load` takes. `table` is the path of a CSV file, a list
     of dicts, a pair (header, rows), or a DataFrame; without a column dd it gets dd(u) from the `ideal`. `inputs` needs
@@ -229,24 +229,23 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
     "m >= 3", the question is about every real input and every value of a constant. Without table and inputs, a program
     whose inputs are all finite is checked at all of them.
 
-    beta, alpha and gamma are expressions as text, or exact numbers; eps is a text of intervals, or a number. None
-    leaves them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
+    `beta`, `alpha` and `gamma` are expressions as text, or exact numbers; `eps` is a text of intervals, or a number.
+    None leaves them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
 
     With `classes` the rows of the report are classes of inputs with the same obligation, each with its number of
     inputs. None does this for thousands of inputs. With `digits` the ends of failing intervals are given to this many
     significant digits, with the worst eps of each interval. With `keep_proofs` the report has the evidence from which
     certificates are written.
 
-    `jobs` processes share the work, one per processor for 0 or "auto"; with `dask` the workers of the Dask scheduler at
-    this address do. Decisions are kept in the file `cache`, and are not made again. These three options do not change
-    the report, except for its times and counts of work.
+    `jobs` processes share the work, one per processor for 0 or "auto"; with `dask` the work goes to the Dask scheduler
+    at this address. Decisions are stored in the file `cache` and used again. These three options do not change the
+    report, except for its times and counts of work.
 
-    The report has a verdict, and is neither true nor false: `dipc.check(...).require()` fails in a test unless it is
-    accurate.
+    The report has a verdict and no truth value: `dipc.check(...).require()` fails in a test unless it is accurate.
 
     Raises DiagnosticError for a bad table or claim before anything is decided, and for a cache or a cluster that cannot
     be used. Raises Interrupted, with the rows done so far, on Ctrl-C. A row that exceeds a limit is undecided; the
-    other rows are decided all the same.
+    other rows are still decided.
     """
     begun = perf_counter()
     options = Options(**given)
@@ -265,7 +264,10 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
 
 
 def answer(source: Source, engine: Engine, progress: Progress | None = None) -> Report:
-    """Return the report on a question; raise Interrupted, with the rows done so far, on Ctrl-C."""
+    """Decide all cases of `source` and return the report; raise Interrupted, with the rows done so far, on Ctrl-C.
+
+    `progress` is called with the numbers of decided rows and of all.
+    """
     begun = perf_counter()
     rows, steps = source.begin(engine)
     total = source.total
@@ -289,7 +291,7 @@ def answer(source: Source, engine: Engine, progress: Progress | None = None) -> 
         report = _timed(source.report(rows, engine, interrupted=True), begun)
         raise Interrupted(report, len(rows), total) from None
     report = source.report(rows, engine)
-    return _timed(report if source.retell is None else source.retell(report), begun)
+    return _timed(report if source.annotate is None else source.annotate(report), begun)
 
 
 def _timed(report: Report, begun: float) -> Report:
@@ -312,7 +314,7 @@ def iter_rows(
 
 @frozen
 class ForAll:
-    """The result of `check_for_all`: a report with a row for each small number and one for all numbers from `start` on.
+    """The result of `check_for_all`: a report with a row for each small number and one for all from `start` on.
 
     A small number whose claim fails has a row for each class that fails. `least` is the least number of queries that
     the claim is about.
@@ -329,10 +331,10 @@ def check_for_all(
 ) -> ForAll:
     """Decide the claim for every real input and every integer value of the constant `parameter`.
 
-    The values begin at the first index of its loop, or at `least` if that is greater; the other options are those of
-    `check`. ACCURATE is proved: exactly for small numbers, by a union bound over single comparisons for the others.
-    INACCURATE has a number and an input. Raises DiagnosticError for input that cannot be read, and for an unknown
-    constant.
+    The values begin at the first index of the loop over queries, or at `least` if that is greater; the other options
+    are those of `check`. ACCURATE is proved: exactly for small numbers, by a union bound over single comparisons for
+    the others. INACCURATE has a number and an input. Raises DiagnosticError for input that cannot be read, and for an
+    unknown constant.
     """
     for_all = parameter if least is None else f"{parameter} >= {least}"
     report = check(program, inputs="all", for_all=for_all, **given)
@@ -365,14 +367,14 @@ def expected_error(
 
 @frozen
 class ErrorAsked:
-    """A question about expected errors, with its claim, or None if there is none."""
+    """A question about expected errors, with the bound it claims as text, or None without a bound."""
 
     source: Source
     claimed: str | None
 
 
 def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_rows.ErrorReport:
-    """Return the expected errors at every row, or for every class of inputs.
+    """Return the expected errors that `asked` is about, at every row or for every class of inputs.
 
     Raises DiagnosticError for claims that make no sense.
     """
@@ -387,7 +389,7 @@ def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_row
 
 
 def error_asked(program: Program, table: TableGiven | None, options: Options) -> ErrorAsked:
-    """Return the question about expected errors that the options define. Raises DiagnosticError."""
+    """Return the question about expected errors that `options` define. Raises DiagnosticError."""
     erring, asked = about_errors(as_program(program, options.limits), options)
     stated = resolve_claim(erring.core, _NO_ROWS, asked.claim).beta
     if stated is None:
@@ -412,7 +414,10 @@ def _is_about_all(source: Source) -> bool:
 
 
 def about_errors(program: Program, options: Options) -> tuple[expected_errors.Erring, Options]:
-    """Return the program whose answers are right with probability 1 less their expected error, and its claim."""
+    """Return `program` as an accuracy question about its expected error, and options with the claim about it.
+
+    The answers of the returned program are right with probability 1 minus their expected error.
+    """
     program, inputs = with_selection(program, options.inputs)
     options = replace(options, inputs=inputs)
     erring = (

@@ -57,11 +57,11 @@ class RowResult(Record):
     the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
 
     `says` has the values of eps, or of the variable of a class, where beta < 1; None if the claim is not about the
-    input of the row (not dd > alpha). The row is `vacuous` in that case, if beta is at least 1 everywhere, and if it is
-    `unconstrained`: no output is stated.
+    input of the row, as dd is too small. The row is `vacuous` in this case, if beta is at least 1 everywhere, and if it
+    is `unconstrained`: no output is stated.
 
     For a class of inputs, `count` is the number of its inputs. For a free gamma, `obligations` has one result for each
-    range of gamma, and the row is the one that decides.
+    range of gamma, and the other fields are those of the result that decides.
     """
 
     CLAIMED = "alpha beta gamma verdict probability counterexample reason failing+ vacuous+ count? obligations=ranges+"
@@ -91,7 +91,10 @@ class RowResult(Record):
 
     @property
     def beta(self) -> str:
-        """beta at this row in closed form, with alpha, gamma and the constants substituted; text that SymPy reads."""
+        """The closed form of beta at this row, with alpha, gamma and the constants substituted.
+
+        Text that SymPy reads.
+        """
         return str(self.beta_form)
 
     @property
@@ -101,12 +104,12 @@ class RowResult(Record):
 
     @property
     def conditions(self) -> tuple[str, ...] | None:
-        """The inequalities of a class; None for a row."""
+        """The inequalities of a class; None for a row of a table."""
         return None
 
     @property
     def ranges(self) -> list[dict[str, Any]]:
-        """The JSON objects of the ranges of gamma."""
+        """The JSON objects of the results for each range of gamma."""
         return [json_object(each, each.CLAIMED) for each in self.obligations]
 
 
@@ -114,8 +117,8 @@ class RowResult(Record):
 class Counts:
     """The number of rows of each kind.
 
-    `vacuous` rows are among the accurate ones, `above_one` of these are vacuous because beta >= 1, and `unconstrained`
-    of these state no output.
+    `vacuous` rows are among the accurate ones. Of these, `above_one` counts the rows with beta >= 1 everywhere, and
+    `unconstrained` those that state no output.
     """
 
     rows: int = 0
@@ -136,10 +139,7 @@ class Counts:
 
 @frozen
 class Effort:
-    """The cost of a check: seconds by stage, and how many explorations, measures and obligations were needed.
-
-    It does not depend on the result.
-    """
+    """The cost of a check: seconds by stage, and how many explorations, measures and obligations were needed."""
 
     seconds: float = 0.0
     table_seconds: float = 0.0
@@ -155,7 +155,7 @@ class Effort:
 class RowOutcome:
     """The result for a row: the claim there, the probability (None if a limit was reached), and the verdict.
 
-    The parts are compared by identity: equal ones are the same object.
+    `says` has the values of eps where beta < 1. Equal parts are one object, so that they are compared by identity.
     """
 
     terms: Terms
@@ -165,7 +165,7 @@ class RowOutcome:
 
     @property
     def vacuous(self) -> bool:
-        """Whether nothing is claimed: the claim is not about its input, or beta >= 1."""
+        """True if nothing is claimed: the claim is not about the row's input, or beta >= 1."""
         return self.terms.vacuous or (self.says is not None and self.says.is_vacuous)
 
 
@@ -178,7 +178,7 @@ class RowNames:
     only_at: Fraction | None
 
     def result(self, row: Row, outcome: RowOutcome) -> RowResult:
-        """Return the row as the report shows it."""
+        """Return `row` with its `outcome` as the report shows it."""
         terms, settled = outcome.terms, outcome.settled
         return RowResult(
             row=row.number,
@@ -201,7 +201,7 @@ class RowNames:
 class DecidedRows(Sequence[RowResult]):
     """The first rows of a table with their outcomes; each RowResult is built when it is read.
 
-    Equal to any sequence of equal rows.
+    It is equal to any sequence of equal rows.
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -252,11 +252,11 @@ class DecidedRows(Sequence[RowResult]):
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:
-        """The values of eps where the rows are informative, each different set at least once."""
+        """The sets of eps where rows are informative, each different set at least once."""
         return [outcome.says for outcome in self._outcomes if outcome.says is not None]
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
-        """Yield the rows with this verdict, in order."""
+        """Yield the rows with this `verdict`, in order."""
         wanted = [outcome.settled.verdict is verdict for outcome in self._outcomes]
         for position, number in enumerate(self._numbers):
             if wanted[number]:
@@ -264,7 +264,7 @@ class DecidedRows(Sequence[RowResult]):
 
     @property
     def outcomes(self) -> tuple[Sequence[RowOutcome], Sequence[int]]:
-        """The distinct outcomes, and for each row the number of its own among them."""
+        """The distinct outcomes, and for each row the position of its outcome among them."""
         return self._outcomes, self._numbers
 
     def __len__(self) -> int:
@@ -294,7 +294,7 @@ class DecidedRows(Sequence[RowResult]):
 class Exchange:
     """The exchanges of inputs at one row that lead to other inputs with the same obligation.
 
-    Values can be exchanged among the places of each block; the values at the places `free` make no difference.
+    Values can be exchanged among the positions of each block; the values at the positions `free` make no difference.
     """
 
     row: int
@@ -304,9 +304,9 @@ class Exchange:
 
 @frozen
 class Product:
-    """All inputs with one of the `values` at each place, which the rows of a report represent.
+    """All inputs with one of the `values` at each position, which the rows of a report represent.
 
-    The inputs at the places of each of `alike` may change places everywhere.
+    The inputs at the positions in each tuple of `alike` may change places everywhere.
     """
 
     values: tuple[tuple[str, ...], ...]
@@ -318,7 +318,7 @@ class Product:
 class Evidence:
     """The data that the verdicts of one report rest on.
 
-    `product` has the inputs that the rows represent, if these are more than the rows.
+    If the rows represent more inputs than there are rows, `product` has these inputs.
     """
 
     program: Program
@@ -330,7 +330,7 @@ class Evidence:
 
     @property
     def decisions(self) -> dict[tuple[ClosedForm, BetaForm], Decision]:
-        """The decisions with their proofs, by the closed form of the bound and by beta."""
+        """The decisions that have proofs, by the closed form of the bound and by beta."""
         outcomes, _ = self.rows.outcomes
         return {
             (outcome.probability, outcome.terms.beta): outcome.settled
@@ -341,7 +341,10 @@ class Evidence:
 
 @frozen(eq=False)
 class CaseEvidence:
-    """The results of all cases of a question, each with its own evidence; `product` as for `Evidence`."""
+    """The results of all cases of a question, each with its own evidence.
+
+    If the rows represent more inputs than there are rows, `product` has these inputs.
+    """
 
     question: object
     results: Sequence[RowResult]
@@ -359,12 +362,12 @@ class Report(Record):
     last row, else ACCURATE. A report has at least one row unless it was interrupted. `eps` is the interval of the
     claim, as text. `evidence` is the data for a certificate, if it was requested. `decided_by` is the theorem by which
     the rows decide more than their own obligations, or the claim that determines it. For classes, `inputs` is their
-    number of inputs together. `constants` are the program's. `stated` has alpha, beta and gamma of the claim, None for
-    one that each row has its own of. `every_input` names the inputs of a claim about all inputs, such as "every real
-    input", and `numbers` the values of a constant that is left open, such as "m >= 3". `warnings` list where the claim
-    may not mean what the user expects.
+    total number of inputs. `constants` are the program's. `stated` has the texts of alpha, beta and gamma of the claim,
+    None for one that differs from row to row. `every_input` names the inputs of a claim about all inputs, such as
+    "every real input", and `numbers` the values of a constant that is left open, such as "m >= 3". `warnings` say why
+    the claim may not mean what the user expects.
 
-    A report is neither true nor false: `require` fails unless it is accurate.
+    A report has no truth value: `require` raises AssertionError unless it is accurate.
     """
 
     HEAD = (
@@ -419,7 +422,7 @@ class Report(Record):
 
     @property
     def claim(self) -> Mapping[str, str | None]:
-        """alpha, beta, gamma and eps as texts; None for one that each row has its own of."""
+        """The texts of alpha, beta, gamma and eps; None for one that differs from row to row."""
         return {**self.stated, "eps": self.eps}
 
     @property
@@ -429,9 +432,9 @@ class Report(Record):
 
     @property
     def scopes(self) -> Mapping[str, ClaimScope]:
-        """The values where at least one row is informative (beta < 1), by the variable of its claim.
+        """The values where at least one row is informative (beta < 1), by the variable of the row's claim.
 
-        The variable is `eps`, or a product of it such as `alpha*eps`.
+        The variable is `eps`, or a product with eps such as `alpha*eps`.
         """
         if isinstance(self.rows, DecidedRows):
             result = {"eps": list(self.rows.scopes)}
@@ -515,7 +518,7 @@ class Report(Record):
 
 
 def overall(counts: Counts, interrupted: bool = False) -> Verdict:
-    """Return the verdict over all rows; never ACCURATE unless every row is and none is missing."""
+    """Return the verdict over all rows: ACCURATE only if every row is accurate and none is missing."""
     if counts.inaccurate:
         return Verdict.INACCURATE
     if counts.undecided or interrupted or counts.accurate != counts.rows or not counts.rows:
@@ -563,7 +566,10 @@ class Method(StrEnum):
 
 @frozen
 class Refuted:
-    """A row at which the claim is refuted, with its dd; `gamma` is its own if gamma is open."""
+    """A row at which the claim is refuted, with the row's dd.
+
+    `gamma` is the row's gamma if the claim leaves it open.
+    """
 
     row: RowResult
     dd: str
@@ -575,8 +581,8 @@ class Refuted:
 class ClassEvidence:
     """The evidence for one class.
 
-    Every input of the class that the claim is about lies in the `halfspaces`. `ground` is None if the class is
-    undecided.
+    Every input of the class that the claim is about lies in the `halfspaces`. `ground` is the proof, or the row that
+    refutes the claim; None if the class is undecided.
     """
 
     halfspaces: tuple[Moving, ...]
@@ -585,10 +591,10 @@ class ClassEvidence:
 
 @frozen
 class DescribedClass:
-    """A class of inputs as reports name it.
+    """A class of inputs as reports describe it.
 
     Its inputs are in the `region`, have these values of `finite` inputs, satisfy the `guards`, and are behind the
-    facets of one `side`.
+    facets `side`.
     """
 
     core: CoreProgram = field(compare=False, repr=False)
@@ -599,17 +605,17 @@ class DescribedClass:
 
     @property
     def answer(self) -> dict[str, str]:
-        """det on the class: a value for every output, or a form of the inputs."""
+        """The values of det on the class: a value for every output, or a form of the inputs."""
         return answer_texts(self.core, self.region)
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The inequalities of the class, such as `q[1] < 0`, and then those that move with alpha."""
+        """The inequalities of the class, such as `q[1] < 0`, and then those that depend on alpha."""
         moving = [f"{form_text(self.core, each.form)} >= {_line(Fraction(0), each.step)}" for each in self.side]
         return (*guard_texts(self.core, self.guards, self.finite), *moving)
 
     def corner_texts(self, corner: Corner) -> dict[str, str]:
-        """Return an input of the class for each alpha, as forms of alpha."""
+        """Return the input `corner` of the class for each alpha, as texts in which alpha occurs."""
         texts: dict[str, str] = {}
         for slot in self.core.inputs:
             line = slot in corner.base
@@ -620,13 +626,13 @@ class DescribedClass:
 
 @frozen
 class ClassNote(Record):
-    """The additional fields of a row for a whole class of inputs; texts are computed on demand.
+    """The additional fields of a row for a whole class of inputs; texts are computed when they are read.
 
     `inputs` is the class. It is None for a row about a number of queries, which is described in `numbered`, with det in
     `output` if it is about one input. `hardest` is the input that decides, None if the proof needs none. `variable` is
     the variable of the obligation (`alpha*eps`, `gamma*eps` or `eps`), written `eps` in its functions; `intervals` has
     its values. `closed_form` is the least probability of the class if `exact`, else a lower bound of all its
-    probabilities. The claim for the class is that it is at least 1 - `beta_form` for all values.
+    probabilities. The claim for the class is that `closed_form` is at least 1 - `beta_form` for all values.
     """
 
     FIELDS = "answer where=conditions method exact corner obligation(variable range probability beta)"
@@ -648,7 +654,7 @@ class ClassNote(Record):
 
     @property
     def answer(self) -> Mapping[str, str]:
-        """det on the class, with real outputs as forms of the inputs."""
+        """The values of det on the class, with real outputs as forms of the inputs."""
         return self.output if self.inputs is None else self.inputs.answer
 
     @property
@@ -660,7 +666,7 @@ class ClassNote(Record):
 
     @property
     def corner(self) -> Mapping[str, str] | None:
-        """The input that decides, as forms of the open distance; None if there is none."""
+        """The input that decides, as texts in which the open distance occurs; None if there is none."""
         return None if self.inputs is None or self.hardest is None else self.inputs.corner_texts(self.hardest) or None
 
     @property
@@ -675,7 +681,7 @@ class ClassNote(Record):
 
     @property
     def beta(self) -> str | None:
-        """beta as a function of the variable, None if it is not one."""
+        """The text of beta as a function of the variable, None if it is not one."""
         return None if self.beta_form is None else str(self.beta_form)
 
 
@@ -683,8 +689,8 @@ class ClassNote(Record):
 class ClassResult(RowResult):
     """A decided class; `input` is one of its inputs, for an inaccurate class the counterexample.
 
-    If the result takes more than one row, these are `rows`. With a `count` it represents this many classes that are
-    alike.
+    If the result takes more than one row of a report, these are `rows`. With a `count` it represents this many classes
+    that differ only by an exchange of inputs.
     """
 
     CLAIMED = f"{RowResult.CLAIMED} class=note?"
@@ -704,14 +710,14 @@ class ClassResult(RowResult):
 
 
 class ReportedRows(list[RowResult]):
-    """The numbered rows of a report: those of each result of a case."""
+    """The numbered rows of a report, in the order of the cases; a case can have several rows."""
 
     def __init__(self) -> None:
         super().__init__()
         self.results: list[RowResult] = []
 
     def add(self, result: RowResult) -> None:
-        """Append the rows of a result."""
+        """Append the rows of `result`, with their numbers."""
         self.results.append(result)
         for row in (result.rows if isinstance(result, ClassResult) else ()) or (result,):
             self.append(replace(row, row=len(self) + 1))
@@ -731,7 +737,7 @@ def answer_texts(core: CoreProgram, region: Region) -> dict[str, str]:
 
 
 def guard_texts(core: CoreProgram, guards: Iterable[Constraint], finite: Mapping[int, Value]) -> tuple[str, ...]:
-    """Return the inequalities of a class, such as `q[1] < 0`, after its finite inputs."""
+    """Return the conditions of a class: values of `finite` inputs, and inequalities such as `q[1] < 0`."""
     fixed = [f"{core.slots[slot].name} = {show_value(value)}" for slot, value in finite.items()]
     texts = [comparison_text(g.difference, g.op.value, _no_noise, _names(core)) for g in guards]
     return tuple(dict.fromkeys([*fixed, *texts]))
@@ -743,7 +749,7 @@ def input_texts(core: CoreProgram, inputs: Mapping[int, Value]) -> dict[str, str
 
 
 def form_text(core: CoreProgram, form: Affine) -> str:
-    """Return the text of a form of inputs: `2*q[1] - 1`."""
+    """Return a form of inputs as text, such as `2*q[1] - 1`."""
     return affine_text(form, _no_noise, _names(core))
 
 

@@ -1,4 +1,4 @@
-"""The rows of a table: each is one obligation, about the probability of its answer."""
+"""The rows of a table as cases: each is one obligation, about the probability of its answer."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ else:
     nearness = LazyModule("dipc.program.nearness")
     rules = LazyModule("dipc.rules.rule")
 
-#: The decision of a row that claims nothing, or whose probability is at least one that suffices.
+#: The decision of a row that claims nothing, or whose probability has a lower bound that suffices.
 _HOLDS = Decision(Verdict.ACCURATE)
 
 
 class TableRows(TableSource):
-    """One table under one claim.
+    """A table under one claim, as a source of one case for each row.
 
     Rows with the same claim and the same bound are one obligation and share its outcome, so that a table can have
     millions of rows.
@@ -46,13 +46,13 @@ class TableRows(TableSource):
 
     respects_requires: ClassVar[bool] = True
 
-    #: Whether the weights in its bounds are probabilities, and so not negative: `LeastBounds` depends on it.
+    #: Whether the weights in bounds of rows are probabilities, and so not negative; `LeastBounds` needs this.
     of_probabilities = True
 
     def __init__(self, program: Program, table: Table, claim: Claim) -> None:
         super().__init__(program, table, claim)
         self._undecided: dict[str, Decision] = {}
-        #: The informative values of eps for each claim of a row, which is one object for all rows that have it.
+        #: The values of eps with beta < 1, by the claim of a row; equal claims are one object.
         self._says: dict[Terms, ClaimScope] = {}
         self._least = LeastBounds()
 
@@ -68,15 +68,15 @@ class TableRows(TableSource):
         return self.probabilities.bound(row.inputs, row.outputs, self.claim.terms(row).gamma)
 
     def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, RowOutcome]:
-        """Decide the outcome of all rows with this claim and this bound.
+        """Decide the outcome of all rows with the claim `terms` and the probability `bound`.
 
-        The bound can be the reason why it is not known.
+        An Undecided as `bound` is the reason why the probability is not known.
         """
         says = None if terms.vacuous else self._says.get(terms)
         if says is None and not terms.vacuous:
             says = self._says[terms] = claim_scope(terms.beta, self.intervals, self.program.limits)
         if isinstance(bound, Bound) and self._least.known:
-            # The probability itself is not needed where it is known to suffice.
+            # The probability itself is not needed if a lower bound suffices.
             if says is None or says.is_vacuous:
                 return RowOutcome(terms, None, _HOLDS, says)
             for least in self._least.below(terms.beta, bound):
@@ -100,9 +100,9 @@ class TableRows(TableSource):
         return rows, map(rows.append, results_in_order(self._outcomes(), engine))
 
     def _outcomes(self) -> Iterator[Underway[RowOutcome]]:
-        """Yield the outcome of each row, under way: the same object for rows with the same claim and bound."""
+        """Yield the outcome of each row, not yet decided; rows with the same claim and bound share one object."""
         known: dict[tuple[int, int], Underway[RowOutcome]] = {}
-        alive: list[Bound] = []  # an identity means something only as long as its object lives
+        alive: list[Bound] = []  # An identity is valid only as long as its object lives.
         rows = iter(self.table.rows)
         while some := [self.claimed(row) for row in islice(rows, _COMPARED if self._least.known else 1)]:
             if self._least.known:
@@ -125,7 +125,7 @@ class TableRows(TableSource):
                 yield underway
 
     def claimed(self, row: Row) -> tuple[Terms, Bound | Undecided]:
-        """Return the claim of a row, and the probability of its answer or the reason why it is not known."""
+        """Return the claim at `row`, and the probability of its answer or the reason why it is not known."""
         terms = self.claim.terms(row)
         try:
             return terms, self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
@@ -137,7 +137,7 @@ class TableRows(TableSource):
         if interrupted:
             return report
         evidence = None
-        if engine.keep_proofs and isinstance(rows, DecidedRows):  # a part of another question has rows of its own
+        if engine.keep_proofs and isinstance(rows, DecidedRows):  # As part of another question it has other rows.
             evidence = Evidence(self.program, self.table, self.claim, rows, self.probabilities)
         return replace(report, decided_by=self.claim, evidence=evidence)
 
@@ -156,8 +156,8 @@ _MOST_KINDS = 20_000
 class _Kind:
     """Bounds with the same beta that differ only in the constants of their half-spaces.
 
-    `one` is one of them and `number` their number. `least` has the least constant of all half-spaces whose coefficients
-    are the same up to their order.
+    `one` is an example and `number` counts them. `sides` has the sorted coefficients of each half-space, and `least`
+    the least constant for equal ones.
     """
 
     beta: BetaForm
@@ -171,7 +171,7 @@ class _Kind:
         return _Kind(beta, one, [tuple(sorted([c for _, c in each.coefficients])) for each in _half_spaces(one)])
 
     def add(self, members: Sequence[Sequence[Fraction]]) -> None:
-        """Add bounds with these constants."""
+        """Add bounds; each of `members` has the constants of one."""
         self.number += len(members)
         for side, column in zip(self.sides, zip(*members, strict=True), strict=True):
             own = min(column)
@@ -179,12 +179,12 @@ class _Kind:
 
 
 class LeastBounds:
-    """Bounds that are at most each of many others, for one beta: where such a bound suffices, all of them do.
+    """Bounds that are at most each of many others, for one beta: if the lower bound suffices for the claim, so do all.
 
     An event whose half-spaces are those of another one, moved inwards over the same noises, is a subset of it. Bounds
     that differ only in the constants of their half-spaces are therefore at least the one with the least constants. The
-    weights of shares are probabilities, and not negative. Rows are compared in batches. The least constant of like
-    half-spaces is tried first, since it is soon the same for all later rows.
+    weights of shares are probabilities, and not negative. Rows are compared in batches. The least constant over
+    half-spaces with equal coefficients is tried first, since it soon stays the same for all later rows.
     """
 
     def __init__(self) -> None:
@@ -193,14 +193,17 @@ class LeastBounds:
         #: The common bounds that did not suffice.
         self.failed: set[Bound] = set()
         self._kinds: dict[tuple[int, object], _Kind] = {}
-        #: The kinds of bounds by the identities of their parts, which these bounds keep alive.
+        #: The kinds of bounds by the identities of their parts; the bounds keep the parts alive.
         self._shapes: dict[tuple[object, ...], tuple[Bound, object]] = {}
         self._below: dict[tuple[int, int], list[Bound]] = {}
         #: An identity is valid only as long as its object lives.
         self._alive: list[Bound] = []
 
     def find(self, claimed: Iterable[tuple[BetaForm, Bound]]) -> None:
-        """Find common bounds for these claims; of earlier claims only the results are remembered."""
+        """Find lower bounds common to many of the `claimed` pairs of beta and bound.
+
+        Of earlier calls only the least constants are kept.
+        """
         if max(len(self._kinds), len(self._shapes)) > _MOST_KINDS:
             for kept in (self._kinds, self._shapes, self.failed):
                 kept.clear()
@@ -219,10 +222,10 @@ class LeastBounds:
             self._add(self._kinds[kind], members)
 
     def _add(self, kind: _Kind, members: Sequence[Bound]) -> None:
-        """Add the bounds of more rows."""
+        """Add the bounds `members` of one kind."""
         constants = [[each.constant for each in _half_spaces(bound)] for bound in members]
         kind.add(constants)
-        # As long as every common bound has sufficed, one is tried even for a single row, as later rows will share it.
+        # As long as every common bound has sufficed, one is tried even for a single row: later rows will share it.
         if kind.number >= _FEW or not self.failed:
             candidates = [_with_constants(kind.one, [kind.least[side] for side in kind.sides])]
             if len(members) >= _FEW:
@@ -232,7 +235,7 @@ class LeastBounds:
                 self._below[id(kind.beta), id(bound)] = tried
 
     def _shape(self, bound: Bound) -> object:
-        """Return a bound without the constants of its half-spaces."""
+        """Return `bound` with all constants of its half-spaces 0."""
         made_of: list[object] = [bound.constant]
         for share in bound.shares:
             made_of += [id(share.weight), len(share.events)]
@@ -246,7 +249,7 @@ class LeastBounds:
         return known[1]
 
     def below(self, beta: BetaForm, bound: Bound) -> Sequence[Bound]:
-        """Return bounds that are at most this one and others, the least first; none if there are few of these."""
+        """Return lower bounds that `bound` shares with others, the least first; none if there are too few others."""
         return self._below.get((id(beta), id(bound)), ())
 
 
@@ -258,7 +261,7 @@ def _half_spaces(bound: Bound) -> list[Halfspace]:
 
 
 def _with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
-    """Return the bound with other constants of its half-spaces."""
+    """Return `bound` with these `constants` in its half-spaces, in order."""
     left = iter(constants)
     shares = []
     for share in bound.shares:
@@ -276,7 +279,7 @@ _REMEMBERED = 1 << 16
 
 @frozen
 class RowCase:
-    """One row of a table."""
+    """One row of a table as a case."""
 
     source: TableRows
     row: Row
@@ -316,14 +319,17 @@ class RowCase:
 class FreeGamma(TableSource):
     """A table under the claim for every gamma >= 0 and every alpha that belongs to it.
 
-    A row with several ranges of gamma has an obligation for each. Its verdict is that of all of them together, its
-    evidence that of the first one that fails. A cell of the column gamma fixes one gamma instead.
+    A row with several ranges of gamma has an obligation for each. The row's verdict is that of all of them together,
+    its evidence that of the first one that fails. A cell of the column gamma fixes one gamma instead.
     """
 
     respects_requires: ClassVar[bool] = True
 
     def __init__(self, program: Program, table: Table, options: ClaimOptions) -> None:
-        """Take the claim; raise DiagnosticError for one outside Theorem 12, naming the condition that fails."""
+        """Read the claim.
+
+        Raises DiagnosticError, naming the condition that fails, if Theorem 12 does not apply to it.
+        """
         _require_finite(program)
         super().__init__(program, table, resolve_claim(program.core, table, replace(options, gamma="0")))
         self._nearness = nearness.Nearness(program.core, program.limits)
@@ -340,7 +346,7 @@ class FreeGamma(TableSource):
         return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
     def ranges(self, row: Row) -> list[GammaRange]:
-        """Return the ranges of gamma with their claims, increasing. Raises Undecided."""
+        """Return the ranges of gamma at `row` with their claims, in increasing order. Raises Undecided."""
         if row.gamma is not None:
             return [GammaRange(self.claim.terms(row), None)]
         distances = self._distances(row)
@@ -362,11 +368,11 @@ class FreeGamma(TableSource):
         return gamma_ranges
 
     def bound(self, row: Row, terms: Terms) -> Bound:
-        """Return the probability of an answer in the ball of these terms. Raises Undecided."""
+        """Return the probability of an answer within gamma of `terms`. Raises Undecided."""
         return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
 
     def result(self, row: Row, terms: Terms, decision: Decision, gamma: str | None) -> RowResult:
-        """Return the row for one range of gamma, or, with None, for its own gamma."""
+        """Return the result of `row` for the range `gamma`; None is the gamma of the row's own cell."""
         says = None if terms.vacuous else claim_scope(terms.beta, self.intervals, self.program.limits)
         nothing = terms.vacuous or (says is not None and says.is_vacuous and decision.verdict is Verdict.UNDECIDED)
         outcome = RowOutcome(terms, decision.bound, Decision(Verdict.ACCURATE) if nothing else decision, says)
@@ -374,13 +380,16 @@ class FreeGamma(TableSource):
         return result if gamma is None else replace(result, gamma=gamma)
 
     def _distances(self, row: Row) -> Sequence[Fraction]:
-        """Return the finite values of d'_u, with 0, increasing."""
+        """Return the finite values of the distance d'_u of outputs from the row's output, with 0, increasing."""
         if self.program.core.has_product_distance:
             return (Fraction(0),)
         return sorted({Fraction(0), *self._nearness.distances(row.inputs, row.outputs)})
 
     def _ends(self, row: Row, low: Fraction, high: Fraction | None) -> tuple[Fraction | None, Fraction | None] | None:
-        """Return the suprema of the claimed alpha and gamma with low <= gamma < high, or None if nothing is claimed."""
+        """Return the suprema of alpha and gamma claimed for low <= gamma < high, or None if nothing is claimed.
+
+        None as a supremum is infinity.
+        """
         dd = row.dd.value if row.dd is not None else None
         limit = dd if isinstance(dd, Fraction) else None
         if self._curve is None or row.alpha is not None:
@@ -400,7 +409,7 @@ class FreeGamma(TableSource):
 
 @frozen
 class GammaRange:
-    """The claim for the gamma of a range, written `gamma_text`, or None for the row's own gamma."""
+    """The claim for a range of gamma, written as `gamma_text`; None is the gamma of the row's own cell."""
 
     terms: Terms
     gamma_text: str | None
@@ -408,7 +417,7 @@ class GammaRange:
 
 @frozen
 class FreeRow:
-    """One row of a table, for every gamma."""
+    """One row of a table, for every gamma, as a case."""
 
     source: FreeGamma
     row: Row

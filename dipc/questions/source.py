@@ -1,8 +1,8 @@
 """The interface of a question: a source of cases, which list obligations.
 
 A source has cases (rows, classes of inputs, ranges of m). Each case lists its obligations, and computes its result from
-their decisions. Services use only this interface: `check` runs `Case.settle`, `tighten` and `solve` read `Case.posed`,
-and a certificate is written from the results of both.
+their decisions. Other rooms use only this interface: `check` runs `Case.settle`, `tighten` and `solve` read
+`Case.steps`, and a certificate is written from the results of both.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Case(Protocol):
         """The number of the case in the report, from 1."""
 
     def steps(self) -> Sequence[rules.ProofStep]:
-        """Return the obligations of the case, none if nothing is claimed.
+        """Return the obligations of the case; if all of them hold, so does the claim for the case.
 
-        If all hold, so does the claim for the case. Raises Undecided if they are not known.
+        The result is empty if nothing is claimed. Raises Undecided if the obligations are not known.
         """
 
     def undecided_row(self) -> RowResult:
@@ -64,13 +64,14 @@ class Case(Protocol):
 class Source(ABC):
     """A question about one `program` for all eps of the `intervals`.
 
-    `stated` has alpha, beta and gamma of the claim, None for one that each row has its own of. `table` is the table of
-    the question if there is one: a given table, or one of classes of inputs. Invariant: the claim holds if it holds for
-    every case. A program with `requires` is refused unless the source declares that it `respects_requires`: its cases
-    are then about inputs that satisfy the condition, and distances reach to such inputs alone.
+    `stated` has the texts of alpha, beta and gamma of the claim, None for one that differs from row to row. `table` is
+    the table of the question if there is one: a given table, or one of classes of inputs. Invariant: the claim holds if
+    it holds for every case. A program with `requires` is refused unless the source declares that it
+    `respects_requires`: its cases are then about inputs that satisfy the condition, and dd is the distance to such
+    inputs alone.
     """
 
-    #: Each class declares it for itself; it is not inherited.
+    #: Each class declares this for itself; it is not inherited.
     respects_requires: ClassVar[bool] = False
 
     def __init__(
@@ -87,8 +88,8 @@ class Source(ABC):
         self.intervals = intervals
         self.stated = stated
         self.table = table
-        #: Adds to the report that its rows represent other inputs, or are all inputs.
-        self.retell: Callable[[Report], Report] | None = None
+        #: A function that adds to the report that its rows represent more inputs, or are all inputs; else None.
+        self.annotate: Callable[[Report], Report] | None = None
 
     @property
     def total(self) -> int | None:
@@ -97,7 +98,7 @@ class Source(ABC):
 
     @property
     def numbers(self) -> tuple[str, int] | None:
-        """The constant that is left open, and the least of its values that the claim is about."""
+        """The constant that is left open, with the least of its values in question; None if no constant is."""
         return None
 
     @property
@@ -107,20 +108,20 @@ class Source(ABC):
 
     @property
     def work(self) -> WorkDone:
-        """The work done to find the obligations."""
+        """The time and the number of explorations spent on finding the obligations."""
         return WorkDone()
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Warnings where the claim may not mean what the user expects."""
+        """Warnings that the claim may not mean what the user expects."""
         return ()
 
     @abstractmethod
     def cases(self) -> Iterable[Case]:
-        """Yield all parts of the question, at least one, in the order of the report."""
+        """Yield all cases of the question, at least one, in the order of the report."""
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        """Return the rows of the report, which grow by one with each step of the iterator."""
+        """Return the rows of the report, and an iterator; each step of it decides a case and adds a row."""
         rows: list[RowResult] = []
         return rows, map(rows.append, results(self.cases(), engine))
 
@@ -159,7 +160,7 @@ class Source(ABC):
 
 
 class TableSource(Source):
-    """A claim about the rows of one table."""
+    """A claim about the rows of one table, as a source of cases."""
 
     table: Table
 
@@ -175,13 +176,13 @@ class TableSource(Source):
 
 
 def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-    """Return the rows of a report, which grow with each step of the iterator; a case can have several rows."""
+    """Return the rows of a report, and an iterator; each step of it decides a case and adds the case's rows."""
     rows = ReportedRows()
     return rows, map(rows.add, results(cases, engine))
 
 
 def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
-    """Yield the results of the cases in order; raise what settling them one after the other would raise."""
+    """Yield the results of the cases in order; an error is raised as if the cases were decided one after another."""
     return results_in_order((Underway(case.settle()) for case in cases), engine)
 
 
@@ -193,11 +194,11 @@ LOGARITHMS = f"whether the claim fails depends on the direction in which its log
 
 
 class Enclosed(Source):
-    """A question whose claim lies between two others: `source` implies it, and it implies `weaker`.
+    """A question whose claim lies between two others: that of `source` implies it, and it implies that of `weaker`.
 
-    `texts` are the parts of the claim in the user's words. `between` is the reason why the case is undecided if the
-    stronger claim fails and the weaker one does not. `others` are further stronger claims about the same cases. With
-    `itself` the weaker claim is the claim itself, so that a proof of it counts.
+    `said` has the texts of the claim's alpha, beta and gamma, as the user wrote them. `between` is the reason why a
+    case is undecided if the stronger claim fails and the weaker one does not. `others` are further stronger claims
+    about the same cases. With `itself` the weaker claim is the claim itself, so that a proof of it counts.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -236,7 +237,7 @@ class Enclosed(Source):
         return self.source.warnings
 
     def cases(self) -> Iterable[Case]:
-        # A counterexample to a case of the weaker claim refutes the claim, whichever case of the other is its partner.
+        # A counterexample to the weaker claim refutes the claim, so that it does not matter which cases are paired.
         sides = (self.source, self.weaker, *self.others)
         for stronger, weaker, *others in zip_longest(*(side.cases() for side in sides)):
             if stronger is not None:
@@ -251,7 +252,7 @@ class Enclosed(Source):
         report = replace(self.source.report(rows, engine, interrupted=interrupted), evidence=None, stated=self.stated)
         if interrupted or not engine.keep_proofs or (report.verdict is Verdict.UNDECIDED and not self.itself):
             return report
-        # A certificate is about the stronger claim, or about a failure of the weaker one; neither has such numbers.
+        # A certificate proves the stronger claim or refutes the weaker one; neither has transcendental numbers.
         sides = (self.source, *self.others) if report.verdict is Verdict.ACCURATE else ()
         for side in (*sides, *((self.weaker,) if self.itself or not sides else ())):
             decided, steps = side.begin(engine)
@@ -260,7 +261,7 @@ class Enclosed(Source):
             certified = side.report(decided, engine)
             if certified.verdict is report.verdict:
                 return replace(report, evidence=certified.evidence)
-        return report  # different cases hold by different stronger claims
+        return report  # Different cases hold by different stronger claims.
 
 
 @frozen
@@ -299,14 +300,14 @@ class _EnclosedCase:
 
 
 def _is_same(one: RowResult, other: RowResult) -> bool:
-    """Return True if two cases are about the same class."""
+    """Return True if two rows are about the same class of inputs."""
     if not isinstance(one, ClassResult) or not isinstance(other, ClassResult) or one.note is None or other.note is None:
         return False
     return (one.row, one.note.answer, one.note.conditions) == (other.row, other.note.answer, other.note.conditions)
 
 
 def _by_lesser(row: RowResult) -> RowResult:
-    """Return the row with the remark that its beta is at most the claim's."""
+    """Return the row of a class with the remark that its beta is at most the claim's."""
     if not isinstance(row, ClassResult) or row.note is None:
         return row
     return replace(row, note=replace(row.note, lesser=True))
