@@ -303,7 +303,7 @@ class EveryInput(ClassSource):
         return own, choices(inside, inputs.rivals, self.metric, slanted=self.near is not None)
 
     def _is_static_at_edges(self, inputs: InputClass, own: Sequence[Moving]) -> bool:
-        """Return True if each facet that does not move with alpha is an edge of `requires`, with no inputs behind it."""
+        """Return True if each facet that does not move with alpha is an edge of `requires`, with no input behind it."""
         allowed = self.program.allowed
         if allowed is None:
             return False
