@@ -51,10 +51,10 @@ from dipc.verifier.reading import DERIVATION_ENDS, Answers, Budget, NotDerived, 
 from dipc.verifier.shifts import Followed
 from dipc.verifier.syntax import Literal
 
-#: More ways than this are left as they are.
+#: The most ways among which pairs to merge are sought.
 _MOST_MERGED = 60
 
-#: Shifts of noises in a loop that are tried, in multiples of the radius.
+#: The shifts of noises in a loop that are tried, as multiples of the radius.
 _GRID = range(-4, 5)
 
 
@@ -71,10 +71,10 @@ class Solved(Answers):
         super().__init__({})
         self.stated: dict[str, Any] = {}
         self.beside: set[tuple[int, int]] = set()
-        #: What is known of cells before they are asked about.
+        #: The evidence for cells that the checker has not asked about yet.
         self._near: dict[str, NearEvidence] = {}
         self._unanswered: set[tuple[str, bool]] = set()
-        #: The half-spaces that were looked at last, and a point of them: a cell is, before it is divided.
+        #: The half-spaces of the last question and a point of them: a cell is asked about before it is divided.
         self._last: tuple[tuple[Guard, ...], Point | Infeasible] = (), {}
 
     def find(self, key: str, question: object) -> object:
@@ -141,8 +141,7 @@ class Solved(Answers):
             return {"shifts": _shifts(question)}
         if question.wanted is not None:
             return _least(question, question.wanted)
-        # A point of the half-spaces, where it is asked for, or multipliers that show that there is none: of those about
-        # the inputs of the last one, to begin with, which is what was not asked about before.
+        # Multipliers are sought first among the half-spaces about the inputs of the last one, which is new.
         last = {i for i, _ in question.guards[-1].form} | {ALPHA} if question.guards else set()
         few = [place for place, guard in enumerate(question.guards) if all(i in last for i, _ in guard.form)]
         if len(few) < len(question.guards):
@@ -176,7 +175,7 @@ def with_classes_named(data: dict[str, Any]) -> dict[str, Any]:
 
 def _solved(data: dict[str, Any]) -> Solved:
     solved = Solved()
-    # What is wrong or takes too much is said when it is checked.
+    # The check of the certificate reports errors, and steps that take too much.
     with suppress(WrongAnswer, *DERIVATION_ENDS):
         _ask(data, Budget(answers=solved))
     return solved
@@ -311,7 +310,7 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
     """
     coverage, cell, known = question.coverage, question.cell, {*question.cell}
     for candidate in question.classes:
-        # Of many classes most are not about this point of the cell.
+        # Most of many classes do not contain this point of the cell.
         halves = [half for half in candidate.halfspaces if half not in known]
         if not all(half.holds(point) for half in halves) or not all(coverage.implies(cell, half) for half in halves):
             continue
@@ -329,7 +328,7 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """The merges of ways: the first pair that can be merged, repeatedly, as long as there are at most `most` ways."""
+    """The merges of ways: as long as there are at most `most` ways, the first pair that can be merged."""
 
     most: int
     pairs: list[list[int]] = field(default_factory=list)
@@ -365,7 +364,7 @@ def _along_a_class(question: Divided, point: Point, *, empty: bool = False) -> G
         for half in halves if is_looked_at else ():
             if half in question.cell or (half not in outside and implies(cell, halfspace(half))):
                 continue
-            # A half-space that has nothing of the cell would cut it into itself and nothing, again and again.
+            # A half-space without points of the cell would cut off nothing, again and again.
             if not empty or half not in outside or contradiction([*cell, halfspace(half)]) is None:
                 return half
     return None

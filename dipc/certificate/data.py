@@ -31,7 +31,7 @@ from dipc.verifier.reading import SCHEMA, Exhausted, Question, Rejected
 
 _T = TypeVar("_T")
 
-#: Bits from which on FLINT writes a number sooner than Python, and which Python writes whatever its limit is set to.
+#: The bits beyond which FLINT writes a number; Python writes shorter ones under any setting of its limit.
 _LONG = 1_200
 
 
@@ -127,7 +127,7 @@ def sealed(document: dict[str, Any]) -> str:
     return seal({name: list(map(encode, v)) if isinstance(v, list) else encode(v) for name, v in document.items()})
 
 
-#: A value as JSON without blanks, in ASCII, the names of every object in order.
+#: Return a value as JSON without blanks, in ASCII, with the names of every object in order.
 encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 
 
@@ -151,7 +151,7 @@ def ring_data(value: ExpPoly) -> list[list[Any]]:
     unit, terms = value.integer_terms()
     exponents = {j: str(Fraction(j, unit)) for j in {j for _, j, _ in terms}}
     ordered = sorted(terms, key=itemgetter(1, 0))
-    # A number of FLINT prints at any length, whatever limit Python has.
+    # FLINT prints numbers of any length, whatever limit Python has.
     return [[k, exponents[j], str(c)] for k, j, c in ordered]
 
 
@@ -166,7 +166,7 @@ class FunctionData:
     """The `closed_data` of functions, computed once for each function object."""
 
     def __init__(self) -> None:
-        #: With the functions themselves: an identity means something only as long as its object lives.
+        #: The functions are kept, too, since an identity is unique only while its object exists.
         self._known: dict[int, tuple[Closed, Any]] = {}
 
     def data(self, value: Closed) -> Any:
@@ -209,22 +209,22 @@ def require_known_laws(program: CoreProgram) -> None:
             raise Uncertified(f"the checker does not know {instruction.law.name} noise in a program read at one eps")
 
 
-#: Of a decision without one: it was found by Taylor polynomials in ball arithmetic, which a checker cannot redo.
+#: The reason for a decision by Taylor polynomials in ball arithmetic, which the checker cannot repeat.
 NOT_EXPANDED = "the closed form of its probability is too long to be written out"
 
-#: Of a union bound whose terms or whose beta are about another multiple of eps for each number of queries.
+#: The reason for a union bound whose rates or beta differ for each number of queries.
 IN_ANOTHER_UNIT = "rates or exponents depend on the number of queries in a way that the checker does not follow"
 
-#: Of one whose beta is another for each number by a constant that is computed from it.
+#: The reason for a union bound whose beta contains a constant computed from the number of queries.
 BY_A_CONSTANT = (
     "beta depends on a constant computed from the number of queries, in a way that the checker does not follow"
 )
 
-#: Of one that has normal noise in it.
+#: The reason for a union bound with normal noise.
 OVER_NORMAL_NOISE = "it is a sum of probabilities over normal noise, which the checker only follows for single numbers"
 
 
-#: A placeholder in the data of a row where rows with the same outcome differ; this character is in no program.
+#: A placeholder for the fields in which rows with one outcome differ; no program contains this character.
 HOLE = "\0"
 
 _Column = tuple[Sequence[Cell | None], NumberList]

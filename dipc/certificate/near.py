@@ -34,11 +34,11 @@ Line = Affine | Fraction
 
 _FURTHEST: Line = Affine(_ZERO, ((ALPHA, _ONE),))
 
-#: Half-spaces while coordinates are eliminated, and cells of one neighbourhood.
+#: The most half-spaces while coordinates are eliminated, and the most cells of one neighbourhood.
 _MOST_SIDES = 200
 _MOST_CELLS = 200
 
-#: Cases of one question about integers, as many as branch and bound may look at.
+#: The most cases of one question about integers.
 MOST_CASES = 400
 
 
@@ -134,7 +134,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
         yield from _anywhere(known)
         return
     here = list(ideal.combinations()).index(known.finite)
-    # What is looked at is behind its last guard: there something is near, most of the time.
+    # The cell is behind its last guard, so that a near input is most often across that guard.
     last = guards[-1].inputs
     for guard in sorted(known.path.guards, key=lambda guard: guard.inputs.keys() != last.keys()):
         yield from _across(known, here, guard)
@@ -199,7 +199,7 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
 
 
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
-    """Return half the distance from the side to the first path behind it that may have the same answer, or None.
+    """Return half the distance from the side to the first path behind it that may have the answer of u, or None.
 
     None stands for the distance 0, and for no such path.
     """
@@ -269,8 +269,8 @@ def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[NearEvide
 
 # --- The inputs of a path that are near -------------------------------------------------------------------------------
 
-#: While coordinates of the input are eliminated they have the numbers below this one, which is that of what is left of
-#: alpha: of every strict guard, too, at least as much is left.
+#: The number of the variable for the part of alpha that is left, which also bounds every strict guard from below. The
+#: coordinates that are eliminated have the numbers below this one.
 _LEFT = -1_000
 
 
@@ -331,7 +331,7 @@ class _Nearest:
         ]
         (best, *others), high = min((each for each in distinct if each[0]), key=lambda each: len(each[0]))
         for other in others:
-            # The greatest of the lower bounds, or the least of the upper ones.
+            # `best` becomes the greatest of the lower bounds, or the least of the upper ones.
             gap = plus(other, scaled(best, -_ONE)) if high else plus(best, scaled(other, -_ONE))
             side = _side(dict(gap.terms) if isinstance(gap, Affine) else {}, _constant(gap))
             if implies(cell, side):

@@ -56,13 +56,13 @@ from dipc.verifier.syntax import Expr, read_expression
 
 # --- Over normal noise: a sum over stars, and cells on each of which the checker's arithmetic shows the claim ---------
 
-#: Accuracies in bits with numbers of terms, tried one after the other.
+#: The accuracies in bits and numbers of terms that are tried, one after the other.
 _SIZES = ((24, 16), (40, 24), (64, 40), (96, 64), (160, 100))
 
-#: From where tails are looked at.
+#: The eps from which tails are tried.
 _STARTS = [Fraction(2) ** n for n in range(-20, 31)]
 
-#: A cell is at least this many times shorter than its interval, and there are this many.
+#: The greatest ratio of the lengths of an interval and a cell, and the most cells.
 _SHORTEST, _MOST_CELLS = 1 << 30, 1_000
 
 NO_CELLS = "the checker's precision is not enough for its Taylor polynomials"
@@ -229,7 +229,7 @@ class _Cells:
 # --- Obligations with their betas and denominators, each written once -------------------------------------------------
 
 
-#: ((a, b), (c,)) for min(max(a, b), c).
+#: A minimum of maxima of closed forms: ((a, b), (c,)) is min(max(a, b), c).
 Least = tuple[tuple[ClosedForm, ...], ...]
 
 
@@ -264,7 +264,7 @@ def closed_form(value: ReadClosed) -> ClosedForm:
     return ClosedForm(_exact(above))
 
 
-#: How often roots are refined until the cells meet, and by how much.
+#: The most refinements of roots until the cells cover an interval, and the factor of each.
 _ROUNDS = 4
 _FACTOR = 1 << 20
 
@@ -468,15 +468,15 @@ def _analysis(function: ExpPoly, interval: Interval, limits: Limits) -> Analysis
 
 IN_PIECES = "this beta is neither one closed form for every eps nor the min or max of several"
 
-#: A certified beta: a closed form, the least of the greatest of some, a sum over stars, or only its text.
+#: A certified beta: a closed form, a minimum of maxima of closed forms, a sum over stars, or its text alone.
 Beta = ClosedForm | Least | Enclosed | str
 
 Intervals = tuple[Interval, ...]
 
-#: How each of the intervals was decided, None for one that was not.
+#: The decision on each interval; None for an interval without one.
 Proof = Sequence[SignDecision | None]
 
-#: A decision that was kept with its proof, None if none exists.
+#: A function from a probability and a beta to the decision that was kept with its proof, or None.
 Kept = Callable[[ClosedForm, ClosedForm], Decision | None]
 
 
@@ -619,7 +619,7 @@ class ObligationWriter:
     def _proof_of(self, probability: ClosedForm, beta: ClosedForm, intervals: Intervals) -> Proof:
         decision = self._kept(probability, beta)
         if decision is None:
-            # It was decided together with others, or not kept.
+            # The decision was made together with others, or was not kept.
             decision = decide(probability, PiecewiseForm(beta.value), intervals, self._limits)
         assert decision.proof is not None
         return [None if one is None else one.cells[0].decision for one in decision.proof]

@@ -45,7 +45,7 @@ from dipc.verifier.shifts import AlignedExit, Change, aligned_exits, in_box
 
 _HOLDS = Verdict.ACCURATE
 
-#: Moves of one exit, each of which has a shift.
+#: The most moves of one exit, each of which has a shift.
 _MOST_MOVES = 4_096
 
 
@@ -100,14 +100,14 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if not question.finite_outputs or report.proof is not None:
         within = isinstance(question.adjacency, Neighborhood) and question.adjacency.distance is not Distance.HAMMING
         if question.program.core.has_real_inputs and report.verdict is PrivacyVerdict.PRIVATE and within:
-            # What is so for all inputs is so for these; by hamming these move no farther than they are apart.
+            # A proof for all inputs covers listed inputs. Under hamming it would let inputs move without bound.
             return sealed(_aligned(question, report, tool))
     if not question.finite_outputs:
         raise Uncertified(
             "at listed pairs, the checker follows proofs about int inputs or by hamming only for finite outputs"
         )
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
-        # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.
+        # A delta that is only enclosed is refuted at its upper end, and proved at its lower end.
         report = replace(report, claim=claim.with_more)
     writer = _OfStars if question.table(pairs).table.is_enclosed else _OfClosedForms
     return sealed(writer(question, report).document(pairs, tool))

@@ -119,7 +119,7 @@ class _Writer:
             "rows": [],
             **self.obligations.shared(),
         }
-        # Read only where something is asked of a row.
+        # The rows are parsed only if the checker asks about one of them.
         document["answers"] = with_answers({**document, "rows": map(json.loads, rows)})["answers"]
         if self.evidence.product is not None:
             whole = {**document, "rows": list(map(json.loads, rows))}
@@ -279,7 +279,7 @@ class _RangeWriter:
 
 _ZERO = Fraction(0)
 
-#: How far below a constant of privacy what is refuted is.
+#: The distance between the refuted budget and the constant of privacy.
 _STEP = Fraction(1, 1000)
 
 
@@ -356,7 +356,7 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
         one = question.question_for(constant.numbers.at)
     assert isinstance(one, PrivacyQuestion), "it is about one number"
     if low > 0:
-        # A refutation by real outputs is looked for again, and need not be found next to the constant.
+        # A refutation by real outputs is sought again, and may not be found next to the constant.
         with suppress(*() if one.finite_outputs else (Uncertified,)):
             refuted = decided(one, low, PrivacyVerdict.NOT_PRIVATE)
     claim = {**proved["claim"], "budget": None}
@@ -422,7 +422,7 @@ def _bracket(
         certified = _proof(question.with_claim(**put(number)), verdict, tool)
         if sought != "factor":
             return certified
-        # As the claim that is asked about says it.
+        # beta is written as in the claim of the question.
         claim = {**certified["claim"], "beta": f"{number}*({claimed['beta']})"}
         written: dict[str, Any] = json.loads(
             sealed({**{name: value for name, value in certified.items() if name != "digest"}, "claim": claim})

@@ -15,10 +15,10 @@ from math import exp, gcd, lcm
 from dipc.coq.expressions import number
 from dipc.verifier.functions import Ring
 
-#: The steps of each search for a place to cut at, and the pieces of one range.
+#: The most steps of each search for a cut, and the most pieces of one range.
 MOST_STEPS = 200
 
-#: The terms of a sum that a script is written for.
+#: The most terms of a sum for which a script is written.
 MOST_TERMS = 400
 
 _SAMPLES = 64
@@ -146,7 +146,7 @@ def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fr
     goal = f"Lemma {name} : forall t, {where.text('t')} -> 0 < ev {name}_l t."
     if value.is_line:
         return [*lines, goal, f"Proof. intros t T. unfold {name}_l. line. Qed."]
-    # On (0, upper) the pieces are for (0, upper]; where that is not so at the end, Coq refuses them.
+    # For (0, upper) the pieces cover (0, upper]; if the sign differs at the end, Coq refuses them.
     pieces: list[tuple[str, Fraction]] = []
     start, end = where.lower, where.upper
     if not start:

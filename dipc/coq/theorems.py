@@ -16,7 +16,7 @@ from dipc.verifier.functions import ONE, Closed, Ring, read_closed, read_ring
 from dipc.verifier.reading import Budget, Question, plain
 from dipc.verifier.signs import sign_of_ring
 
-#: Definitions and lemmas that stand at the beginning of each file.
+#: The definitions and lemmas at the beginning of each file.
 PRELUDE = Path(__file__).resolve().parent / "Prelude.v"
 
 #: The questions whose inequalities are written.

@@ -49,37 +49,37 @@ from dipc.text.diagnostic import DefectError, Diagnostic, DiagnosticError, listi
 from dipc.text.parser import parse
 from dipc.text.statements import lower_ideal
 
-#: Scripts of one function: this many, and at most so many more where finite inputs are enumerated.
+#: The most scripts of one function, and the most additional ones if finite inputs are enumerated.
 MOST_SCRIPTS, MOST_ENUMERATED = 50, 64
 
-#: Scripts of a function at least, however long its program is, and instructions that all scripts together may run.
+#: The fewest scripts of a function with a long program, and the most instructions that its scripts may run together.
 FEWEST_SCRIPTS, _MOST_INSTRUCTIONS = 8, 200_000
 
 #: The values of a constant that is left open, at which a reading is validated.
 OPEN_NUMBERS = (1, 2, 3, 5)
 
-#: A finite number among more values than these is moved to the sides of comparisons, as a real one is.
+#: The most values of a finite input that are enumerated; with more values, it is moved as a real input is.
 _FEW_VALUES = 12
 
-#: Runs of a program that draws more than Python does, each with other draws left out.
+#: The most runs of a program that draws more than Python does, each without some of its draws.
 _MOST_ALIGNMENTS = 60
 
-#: Values of eps that scripts take in turn, where the program means something at every eps.
+#: The values of eps that scripts take in turn, if the program has a meaning at every eps.
 _POINTS = (Fraction(7, 5), Fraction(3, 11))
 
-#: Draws of a script that are alike where it does not give them; those behind them differ, so that loops end.
+#: The draws that are equal if a script does not give them; later draws differ, so that loops end.
 _FIRST_DRAWS = 24
 
-#: The steps of draws off the points where sides are equal: of each draw another, in this order or backwards, so that
-#: three draws can stand in any order.
+#: The steps by which draws leave points of equality. Each draw has another step, in this order or backwards, so that
+#: three draws can come in any order.
 _STEPS = (Fraction(3, 4), Fraction(1, 4), Fraction(1, 16), Fraction(1, 64))
 
-#: Digests of what was found to agree.
+#: The digests of readings that agreed.
 _AGREED: set[str] = set()
 
 
 def validate(program: Program) -> None:
-    """Run scripts on the program and on the function that it was read from, and compare both right answers, too.
+    """Run scripts on the program and the function that it was read from, and on the right answers of both.
 
     A reading that agreed once is not run again. Raises DefectError (E1907) if Python and the program differ.
     """
@@ -356,7 +356,7 @@ def _described(event: DrawEvent) -> str:
 
 @dataclass
 class _Run:
-    """The run of one script: the draws that Python made, and the comparisons of both Python and the program."""
+    """The run of one script: the draws that Python made, and the comparisons that Python and the program made."""
 
     script: Script
     drawn: list[DrawEvent]
@@ -400,7 +400,7 @@ class Validation:
         met: set[object] = set()
         for turn in range(most + min(len(first), MOST_ENUMERATED)):
             if not first and not later:
-                # All that was met is decided: what remains are other inputs and draws.
+                # All comparisons so far were brought to both sides: other inputs and draws remain.
                 later.append(self._scattered_script(turn))
             script = (first or later).popleft()
             run = self._compared(script, self._points[turn % len(self._points)])

@@ -317,7 +317,7 @@ def is_path(given: object) -> bool:
 # --- the comparison --------------------------------------------------------------------------------
 
 
-#: One in this many samples of real outputs only chooses the cells, up to this number; the others are counted.
+#: One in so many samples of real outputs only chooses the cells, and at most so many; the others are counted.
 _CHOOSING, _MOST_CHOOSING = 10, 500
 
 #: The number of cells of a real output, besides everything outside of them.

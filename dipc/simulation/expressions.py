@@ -490,7 +490,7 @@ class LoopLimitReached(DiagnosticError):
 # --- expressions -----------------------------------------------------------------------------------
 
 
-#: The single run in which an expression is evaluated that is the same in every run.
+#: The run in which an expression is evaluated if its value is equal in every run.
 _ANY_RUN: Positions = np.zeros(1, dtype=np.intp)
 
 #: The most variables whose values a diagnostic shows.

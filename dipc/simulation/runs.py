@@ -321,7 +321,10 @@ class BatchStatements:
         self._store(target, drawn, runs, distribution.span)
 
     def _rate(self, expr: ast.Expr, least: Fraction, runs: Positions, *, deviation: bool) -> float:
-        """Return the rate of these runs at this eps, or 1 over the `deviation`. The rate is positive for every eps."""
+        """Return the rate of these runs at this eps, or 1 over the `deviation`.
+
+        The rate must be positive for every eps.
+        """
         rate = 1 / self._expressions.deviation(expr, runs) if deviation else self._expressions.number(expr, runs)
         if not least <= rate <= _GREATEST_RATE:
             message = f"at this eps the rate is {float(min(rate, _GREATEST_RATE)):.3g}, too extreme to simulate"

@@ -50,7 +50,7 @@ from dipc.text.diagnostic import (
     render,
 )
 
-#: Files with this ending are found in directories, by `dipc test` and by pytest.
+#: The ending of files that `dipc test` and pytest find in directories.
 ENDING = ".dipc.toml"
 
 #: The keys of a claim. The parts of `check`'s own claim are texts or numbers.
@@ -58,7 +58,7 @@ _CLAIM_PARTS = ("alpha", "beta", "gamma", "eps")
 _SHARED = ("name", "program", "inputs", "constants", "limits", "expect")
 _KEYS = (*_SHARED, "table", "for_all", *_CLAIM_PARTS)
 
-#: A claim with the key `adjacent` is one about privacy.
+#: The parts and keys of a claim about privacy, which has the key `adjacent`.
 _PRIVACY_PARTS = ("budget", "delta", "eps")
 _PRIVACY_KEYS = (*_SHARED, "adjacent", *_PRIVACY_PARTS)
 
@@ -503,7 +503,7 @@ _WORDS = {
     SuiteResult.ERROR: "ERROR",
 }
 
-#: The fields of a tested claim, of which a diagnostic has the place.
+#: The JSON fields of a tested claim, with its place and its diagnostics.
 _CLAIM = (
     "name=claim.name file=claim.place.file line=claim.place.line expect=claim.expect verdict status=kind summary=line "
     "replay diagnostics=diagnostics(code message file=excerpt.file? line=excerpt.line? column=excerpt.column? notes)"

@@ -44,7 +44,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 UNLIKE = "some answers differ only in outputs that are not numbers"
 
-#: Σ coefficient·variable, sorted, none of which is 0.
+#: The pairs (variable, coefficient) of a sum, sorted, without coefficients that are 0.
 Terms = tuple[tuple[int, Fraction], ...]
 
 
@@ -185,7 +185,7 @@ def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) 
 
 
 def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
-    """Return ways that replace `one` and `other`, which differ in a comparison C; None if there are none.
+    """Return ways that replace `one` and `other`, which differ in a comparison C; None if they cannot be merged.
 
     w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C], so that w >= v is required: no weight may be negative.
     """
@@ -231,20 +231,20 @@ def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
 
 # === jointly ===================================================================================
 
-#: More comparisons than this have too many vertices.
+#: The most comparisons of a joint bound, which is taken at all vertices of a box.
 MOST_COMPARISONS = 6
 
-#: An end of a probability: that of the comparison at a slack, or 0 or 1.
+#: A bound of the probability of a comparison: its slack, False for 0, or True for 1.
 _End = Fraction | bool
 
 
 def vertex_values(
     ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Iterator[Closed]:
-    """Yield lower bounds of the probability of the answer; at every input of the class, one of them at least holds.
+    """Yield lower bounds of the probability of the answer, of which at least one holds at each input of the class.
 
-    The same is true for each value of the variable. Raises NotDerived unless each of the `ways` combines a few
-    independent comparisons.
+    This is true for each value of the obligation's variable. Raises NotDerived unless each of the `ways` combines a
+    few independent comparisons.
     """
     compared: list[Part] = []
     literals: list[list[tuple[int, bool]]] = []
@@ -525,10 +525,10 @@ def _front(law: Law) -> Closed:
 
 # === bounds ====================================================================================
 
-#: Which of these ways are put together, pair after pair.
+#: A function from ways to the pairs of their positions that are merged, one pair after the other.
 Merges = Callable[[Sequence[Way]], Iterable[Sequence[int]]]
 
-#: Whether a comparison of inputs holds for all that are looked at.
+#: A function that decides a comparison of inputs, equally for all inputs considered.
 Decide = Callable[[Guard], bool]
 
 
@@ -556,7 +556,7 @@ class OpenRun(Execution):
 
     decide: Callable[[Guard], bool]
     asked: dict[Guard, bool]
-    #: Whether states are united: the sum over united ways is greater than that over their parts, one by one.
+    #: True if states are united: a bound of united ways is greater than the sum of their bounds.
     unites: bool
 
     def __post_init__(self) -> None:
@@ -575,7 +575,7 @@ class OpenRun(Execution):
         shift = self.shifts.setdefault(label, Affine(_ZERO, moving) if moving else None)
         if shift is None:
             return super()._drawn(label, law, center, known)
-        # With the inputs it may be negative.
+        # With the inputs in its mean, one-sided noise may be negative.
         return super()._drawn(label, law, plus(center, scaled(shift, -_ONE)), known)[0], known
 
     def has_ties(self, form: Affine) -> bool:
@@ -709,7 +709,7 @@ class Bounds:
         key = (tuple((type(value), value) for value in finite), () if others else tuple(answer.items()), unites)
         known = self._runs.setdefault(key, [])
         for run, weights in known:
-            # A comparison is asked for next where those before came out so: nothing else is decided here.
+            # A run asks its comparisons in one order, so that `decide` is asked only what the run would ask, too.
             if all(decide(guard) is truth for guard, truth in run.asked.items()):
                 return run, weights
         run = OpenRun(self.machine, Wanted({} if others else answer, every=True), self.budget)

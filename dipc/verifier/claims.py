@@ -37,20 +37,20 @@ from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, R
 
 # === expression ================================================================================
 
-#: Π X^j·e^{r·X·eps} by (X, j, r), sorted, without those that are 1.
+#: The factors X^j·e^{r·X·eps} of a product as (X, j, r), sorted, without factors that are 1.
 Growth = tuple[tuple[str, int, Fraction], ...]
 
 FLAT: Growth = ()
 
-#: The distance that grows without bound.
+#: The name of the distance that grows without bound.
 DISTANCE = "the distance"
 
 MOST_POWER = 1_000
 
-#: Forms of one value.
+#: The most forms of one value.
 MOST_FORMS = 200
 
-#: Greek letters of claims, and what they stand for.
+#: The names that Greek letters in claims stand for.
 GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
 
 _ZERO = Fraction(0)
@@ -132,7 +132,7 @@ def is_nonnegative(function: Ring, budget: Budget) -> bool:
     return all(c > 0 for c in function.values()) or positive_everywhere(function, budget)
 
 
-#: The least of the greatest of some forms.
+#: A minimum of maxima of forms: ((a, b), (c,)) is min(max(a, b), c).
 Value = tuple[tuple[Form, ...], ...]
 
 
@@ -394,7 +394,7 @@ class _Evaluation:
         ((divisor,),) = right
         if len(left) == len(left[0]) == 1:
             return _as_value(self._quotient(left[0][0], divisor))
-        # Multiplied with 1/divisor, the sign of which has to be known, while that of the value is not needed.
+        # Only the sign of 1/divisor must be known, not that of the value.
         inverse = self._quotient(Form.number(1), divisor)
         sign = self._sign(_as_value(inverse))
         if not sign:
@@ -485,7 +485,7 @@ def _growth_product(one: Growth, other: Growth) -> Growth:
     return tuple((name, j, r) for name, (j, r) in sorted(exponents.items()) if j or r)
 
 
-#: Names of numbers that are not negative.
+#: The names of numbers >= 0 in claims.
 _DISTANCES = ("alpha", "gamma", "dd")
 
 
@@ -566,11 +566,11 @@ def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval,
     return intervals
 
 
-#: The least of the greatest of some closed forms: ((a, b), (c,)) for min(max(a, b), c).
+#: A minimum of maxima of closed forms: ((a, b), (c,)) is min(max(a, b), c).
 Least = tuple[tuple[Closed, ...], ...]
 
 
-#: One that has erfc in it is a sum over stars (`normal.py`).
+#: A beta that contains erfc is a sum over stars (`normal.py`).
 Beta = Least | Enclosed
 
 
@@ -589,7 +589,7 @@ def arguments_of(beta: Beta) -> Sequence[Sequence[Probability]]:
     return ((beta,),) if isinstance(beta, Enclosed) else beta
 
 
-#: alpha (None: infinite), gamma, and beta, None where it is not of this kind.
+#: alpha (None: infinite), gamma, and beta (None: not of a kind that can be certified).
 Terms = tuple[Fraction | None, Fraction, Beta | None]
 
 

@@ -35,10 +35,10 @@ from dipc.verifier.reading import Budget, Rejected
 
 ZERO = Fraction(0)
 
-#: What obligations are about: eps, or the product of an open distance and eps.
+#: The variables of obligations: eps, or the product of an open distance and eps.
 VARIABLES = ("eps", "alpha*eps", "gamma*eps")
 
-#: Half-spaces of one class.
+#: The most half-spaces of one class.
 MOST_HALFSPACES = 10_000
 
 
@@ -58,7 +58,7 @@ class Required:
         return bool(self.alpha[1] or self.gamma[1])
 
 
-#: What names stand for, and how a form in them is finished, as a function of eps or of its product with a distance.
+#: The values of names, and the conversion of a form into a function of eps or of distance·eps.
 Meaning = tuple[Mapping[str, Form], Callable[[Form], Closed | None]]
 
 
@@ -112,7 +112,7 @@ def meaning(
 
 def least_alpha(claim: Claim, budget: Budget) -> Fraction:
     """Return the constant alpha of the claim, whose gamma is not used. Raises Rejected if alpha is not a number."""
-    # Whatever gamma and beta are.
+    # gamma is replaced, since the alpha here does not depend on gamma or beta.
     alpha, _, _ = replace(claim, gamma="0").distances({}, None, budget)
     if alpha is None:
         raise Rejected("alpha is not a number")
@@ -149,7 +149,7 @@ def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
     functions = (function for form in forms for function in (form.denominator, *form.numerator.values()))
     if not all(positive_everywhere(function, budget) for function in functions):
         return None
-    # The least, and the greatest, of what never falls does not.
+    # The minimum, and the maximum, of functions that never fall never falls.
     rates = (sum((rate for _, _, rate in growth), ZERO) for form in forms for growth in form.numerator)
     return max((-rate for rate in rates), default=ZERO)
 
@@ -177,10 +177,10 @@ def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> t
     """
     if not wanted.is_open:
         return claim.intervals
-    # Whatever the order of the intervals.
+    # This does not depend on the order of the intervals.
     uppers = [interval.upper for interval in claim.intervals if interval.upper is not None]
     all_bounded = len(uppers) == len(claim.intervals)
-    # The bound is one on alpha: where gamma alone is left open, the variable is gamma*eps, which it does not bound.
+    # `greatest` bounds alpha: if gamma alone is left open, the variable is gamma*eps, which is not bounded.
     only_gamma_is_open = wanted.gamma[1] > 0 and wanted.alpha[1] == 0
     if greatest is None or greatest <= 0 or only_gamma_is_open or not all_bounded:
         return (Interval(ZERO, None, False, False),)
@@ -227,7 +227,7 @@ class SlackBound:
     slope: Fraction
 
 
-#: Bounds of forms of inputs that were added up, for the forms of which others are positive multiples.
+#: The proved bounds of slacks, each for a normal form of which the slack is a positive multiple.
 Slacks = dict["Slack", SlackBound]
 
 

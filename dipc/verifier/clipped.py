@@ -38,7 +38,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 #: The ends of a range of numbers; None is no end.
 Ends = tuple[Fraction | None, Fraction | None]
 
-#: An input by its name, and its index where the text gives a number.
+#: The name of an input, and its index if the text gives a number.
 Key = tuple[str, Fraction | None]
 
 MOST_MOVES = 5_000
@@ -46,7 +46,7 @@ MOST_MOVES = 5_000
 
 @dataclass(frozen=True)
 class Box:
-    """A program with the same privacy loss as another one, and the ranges of its inputs by name.
+    """A program with the privacy loss of the original one, and the ranges of its inputs by name.
 
     Inputs that are not in `ranges` are not bounded.
     """
@@ -151,7 +151,7 @@ def _put(expression: Expr, name: str, other: Expr) -> Expr:
 
 
 class _Reader:
-    """The clamps of a program by input, and the inputs that it also reads in another way (`bare`)."""
+    """The clamps of a program by input, and the inputs that the program also reads without a clamp (`bare`)."""
 
     def __init__(self, tree: Program, constants: Mapping[str, Fraction]) -> None:
         self.inputs = {

@@ -103,7 +103,7 @@ def compare_program(document: Document, path: Path) -> str:
 
     Raises Rejected if the certificate is about another program.
     """
-    # A byte order mark is no part of a program.
+    # A byte order mark is not part of a program.
     sha256 = hashlib.sha256(_read_other(path, _PROGRAM).removeprefix(_MARK)).hexdigest()
     if any(sha256 != document_part.program.sha256 for document_part in document.constituents):
         raise Rejected(f"the certificate is about a program other than {path}", "program")
@@ -243,12 +243,12 @@ def _read_other(path: Path, note: str) -> bytes:
 
 # === alone =====================================================================================
 
-#: Said where the budget does not suffice, or the memory; --steps gives more.
+#: The message if the budget or the memory does not suffice.
 NOT_TO_THE_END = "not checked to the end: {}"
 
 ACCEPTED, REJECTED, UNREADABLE, IN_PART = 0, 1, 2, 3
 
-#: Verdicts that may be expected, and options that say of which claim.
+#: The verdicts that may be expected, and the options that give the expected claim.
 VERDICTS = ("accurate", "inaccurate", "private", "not-private")
 EXPECTED_OPTIONS = (
     ("--alpha", "expect the claim with this alpha, a number or dd"),
@@ -379,6 +379,6 @@ def _say(lines: Iterable[str], code: int) -> int:
         sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # Where nobody reads any more, the exit code is still worth giving.
+        # If the reader of a pipe has gone, the exit code still counts.
         return code if isinstance(error, BrokenPipeError) else UNREADABLE
     return code

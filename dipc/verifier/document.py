@@ -90,15 +90,15 @@ class Accepted:
     facts: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
     derived: str | None = None
-    #: What its verdicts are about: rows of a table, classes of inputs, or pairs of them.
+    #: The noun for the subjects of its verdicts: row, class or pair.
     what: str = "row"
-    #: Constants of which no value is claimed about alone.
+    #: The constants that have several values in the claim.
     varying: frozenset[str] = frozenset()
-    #: What was proved, in words and to compare with; the answer about what was expected, if anything was.
+    #: The theorem; the expected claim, and whether it follows, if a claim is expected.
     statement: Statement | None = None
     expected: Expected | None = None
     answer: Answer | None = None
-    #: Why the claim of the program's claim block does not follow, where it was compared.
+    #: Why the claim of the program's claim block does not follow, if it was compared and does not.
     differs: str | None = None
 
     def resting_on(self, decided: Sequence[Decided]) -> Accepted:
@@ -205,7 +205,7 @@ def _plural(noun: str) -> str:
 #: The number sought: the factor of beta, a part of a claim about accuracy, or the budget of one about privacy.
 _SOUGHT = ("factor", "gamma", "eps", "budget")
 
-#: The parts of a row that say which it is; the others follow from the claim.
+#: The fields of a row that identify it; the others follow from the claim.
 _OF_A_ROW = ("input", "output", "own", "dd")
 
 _Data = Mapping[str, Any]
@@ -296,7 +296,7 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
         numbers = one["numbers"]
         about = None if numbers is None else [numbers[key] for key in ("parameter", "least")]
         return one["program"], about, [sorted(names) for _, names in varying_constants(one)]
-    # A refutation of privacy needs one of the pairs only.
+    # A refutation of privacy has only one of the pairs.
     return one["program"], one["adjacent"]
 
 
@@ -342,7 +342,7 @@ _SHARED = (*_ALWAYS, "program", "verdict", "obligations", "betas", "probabilitie
 
 _ENDS = ("proved", "refuted")
 
-#: What documents about each question are made of.
+#: The fields of documents about each question.
 _PARTS = {
     Question.ROWS: (*_SHARED, "table", "rows", "answers"),
     Question.ALL_INPUTS: (*_SHARED, "numbers", "cases", "answers"),
@@ -359,10 +359,10 @@ _PARTS = {
 _ACCURACY_CLAIM: tuple[str, ...] = ("alpha", "beta", "gamma", "eps")
 _PRIVACY_CLAIM: tuple[str, ...] = ("budget", "delta", "eps")
 
-#: The schemas of older versions, none of which is accepted: what their files mean for the theorem was not total.
+#: The schemas of older versions, whose files are refused: they did not state the whole theorem.
 _OLDER = tuple(f"dipc.certificate/{number}" for number in range(1, 4))
 
-#: Parts that a document may have besides.
+#: The fields that a document may have in addition.
 _OPTIONAL = {
     Question.ROWS: ("product", "requires"),
     **dict.fromkeys((Question.ALL_INPUTS, Question.PAIRS, Question.ALL_PAIRS), ("requires",)),
@@ -370,21 +370,21 @@ _OPTIONAL = {
 
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
-#: What constants of a program are called; the others have a meaning of their own in a claim or a table.
+#: The names of constants; reserved names have a meaning of their own in a claim or a table.
 _NAME = re.compile(r"[A-Za-z_Α-ΡΣ-Ωα-δζ-ω][A-Za-z0-9_Α-ΡΣ-Ωα-δζ-ω]*")
 _COLUMNS = ("alpha", "beta", "gamma", "dd")
 _RESERVED = frozenset((*_COLUMNS, "α", "β", "γ", "eps", "exp", "min", "max", "abs", "inf"))
 
-#: What a program with an `ideal` says itself, and was not derived.
+#: The part on trust about a program with an `ideal`, whose answers and dd were not derived.
 DISTANCE = "that the answers and dd of {count} of {rows} rows are those of the `ideal`: {reason}"
 
-#: The theorem is about what stands in the certificate; that this is yours shows only when it is compared.
+#: The theorem is about the program and rows in the certificate; only a comparison shows that they are yours.
 WORDS = {
     "program": "that its program is yours (`--program` does)",
     "rows": "that its rows are those of your table (`--table` does)",
 }
 
-#: What a certificate of privacy is about is in it, and nowhere else.
+#: No file has the inputs of a certificate of privacy, so that they cannot be compared.
 INPUTS_MEANT = "that its inputs are all that you care about"
 
 
@@ -466,7 +466,7 @@ class Document:
     question: Question
     data: Mapping[str, Any]
     program: Source
-    #: Only a document about the rows of a table has one.
+    #: None unless the document is about the rows of a table.
     table: Table | None
     size: int
     proved: Document | None = None
@@ -589,7 +589,7 @@ def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Acc
     if document.question is Question.LEAST:
         return _check_least(document, budget, facts)
     with in_step("certificate"):
-        # Reading numbers takes about in proportion to the text.
+        # Reading numbers takes time in proportion to the text.
         budget.spend(document.size // 8)
     tree, machine, intervals = program_in(document, budget)
     _require_condition(document, tree, machine, budget)
@@ -603,7 +603,7 @@ def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Acc
             accepted = _check_privacy(document, tree, intervals, about, budget)
         case _:
             accepted = _check_aligned(document, tree, machine, intervals, about, budget)
-    # As they are written: Python does not write every number.
+    # Constants are shown as they are written, since Python does not write every number.
     given = document.data["program"]["constants"]
     return replace(
         accepted,
@@ -656,7 +656,7 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
 
 
 def _subject(document: Document, tree: Program) -> Subject:
-    """Return the program as a sentence names it, with its constants in the order of its text."""
+    """Return the program as a sentence names it, with its constants in the order of the program text."""
     given = document.data["program"]["constants"]
     declared = [name for item in tree.declarations if isinstance(item, Constants) for name, _ in item.bindings]
     order = [*(name for name in declared if name in given), *(name for name in given if name not in declared)]
@@ -751,7 +751,7 @@ def _check_privacy(
     data = document.data
     claim = PrivacyClaim.read(data["claim"])
     with in_step("program"), must_be_derived():
-        # Privacy knows no distances: outputs are what they are.
+        # Privacy does not depend on distances of outputs.
         theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), document.program.constants, budget)
     context = read_context(data, intervals, Positive(data["positive"], budget))
     decided = check_obligations(data["obligations"], context, budget)
@@ -795,7 +795,7 @@ def _check_aligned(
     above, below = claim.delta
     if below != ONE:
         raise Rejected("its delta has a denominator", "claim")
-    # Else it is proved to be at least 0 with what it has to be at least.
+    # Otherwise delta is proved to be >= 0 below, together with the lower bound that it must have.
     is_positive = all(c >= 0 for c in above.values())
     if data["verdict"] != "private":
         raise Rejected(

@@ -140,13 +140,13 @@ class Agreement:
         self._distances = self.shape.distances(self.budget)
         self._first_noise = len(ideal.slots)
         self._entries = [self._entry(finite) for finite in self.entries]
-        #: Outside of iterations nothing depends on which of them it is.
+        #: Outside of iterations nothing depends on the entry.
         self._own, self._ideal = self._entries[0].own, self._entries[0].ideal
         outputs = [
             (slot, next(k for k in ideal.numbered("output") if ideal.slots[k].name == own.slots[slot].name))
             for slot in own.numbered("output")
         ]
-        #: The outputs of both sides: those of an index, and the others.
+        #: The slots of the outputs in program and ideal: array elements, and the others.
         self._indexed = [pair for pair in outputs if own.slots[pair[0]].name in self.shape.elements]
         self._final = [pair for pair in outputs if pair not in self._indexed]
 
@@ -177,7 +177,7 @@ class Agreement:
         for number, (program, exact) in enumerate(self._heads):
             if number >= MOST_HEADS:
                 raise NotDerived(f"the head of the loop is reached in more than {MOST_HEADS} states")
-            # Equal ones are one: paths are counted by their terms.
+            # Equal legs are merged: paths differ only in their terms.
             legs = (leg for entry in self._entries for leg in self._iteration(entry, program, exact))
             iterations.append(tuple(dict.fromkeys(legs)))
             endings.append(tuple(dict.fromkeys(self._ending(program, exact))))
@@ -345,7 +345,7 @@ class Agreement:
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
             return False
-        # The other elements are those of any entry.
+        # The other elements may have the values of any entry.
         for each in self._entries:
             if any(apart for _, apart in self._distances.cases(each.inputs, each.inputs, ())):
                 return False
@@ -456,7 +456,7 @@ def _same(one: Held, other: Held) -> bool:
 
 # === walks =====================================================================================
 
-#: Paths through the heads of one loop.
+#: The most paths through the heads of one loop.
 MOST_PATHS = 20_000
 
 
@@ -494,13 +494,13 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 
 
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
-    """Yield bounds of the error of the loop from `low` to m; for each run and each m >= once, one of them holds.
+    """Yield bounds of the error of the loop from `low` to m, of which one holds for each run and each m >= `once`.
 
-    At any eps this is the one with the most probable iteration of a cycle. Raises NotDerived if there are too many
-    paths.
+    At any eps this is the bound with the most probable iteration of a cycle. Raises NotDerived if there are too
+    many paths.
     """
     reached = _reached(walks, budget)
-    # By head the first of its component, and by that the terms of iterations between its heads.
+    # `first` has the first head of each head's component, `cycles` the terms of the component's iterations.
     first = [min(there for there in goals if head in reached[there]) for head, goals in enumerate(reached)]
     cycles: dict[int, dict[tuple[Term, ...], None]] = {head: {} for head in first}
     for head, legs in enumerate(walks.iterations):
@@ -581,7 +581,7 @@ def selection_totals(
     for each, variables in ((own, tree.declarations), (exact, tree.ideal.variables)):
         if not each.numbers <= set(_real_scalars(variables)):
             raise NotDerived("the values to select from are not real variables")
-    # One that depends on the index so far may be another for a greater m.
+    # A rate that depends on the index so far may differ for a greater m.
     declared = {name for item in tree.declarations if isinstance(item, Variables) for name, _ in item.names}
     if any(not declared.isdisjoint(names(drawn.rate)) for drawn in nodes(tree.body) if isinstance(drawn, Noise)):
         raise NotDerived("a rate depends on a variable")
@@ -697,7 +697,7 @@ def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
 
 # === numbers ===================================================================================
 
-#: What no such certificate shows.
+#: The part on trust of a union bound.
 UNION = "that for every greater {parameter} the error of each run is at most one of the stated sums of terms"
 
 MOST_DEGREE = 20
@@ -796,7 +796,7 @@ def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
 #: Families, rates and coefficients of noises, and a constant.
 _Event = tuple[list[tuple[NoiseFamily, Fraction, Fraction]], Fraction]
 
-#: Noises of one term.
+#: The most noises of one term.
 MOST_NOISES = 1_000
 
 

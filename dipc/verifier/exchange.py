@@ -33,7 +33,7 @@ from dipc.verifier.reading import (
     why_it_ends,
 )
 
-#: Of the path of the ideal that a row takes: which inputs are exchanged on it, by place, and which make no difference.
+#: For the path of the ideal at a row: the positions of inputs that may be exchanged, and of those without influence.
 _EXCHANGES: read.Table = {
     "row": read.natural,
     "blocks": read.listed(read.listed(read.natural)),
@@ -51,7 +51,7 @@ class _Exchanged:
 
 @dataclass(frozen=True, slots=True)
 class _RowPath:
-    """A path of the ideal: the values of the finite inputs, and the number of the path among those for the values."""
+    """A path of the ideal: the values of the finite inputs, and the number of the path among their paths."""
 
     finite: tuple[Value, ...]
     number: int
@@ -289,7 +289,7 @@ class _Ways:
     _around: dict[int, set[int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        #: The inputs that each noise is compared together with.
+        #: The slots of the inputs that are compared with each noise.
         self._around = {}
         for comparisons in self.weights:
             for each in comparisons:
@@ -311,7 +311,7 @@ class _Ways:
             image = self.weights.get(frozenset(_renamed(each, noises, inputs) for each in comparisons))
             if image is None or not equal_closed(weight, image, budget):
                 return False
-        # The exchange is its own inverse, so that it carries different ways to different ones: onto all of them.
+        # The exchange is its own inverse, so it maps the ways one to one, and onto all of them.
         return True
 
     def _lone_noises(self, one: int, other: int) -> list[int]:

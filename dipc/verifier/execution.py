@@ -50,13 +50,13 @@ from dipc.verifier.syntax import Literal
 
 # === constraints ===============================================================================
 
-#: Σ a·N over pairs (noise, a), sorted, with coprime integers a.
+#: The pairs (noise, a) of a sum Σ a·N, sorted, with coprime integers a.
 Form = tuple[tuple[int, int], ...]
 
 #: A number; integers stay plain, which is faster.
 Number = Fraction | int
 
-#: The place of 0 in the graph of differences.
+#: The node of the constant 0 in the graph of differences.
 _ORIGIN = -1
 
 
@@ -65,7 +65,7 @@ class NoiseHalfspace:
     """A half-space of noises, Σ form + constant >= 0; `whole` if the noises are integers."""
 
     form: Form
-    #: A number, or what is added and compared as one is.
+    #: A number, or another type with sums and comparisons.
     constant: Any
     whole: bool
 
@@ -182,7 +182,7 @@ class Constraints:
         return Constraints({**self.rows, row.form: row}, self._positive)
 
     def with_positive(self, noise: int) -> Constraints:
-        """Return these constraints with the one that `noise` is never negative."""
+        """Return these constraints together with `noise` >= 0."""
         if noise in self._positive:
             return self
         return Constraints(self.rows, self._positive | {noise})
@@ -250,7 +250,7 @@ class Affine:
     terms: tuple[tuple[int, Fraction], ...]
 
 
-#: What a variable holds; None before it is assigned.
+#: The value of a variable; None before it is assigned.
 Held = Value | Affine | None
 
 
@@ -262,7 +262,7 @@ class Split(Exception):
         self.row = row
 
 
-#: A choice that was made: where, which of its values, and the scores that its weights depend on.
+#: A choice that was made: the instruction, the arm, and the scores on which the weights depend.
 Step = tuple[int, int, tuple[Held, ...]]
 
 
@@ -329,7 +329,7 @@ class Execution:
     def run(self, inputs: Mapping[int, Value]) -> None:
         """Explore all states from the start with these `inputs`, by slot.
 
-        Raises NotDerived, also outside their domains.
+        Raises NotDerived if an input is outside its domain, or if the program cannot be explored.
         """
         slots = self.machine.slots
         for k, slot in enumerate(slots):
@@ -428,7 +428,7 @@ class Execution:
             if known is not None:
                 self.ends.append(End(number, known))
             return
-        # A state that is split stays at its place until nothing is open.
+        # A split state stays at its instruction until no comparison is open.
         open_ = [state.known]
         one = ONE, ONE
         while open_:
@@ -544,7 +544,7 @@ class Execution:
                 united_ = State(first.at, first.values, whole, first.history)
                 number = self._added(united_)
                 self._numbers[united_.at, united_.values, whole] = number
-                # The members have one weight, that of their history, and each noise is in one of them.
+                # The members have one weight, that of their history, and are disjoint in the noises.
                 self.steps[group[0]].append((number, (ONE, ONE)))
                 result = [*(n for n in result if n not in members), number]
         return result
@@ -651,7 +651,7 @@ class Execution:
                 operands: list[Value | Affine] = []
                 for argument in arguments:
                     operands.append(self.value(argument, values, known))
-                    # `and` and `or` look at their right side only when the left leaves the matter open.
+                    # `and` and `or` evaluate their right side only if the left side does not decide.
                     if op in ("and", "or") and operands[0] is (op == "or"):
                         return operands[0]
                 if op in COUNTING:

@@ -20,7 +20,7 @@ from dipc.verifier.reading import Budget, Exhausted, Rejected
 
 T = TypeVar("T")
 
-#: In which forms a variable stands, by number, with its coefficients there in multiples of the first.
+#: The numbers of the forms that contain a variable, with its coefficients as multiples of the first one.
 Direction = tuple[tuple[int, Fraction], ...]
 
 
@@ -59,10 +59,10 @@ def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, 
 
 # === ring ======================================================================================
 
-#: c·eps^k·e^{q·eps} by (k, q); every c nonzero.
+#: The terms c·eps^k·e^{q·eps} of a sum as (k, q) -> c; every c is nonzero.
 Ring = dict[tuple[int, Fraction], Fraction]
 
-#: numerator/denominator; the denominator is {(0, 0): 1} for what lies in the ring.
+#: A quotient (numerator, denominator); the denominator of an exponential polynomial is {(0, 0): 1}.
 Closed = tuple[Ring, Ring]
 
 #: The highest power of eps that is read, and the most terms of a function that is read or computed.
@@ -73,14 +73,14 @@ MOST_TERMS = 200_000
 MOST_QUOTIENT = 200
 MOST_QUOTIENT_BITS = 8_192
 
-#: The most terms with the same hash, and bits of exponents so short that they have different ones.
+#: The most keys with one hash, and the bits up to which exponents have different hashes.
 MOST_ALIKE = 20
 SHORT_BITS = 20
 
-#: Bits of integers that are their own hash, so that no two of them share it.
+#: The bits up to which integers are their own hashes.
 SHORT_INTEGER_BITS = 60
 
-#: Steps that one term of a product takes, beside the pairs that it comes from: two rational numbers, and their memory.
+#: The steps for one term of a product, besides its pairs: two rational numbers, and their memory.
 _STEPS_OF_A_TERM = 8
 
 ZERO = Fraction(0)
@@ -181,7 +181,7 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
     first, second = (
         [((k, q.numerator * (scale // q.denominator)), c) for (k, q), c in h.items()] for h in (left, right)
     )
-    # Integers are far faster to add up and to look up than fractions.
+    # Integers are much faster than fractions, both in sums and as keys.
     sums: dict[tuple[int, int], int] = {}
     spread = Spread() if any(q.bit_length() >= SHORT_INTEGER_BITS for h in (first, second) for (_, q), _ in h) else None
     for (k, q), c in first:

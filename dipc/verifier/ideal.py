@@ -116,7 +116,7 @@ def tightened(guard: Guard, whole: Set[int]) -> Guard:
 
 # === ideal =====================================================================================
 
-#: The most paths of an ideal, and combinations of its finite inputs.
+#: The most paths of an ideal, and the most combinations of its finite inputs.
 MOST_PATHS = 2_000
 
 
@@ -180,7 +180,7 @@ class _Symbolic(Execution):
     ) -> Iterator[tuple[Closed | None, Step | None, State]]:
         if not isinstance(instruction, Scored):
             return super()._after(state, known, instruction)
-        # The first of the best candidates.
+        # An ideal exponential mechanism picks the first of the best candidates.
         best, most = instruction.arms[0][0], None
         for candidate, code in instruction.arms:
             score = self.value(code, state.values, known)
@@ -321,7 +321,7 @@ class Ideal:
             count += 1
             if count > MOST_PATHS:
                 raise NotDerived("its `requires` has too many conditions on inputs")
-            # A guard of ints alone is as the run writes it, with an integer constant.
+            # A guard of ints alone gets an integer constant, as a run writes it.
             known_there = Constraints({})
             for guard in guards:
                 if guard.form:
@@ -387,7 +387,7 @@ class Ideal:
             if any(isinstance(value, Affine) for value in path.answer):
                 raise NotDerived("its `metric` block compares answers that are functions of the inputs")
             values = dict(zip(self.machine.numbered("input"), inputs, strict=True))
-            # What det gives elsewhere takes the place of the program's answer.
+            # The path's answer takes the place of the program's answer.
             values |= zip(self.machine.numbered("output"), path.answer, strict=True)  # type: ignore[arg-type]
             values |= zip(self.machine.distance.exact, answer, strict=True)
             run = Execution(self.machine, Wanted({}), self.budget)
@@ -445,7 +445,7 @@ class Ideal:
         if self.norm == "discrete":
             return None if whole and not self._has_integers(guards) else _ONE
         if len(guards) == 1:
-            # Steps of 1 along the way there change a form with coprime coefficients by its dual norm.
+            # A step of 1 towards the half-space changes a form with coprime coefficients by its dual norm.
             below = self._below(guards[0], point)
             return Fraction(ceil(below)) if whole else below
         return self._nearest(guards, point, whole=whole)
@@ -460,7 +460,7 @@ class Ideal:
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
         """Return the least d(point, u) over the closure of the guards; None if no integers satisfy guards of ints."""
-        # The variables are steps from the point: where it is of integers, so are they.
+        # The variables are steps from the point, so that they are integers if the point has integers.
         away = [Guard(guard.form, guard.value_at(point), strict=False) for guard in guards]
         lengths: dict[int, Fraction] = {}
         for slot in sorted({i for guard in guards for i, _ in guard.form}):

@@ -43,10 +43,10 @@ class Follows(StrEnum):
     OPEN = "open"
 
 
-#: How often a cell of eps is halved, and the accuracy in bits with which a sign is looked for there.
+#: The most halvings of a cell of eps, and the bits with which the search for a sign starts.
 _HALVINGS, _BITS = 14, 48
 
-#: The probability 0, and the bound that it satisfies.
+#: The probability 0, and the beta that it satisfies.
 NOTHING: Closed = ({}, ONE)
 CERTAIN: Closed = (ONE, ONE)
 
@@ -278,7 +278,7 @@ def _follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction]
         return Follows.NO
     if alpha == "dd":
         names = {**constants, "alpha": far, "dd": far}
-        # With alpha = 0 one beta is proved for all distances.
+        # For alpha = 0, one beta is proved for all distances.
         own_names = names if own_alpha == "dd" else {**names, "alpha": Form.number(Fraction(0))}
     else:
         least = evaluate_number(alpha, constants, budget)

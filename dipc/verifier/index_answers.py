@@ -66,7 +66,7 @@ def integer(value: object) -> int | None:
 
 
 def ending_at(tree: Program, parameter: str) -> Program:
-    """Return the program with its loops and arrays up to parameter + c moved by -c, if they all have the same c.
+    """Return the program with its loops and arrays up to parameter + c moved by -c, if all of them have one c.
 
     The answers are unchanged if indices only name elements, which `dipc.verifier.loops` requires of the result.
     """

@@ -84,8 +84,8 @@ class Open(Exception):
 Cell = tuple[Guard, ...]
 
 
-#: The class that is right about a cell, with the merges of ways; or how the cell is cut. An input that is near shows
-#: that nothing is claimed of the part behind the cut, or of all of the cell.
+#: The class that is right about a cell, with the merges of ways; or a cut of the cell. A near input proves that nothing
+#: is claimed about the part behind the cut, or about all of the cell.
 _ANSWER: read.Table = {
     "class": read.natural,
     "unites": read.boolean,
@@ -130,7 +130,7 @@ class Coverage:
     budget: Budget
     _bounds: Bounds = field(init=False)
     _whole: frozenset[int] = field(init=False)
-    #: The inputs' slots in the program by those in the ideal.
+    #: The slots of the inputs in the program, by their slots in the ideal.
     places: Mapping[int, int] = field(init=False)
     _why: str = ""
 
@@ -149,7 +149,7 @@ class Coverage:
             missing = self._missing(classes) if everything else 0
             if everything and not missing:
                 return ()  # Whatever else a class says is so, then.
-            # Each is about its own inputs at least.
+            # Otherwise each class must at least be right about its own inputs.
             unused = sum(not self._is_about_its_own(shown) for shown in classes)
         except DERIVATION_ENDS as error:
             return (f"that the classes cover all inputs, with the program's bounds: {why_it_ends(error)}",)
@@ -214,13 +214,13 @@ class Coverage:
     ) -> Iterator[Shown | None]:
         """Yield, for each cell of a path that lies in the guards `within`, a class that is right about it, or None."""
         if self.alpha is None:
-            # No distance is between 0 and 1 where all are integers.
+            # No distance is between 0 and 1 if all distances are integers.
             distance = [Guard(((ALPHA, _ONE),), -_ONE if is_integral(self.machine) else _ZERO, strict=False)]
         else:
             least, greater = self.alpha
             distance = [Guard(((ALPHA, _ONE),), -least, strict=greater)]
         if self.alpha == (_ZERO, False):
-            # A claim about every input needs nothing of distances.
+            # A claim about every input does not depend on distances.
             distance.append(Guard(((ALPHA, -_ONE),), _ZERO, strict=False))
         waiting: list[Cell] = [(*distance, *(guard.renamed(self.places) for guard in known.path.guards), *within)]
         for _ in range(MOST_CELLS):
@@ -383,7 +383,7 @@ def check_inputs(
             given, classes = read.fields(item, _CASE)
             number, computed_from_it = constants_of(given, parameter)
             claim = whole if number is None else _claim_at(whole, parameter, number, computed_from_it)
-            # Where nothing is said, there may be no program: it is refused for some numbers.
+            # If all classes are undecided, the program may be refused for this number.
             says = any(entry.get("verdict") != "undecided" for entry in classes)
             if computed_from_it.keys() != varying and (says or computed_from_it):
                 raise Rejected("the cases disagree on which constants are computed from the number")
@@ -504,7 +504,7 @@ def _obligation(item: object, context: Context, budget: Budget) -> Decided:
 
 # --- classes ----------------------------------------------------------------------------------------
 
-#: How a class is decided, with the verdict that this shows, None for any but undecided.
+#: The kinds of evidence for a class, with the verdict that each proves; None for any verdict but undecided.
 _EVIDENCE: Mapping[str, tuple[read.Reader[Any], str | None]] = {
     "required": (read.anything, "accurate"),
     "empty": (read.boolean, "accurate"),
@@ -531,11 +531,11 @@ class _Class:
     theorem: Theorem | None
     budget: Budget
     number: int
-    #: What was shown of it, for the program to be compared with.
+    #: The facts proved about the class, which are compared with the program.
     shown: list[Shown] = field(default_factory=list)
-    #: The input that refutes the claim about it.
+    #: The input that refutes the claim about the class.
     witnesses: list[Witness] = field(default_factory=list)
-    #: The obligations that prove it.
+    #: The obligations that prove the claim about the class.
     proved: list[Decided] = field(default_factory=list)
 
     @property

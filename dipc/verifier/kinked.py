@@ -21,10 +21,10 @@ from dipc.verifier.trees import NearLeaf, Spread, Tree
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The most pieces of one event, and panels of a piece.
+#: The most pieces of one event, and the most panels of a piece.
 MOST_PIECES, MOST_PANELS = 60, 128
 
-#: The ellipses by which a rule is bounded, and how many panels a piece may have.
+#: The ellipses that bound the error of a rule, and the numbers of panels that are tried.
 _ELLIPSES = (Fraction(3, 2), Fraction(2), Fraction(3), Fraction(4), Fraction(6), Fraction(9), Fraction(14))
 _PANELS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, MOST_PANELS)
 
@@ -215,7 +215,7 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
         nodes.append((x, (2 * one << 2 * bits) // ((one - (x * x >> bits)) * (slope * slope >> bits))))
     if not all(w > 0 and abs(x) < one for x, w in nodes) or sum(w for _, w in nodes) * 2 > 5 * one:
         raise NotDerived("the nodes of an integral could not be computed")
-    # T_0, T_1 and so on at all nodes: each step is off by a unit at most, and what T_j is off by grows as (j + 1)².
+    # T_0, T_1 and so on at all nodes: each step adds an error of a unit at most, so that of T_j grows as (j + 1)².
     first, second = [one] * count, [x for x, _ in nodes]
     most = _ZERO
     for j in range(2 * count):

@@ -26,13 +26,13 @@ from dipc.verifier.reading import Budget, NotDerived, Rejected, WrongAnswer
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Σ coefficient·variable, by variable.
+#: The coefficients of a sum by variable.
 Linear = Mapping[int, Fraction]
 
-#: The distance that is left open, among inputs, which have the numbers of their slots from 0 on.
+#: The number of the open distance among inputs, which have the numbers of their slots, from 0 on.
 ALPHA = -2
 
-#: Cases of one question about integers.
+#: The most cases of one question about integers.
 MOST_CASES = 10_000
 
 

@@ -314,7 +314,7 @@ def _scalars(node: Any, arrays: Mapping[str, int]) -> Any:
 # === terms =====================================================================================
 
 
-#: Noises of these laws with their coefficients, the sizes of which sum to 1.
+#: Laws, rates and coefficients of noises; the absolute values of the coefficients sum to 1.
 Scaled = tuple[tuple[NoiseFamily, Fraction, Fraction], ...]
 
 
@@ -340,17 +340,18 @@ class Term:
 # === loop runs =================================================================================
 
 
-#: Heads of one loop, and ways from one head.
+#: The most heads of one loop, and the most ways from one head.
 MOST_HEADS = 500
 MOST_WAYS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A place and the values there, with guards of inputs, and outcomes of comparisons of noises, that hold there.
+    """A place and the values there, with guards of inputs and outcomes of comparisons of noises.
 
-    `outside` are guards that hold before the run, `inputs` guards that the run compared. `laws` has the laws of the
-    noises drawn so far, and `terms` the terms collected on the way.
+    `outside` are guards that hold before the run, `inputs` guards that the run compared, `outcomes` the results of
+    its comparisons of noises. `laws` has the laws of the noises drawn so far, and `terms` the terms collected on
+    the way.
     """
 
     at: int
@@ -360,7 +361,7 @@ class State:
     inputs: tuple[Guard, ...] = ()
     outcomes: tuple[Guard, ...] = ()
     terms: tuple[Term, ...] = ()
-    #: Choices are not followed.
+    #: None, since programs with choices are refused.
     history: None = None
 
     @property
@@ -371,7 +372,7 @@ class State:
 
 OTHER_CHOICE = "it draws something other than Laplace or one-sided noise"
 
-#: The states that follow where a comparison is open.
+#: A function from a state and an open comparison to the states that follow.
 Outcomes = Callable[[State, Guard], Sequence[State]]
 
 
@@ -400,7 +401,7 @@ class LoopRuns(Execution):
         }
 
     def __post_init__(self) -> None:
-        # Noises and numbers are assigned in the loop: that it is one is known to whoever follows it.
+        # No instruction counts as inside a `while`, since noises and numbers may be assigned in this loop.
         self._shape = Shape((), (), (False,) * len(self.machine.code), frozenset())
 
     def start(self) -> State:
@@ -477,7 +478,7 @@ class LoopRuns(Execution):
     # --- how values are looked at ---------------------------------------------------------------------
 
     def has_ties(self, form: Affine) -> bool:
-        """True if the form may be 0 with positive probability: if it contains inputs alone."""
+        """True if the form contains inputs alone: only then may it be 0 with positive probability."""
         return all(i < self.first_noise for i, _ in form.terms)
 
     def is_nonnegative(self, form: Affine, known: Any) -> bool:

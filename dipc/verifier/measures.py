@@ -38,38 +38,38 @@ from dipc.verifier.functions import ONE, Closed, Ring, add, by_direction, multip
 from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, NotDerived
 
-#: Bits of a number of an event, and of the common denominator of all of them.
+#: The most bits of a number of an event, and of the common denominator of its numbers.
 MOST_BITS = 256
 MOST_COMMON_BITS = 1_024
 
-#: With how many others a variable may hang together when it is integrated out.
+#: The most variables that may share a factor with a variable when it is integrated out.
 MOST_NEIGHBOURS = 5
 
-#: Steps of a budget that the making of one term takes, without poles and with them.
+#: The steps for one term, without poles and with poles.
 _STEPS, _WHOLE_STEPS = 5, 15
 
-#: Steps that one choice of remainders takes at least, and the making of one half-space.
+#: The steps for one choice of remainders, and for one half-space.
 _STEPS_OF_A_SPLIT, _STEPS_OF_A_ROW = 10, 15
 
 _ZERO = Fraction(0)
 
-#: Y^n·e^{l·Y} as (variable, n, l), sorted, without those that are 1.
+#: The factors Y^n·e^{l·Y} of a product as (variable, n, l), sorted, without factors that are 1.
 _Monomial = tuple[tuple[int, int, Number], ...]
 
-#: Π (1 - e^{-d·eps})^m over pairs (d, m), sorted.
+#: The pairs (d, m) of a product Π (1 - e^{-d·eps})^m, sorted.
 _Poles = tuple[tuple[Number, int], ...]
 
-#: c by (k, q, monomial, poles).
+#: The coefficient c of each term by (k, q, monomial, poles).
 _Terms = dict[tuple[int, Number, _Monomial, _Poles], Fraction]
 
-#: Σ form + constant >= 0, with coprime integers; a cell is where all of some hold.
+#: A half-space Σ form + constant >= 0 with coprime integers, and a cell: an intersection of half-spaces.
 _Row = tuple[Form, Number]
 _Cell = frozenset[_Row]
 
-#: What it is on each cell; where cells overlap it is the sum.
+#: The terms of a function on each cell; where cells overlap, the function is their sum.
 _Pieces = dict[_Cell, _Terms]
 
-#: Σ coefficient·variable + constant.
+#: An affine function: pairs (variable, coefficient), and a constant.
 _Line = tuple[tuple[tuple[int, Number], ...], Number]
 
 _NOTHING: _Monomial = ()
@@ -122,7 +122,7 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
         if form
     ]
     used = {i: laws[i] for i in sorted({i for row in halves for i, _ in row.form})}
-    # On these scales lengths and rates are integers, and eps stands for the last times eps.
+    # With these factors lengths and rates are integers; `unit`·eps replaces eps.
     ends = [end for family, _ in used.values() if isinstance(family, Bounded) for end in (family.low, family.high)]
     lengths = _common((*(row.constant.denominator for row in halves), *(end.denominator for end in ends)))
     rates = _common(rate.denominator for _, rate in used.values())
@@ -182,7 +182,7 @@ class _Elimination:
         factor = Fraction(1) if self.whole else Fraction(rate, 1 if family is Family.ONE_SIDED else 2)
         pieces: _Pieces = {frozenset([(((i, 1),), 0)]): {(0, 0, ((i, 0, -rate),), ()): factor}}
         if family is not Family.ONE_SIDED:
-            # 0 is on the one side: where there are integers the other begins at -1.
+            # 0 belongs to the piece above; the piece of integers below begins at -1.
             pieces[frozenset([(((i, -1),), -int(self.whole))])] = {(0, 0, ((i, 0, rate),), ()): factor}
         return pieces
 
@@ -244,7 +244,7 @@ class _Elimination:
                     {i for cell in pieces for form, _ in cell if v in dict(form) for i, _ in form if i != v}
                 )
                 rest = {factor for known in about.values() for factor in known} - {*mine}
-                # Each choice of remainders takes some steps, and `product` keeps them all at once.
+                # Each choice of remainders takes some steps, and `product` keeps all choices in memory.
                 self.budget.spend(_STEPS_OF_A_SPLIT * unit * max(1, len(others)))
                 self.budget.spend(_STEPS_OF_A_SPLIT * unit ** len(others))
                 sums: _Terms = {}
@@ -324,7 +324,7 @@ class _Elimination:
         for cell, f in pieces.items():
             known = dict(cell)
             low = -known[upward] if upward in known else None
-            # Behind the last integer.
+            # The upper end is one beyond the last integer.
             ends.append((low, known[downward] + self.whole if downward in known else None, f))
         points = sorted({end for low, high, _ in ends for end in (low, high) if end is not None})
         result: _Pieces = {}
@@ -402,7 +402,7 @@ class _Elimination:
             raise NotDerived("an integrand does not decay")
         result: _Terms = {}
         if high is not None:
-            # A sum up to and including the bound.
+            # A sum of integers includes its upper bound.
             self._substitute(grown, v, (high[0], high[1] + self.whole), 1, result)
         if low is not None:
             self._substitute(grown, v, low, -1, result)
@@ -480,7 +480,7 @@ class _Elimination:
         if g == _ONE[_EVERYWHERE]:
             return f
         self._spend(len(f) * len(g), _bits(f) + _bits(g), _rationals(f) + _rationals(g))
-        # Sums of integers are far faster than those of fractions.
+        # Sums of integers are much faster than sums of fractions.
         units = [lcm(*{c.denominator for c in each.values()}) for each in (f, g)]
         left, right = (
             [(key, c.numerator * (unit // c.denominator)) for key, c in each.items()]

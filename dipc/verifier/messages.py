@@ -22,7 +22,7 @@ from dipc.verifier.trees import Center, Form, NearLeaf, Spread, Tree, number_bet
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The most ends of the line of a center, and places of one.
+#: The most ends of the line of a center, and the most places of a center.
 MOST_ENDS, MOST_PLACES = 60, 10_000
 
 
@@ -341,7 +341,7 @@ class _Sum:
         for low, high, near in center.stretches(cuts, ends.still, u):
             piece = sum(v < number_between(low, high) for v in ends.still)
             start, end = low if low is None else cuts[low], high if high is None else cuts[high]
-            # What is below the upper end, less what is below the lower one; or above that.
+            # The integral below the upper end minus that below the lower end, or the integral above the lower end.
             sides: list[tuple[tuple[bool, Fraction] | None, int, int]] = [(end, 1, -1)] if end else []
             if start:
                 sides.append((start, -1, -1) if end else (start, 1, 1))
@@ -381,7 +381,7 @@ class _Sum:
             factors.append((tables, leaf.count))
         alone = [each for each in factors if not any(table.second for table in each[0])]
         paired = [each for each in factors if any(table.second for table in each[0])]
-        # The step over the deviation: what the density is without it.
+        # The step over the deviation, a factor that `_factor` leaves out of the density.
         low, high = root_ends(step * step / center.spread.size, cell.bits + 8)
         width = cell.constant((low >> 8, -(-high >> 8)))
         below = [self._message(c, move, ends.inner_place(stretch[1])) for c in self._children(number)]

@@ -39,7 +39,7 @@ class Normal:
     whole: bool = False
 
 
-#: A law, which has one number more.
+#: The kind of a law, which has a rate or a variance in addition.
 NoiseFamily = Family | Normal | Bounded
 
 #: A law with its rate.

@@ -43,10 +43,10 @@ from dipc.verifier.trees import Spread, Tree, needed, read_tree, tree_of
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-#: The most terms of a series, and bits of an error.
+#: The most terms of a series, and the most bits of an accuracy.
 MOST_TERMS, MOST_BITS = 200, 2_000
 
-#: The disks of Cauchy's estimate have 2, 4, ... times the radius of the cell.
+#: The logarithms to base 2 of the radii of the disks of Cauchy's estimate, over the radius of the cell.
 _DISKS = (1, 2, 3, 4, 5)
 
 # === stars =====================================================================================
@@ -54,7 +54,7 @@ _DISKS = (1, 2, 3, 4, 5)
 #: The coefficients of a half-space by noise, and its constant.
 Row = tuple[tuple[tuple[int, int], ...], Fraction]
 
-#: Laws and half-spaces of noises that hang together.
+#: Connected noises: their laws, and the half-spaces that connect them.
 Hanging = tuple[tuple[tuple[NoiseFamily, Fraction], ...], tuple[Row, ...]]
 
 
@@ -127,7 +127,7 @@ def _merged(
 
 # === sums ======================================================================================
 
-#: An event over noises that hang together.
+#: An event over connected noises.
 Hub = Tree | Summed
 
 #: Independent stars, sorted.
@@ -160,7 +160,7 @@ class Enclosed:
         )
 
 
-#: What a probability is known by.
+#: A probability: a closed form, or a sum over stars.
 Probability = Closed | Enclosed
 
 
@@ -346,7 +346,7 @@ class Cell(Expansion):
             outside = _ONE
             for ratio, disk, most in around.disks(total):
                 if drift * disk <= MOST_GROWTH:
-                    # How far the sum is from the true one there, in multiples of that.
+                    # A bound of the distance between the sum over nodes and the true sum, as a multiple of the latter.
                     away = Fraction(max(map(len, total.terms)) << growth_bits(drift * disk), 1 << self.accuracy)
                     outside = min(outside, most * (ratio**self.terms + 2 * away * ratio) / (1 - ratio))
             if outside >= 1:
@@ -355,7 +355,7 @@ class Cell(Expansion):
         except (NotShown, NotDerived):
             return False
         wrong = polynomial.error + int(outside * (1 << self.bits)) + 1
-        # Divided by u: its own value at 0 is that of the errors.
+        # The polynomial divided by u, whose value at u = 0 is an error alone.
         _, first, *rest = polynomial.coefficients
         return positive_on_unit([first - wrong, *rest], self.budget)
 
@@ -456,7 +456,7 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
     with a negative weight is 1 minus its tail.
     """
     plain: Ring = {}
-    # e^(-r·eps²)/2 is what sums over integers fail with at most, and more than erfc(√r·eps)/2: both do not cancel.
+    # Sums over integers have the bound e^(-r·eps²)/2, which is more than erfc(√r·eps)/2: the two do not cancel.
     tails: dict[tuple[Number | Fraction, bool], Ring] = {}
     for stars, (weight, below) in total.terms.items():
         signs = {c > 0 for c in weight.values()}
@@ -477,7 +477,7 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
     if all(c > 0 for c in plain.values()) and _normal_tails_are_positive(listed, start, budget):
         return True
     for rate, weight in listed:
-        # erfc(√r·eps) <= e^(-r·eps²) <= e^(-r·start·eps); a rational is that of e^(-r·eps) itself.
+        # erfc(√r·eps) <= e^(-r·eps²) <= e^(-r·start·eps); a rational r is the rate of e^(-r·eps).
         fall = rate if isinstance(rate, Fraction) else rate.ends(64)[0] * start
         plain = add(plain, {(k, q - fall): c / 2 for (k, q), c in weight.items() if c < 0})
     if not plain or start <= 0:
@@ -507,7 +507,7 @@ def _normal_tails_are_positive(
         return False
     bits = 64
     budget.spend(20 * len(numbers), bits)
-    # All of it times eps·e^(least·eps²), in units of 2^-bits: √π < 2.
+    # The sum times eps·e^(least·eps²), in units of 2^-bits; √π < 2.
     edge = least * start * start
     high = root_ends(edge, bits)[1] + root_ends(edge + 2, bits)[1]
     left = greatest * start / 2 * (1 << 2 * bits) / high

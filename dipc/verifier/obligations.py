@@ -41,11 +41,11 @@ from dipc.verifier.signs import prove_chart, prove_nonnegative, sign_of_ring
 
 VERDICTS = ("accurate", "inaccurate", "undecided")
 
-#: Cells of one interval, and arguments of a `min` or a `max`.
+#: The most cells of one interval, and the most arguments of a `min` or a `max`.
 MOST_CELLS = 10_000
 MOST_ARGUMENTS = 1_000
 
-#: Bits with which values of sums over stars are enclosed first.
+#: The bits with which sums over stars are first enclosed.
 _FIRST_BITS = 64
 
 _ZERO = Fraction(0)
@@ -98,7 +98,7 @@ class Decided:
     verdict: str
     open: str | None
     charted: bool = False
-    #: Of a refuted one the value of the variable at which it was shown to fail.
+    #: The value of the variable at which a refuted obligation was shown to fail.
     fails_at: Fraction | None = None
 
     def require(self, verdict: str, beta: Beta | None, budget: Budget) -> str | None:
@@ -249,7 +249,7 @@ def check_obligations(value: object, context: Context, budget: Budget) -> list[D
     return read.listed(lambda item: check_obligation(item, context, budget), step="obligation")(value)
 
 
-#: Which evidence an obligation has, by its verdict and whether normal noise is in it; else it has a reason.
+#: The evidence of an obligation by its verdict and whether it contains normal noise. Others have a reason.
 _EVIDENCE = {
     ("accurate", False): ({"parts"},),
     ("inaccurate", False): ({"counterexample"}, {"counterexample", "chart"}),

@@ -17,7 +17,7 @@ from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Value, holds
 from dipc.verifier.reading import Budget, Rejected, in_step, must_be_derived
 
-#: Outputs of one pair whose excess has no sign that is shown: all subsets of them are looked at.
+#: The most outputs of one pair whose excess has no proved sign: each of their subsets has an obligation.
 MOST_OPEN = 8
 
 _ZERO = Fraction(0)
@@ -237,7 +237,7 @@ class _Sets:
                 either: list[Couple] = []
                 why = None
                 for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
-                    # The budget is not negative: what is as likely, or impossible, is never too much.
+                    # The budget is not negative: an output that is equally likely, or impossible, never exceeds it.
                     if first == second or _is_nothing(self.context.values[first]):
                         continue
                     couple = first, second

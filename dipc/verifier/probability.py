@@ -64,7 +64,7 @@ from dipc.verifier.syntax import Program, read_program
 # === visits ====================================================================================
 
 
-#: The largest component that is solved.
+#: The most states of a loop that are eliminated together.
 MOST_STATES = 2_000
 
 _ONE: Closed = (ONE, ONE)
@@ -132,7 +132,7 @@ def _through(
             if goal in useful:
                 row[goal] = _plus(row.get(goal, _NONE), weight, budget)
     for _ in component:
-        # Those without a loop of their own first: nothing is divided for them.
+        # States that do not return to themselves come first, since they need no division.
         here = min((node for node in rows if node >= 0), key=lambda node: (node in rows[node], len(rows[node]), node))
         row = rows.pop(here)
         if here in row:
@@ -195,7 +195,7 @@ def _times(left: Closed, right: Closed, budget: Budget) -> Closed:
 
 # === probability ===============================================================================
 
-#: The most answers whose distances are looked up.
+#: The most answers whose distances are computed.
 MOST_ANSWERS = 2_000
 
 
@@ -333,7 +333,7 @@ class Probabilities:
 
 
 def _connected_groups(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
-    """Return the half-spaces, grouped by the noises that they connect.
+    """Return the half-spaces in groups that share noises.
 
     Half-spaces that others imply are removed from groups with normal noise.
     """
@@ -347,10 +347,10 @@ def _is_normal(part: Hanging) -> bool:
 
 # === theorem ===================================================================================
 
-#: Of a sum over normal noises: equal ones may have other terms.
+#: The reason for a sum over normal noises with other terms, although the sums may be equal.
 OTHER_SUM = "the program gives another sum over Gaussian noises"
 
-#: Where it is looked at whether a function that was not derived is between 0 and 1.
+#: The eps at which a function that was not derived must be between 0 and 1.
 _SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(16))
 
 
@@ -470,7 +470,7 @@ class Theorem:
     def check_distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str | None, *, computed: bool
     ) -> None:
-        """Compare the stated outputs, and `dd` if it is stated, with the ideal's, if there is one.
+        """Compare the stated outputs, and `dd` if it is stated, with those of the ideal; nothing without an ideal.
 
         Raises Rejected if dd is said to be `computed` from the ideal, and the outputs or dd are not the
         ideal's.

@@ -34,10 +34,10 @@ from dipc.verifier.uniform import Uniform
 MOST_INSTRUCTIONS = 100_000
 MOST_VALUES = 100_000
 MOST_POWER = 1_000
-#: Bits of a number of a program.
+#: The most bits of a number of a program.
 MOST_BITS = 10_000
 
-#: The operations in which a truth value counts 1 or 0.
+#: The operations in which a truth value counts as 1 or 0.
 COUNTING = frozenset(("+", "-", "*", "/", "^", "neg", "min", "max", "abs"))
 
 _DISTANCES = ("product", "discrete", "linf", "above", "below")
@@ -186,7 +186,7 @@ class Machine:
     code: tuple[Instruction, ...]
     loops: tuple[tuple[int, int], ...]
     distance: Distance
-    #: Conditions over the inputs' slots, all of which every input satisfies.
+    #: Conditions over the slots of the inputs; every input satisfies all of them.
     requires: tuple[Code, ...] = ()
     #: The only eps at which the program is read, or None.
     at: Fraction | None = None
@@ -245,14 +245,14 @@ class _Variable:
 @dataclass
 class _Compiler:
     budget: Budget
-    #: The eps that the program is read at, None: at every one.
+    #: The only eps at which the program is read; None for every eps.
     at: Fraction | None = None
     constants: dict[str, Fraction] = field(default_factory=dict)
     labels: set[str] = field(default_factory=set)
     domains: dict[str, tuple[Value, ...]] = field(default_factory=dict)
     variables: dict[str, _Variable] = field(default_factory=dict)
     locals: dict[str, Value] = field(default_factory=dict)
-    #: Variables that are constants for the moment, case by case.
+    #: The values of variables that are constants while one case is compiled.
     fixed: dict[int, Value] = field(default_factory=dict)
     slots: list[Slot] = field(default_factory=list)
     code: list[Instruction] = field(default_factory=list)
@@ -267,7 +267,7 @@ class _Compiler:
             raise NotDerived("the constants given differ from those of the program")
         for name, _ in bound:
             self._fresh(name)
-            # A value from outside wins over the text.
+            # A given value replaces that of the text.
             self.constants[name] = given[name]
         for each in declarations:
             if isinstance(each, syntax.Domains):
@@ -606,7 +606,7 @@ class _Compiler:
                     and 0 <= values[1] <= MOST_POWER
                 ):
                     raise NotDerived("a power needs a constant base and a natural exponent")
-                # `and` and `or` look at their right side only when the left leaves the matter open.
+                # `and` and `or` evaluate their right side only if the left side does not decide.
                 if op in ("and", "or") and isinstance(codes[0], Literal) and isinstance(codes[0].value, bool):
                     return codes[1] if codes[0].value is (op == "and") else codes[0]
                 if len(values) == len(codes):

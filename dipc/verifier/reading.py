@@ -91,7 +91,7 @@ class in_step:  # noqa: N801 - it is used as a word: `with in_step("row 3")`
             error.steps.insert(0, self.name)
 
 
-#: What ends a derivation: it finds nothing, or takes too much. That is no fault of the certificate.
+#: The errors that end a derivation, which finds nothing or takes too much; the certificate may be right.
 DERIVATION_ENDS = (NotDerived, Rejected, Exhausted, RecursionError, MemoryError)
 
 
@@ -117,16 +117,16 @@ def must_be_derived() -> Iterator[None]:
 
 # === budget ====================================================================================
 
-#: Steps of about a microsecond each, for everything.
+#: The default budget of a run in steps of approximately a microsecond.
 STEPS = 120_000_000
 
-#: Bits of any number that is computed with.
+#: The most bits of a number in a computation.
 BITS = 400_000
 
-#: The part that evaluating one expression of a claim may take.
+#: The share of the budget for evaluating one expression of a claim.
 EXPRESSION = Fraction(1, 6)
 
-#: The parts that deriving may take: of probabilities, of what the `ideal` says, and of what is said of all inputs.
+#: The shares of the budget for deriving probabilities, answers and dd of the `ideal`, and bounds for all inputs.
 PROBABILITIES = Fraction(1, 6)
 DISTANCES = Fraction(1, 6)
 ALL_INPUTS = Fraction(3, 5)
@@ -166,11 +166,11 @@ class Budget:
         """Subtract the cost of `operations` on numbers of `bits` bits. Raises Exhausted if too little is left."""
         if bits > BITS:
             raise Exhausted(f"it takes numbers of {bits} bits, more than {BITS}")
-        # Products of long numbers cost about in proportion to the square of their length, with a small constant.
+        # Products of long numbers cost approximately the square of their length, times a small constant.
         cost = operations * (1 + bits // 256 + (bits * bits >> 22))
         self.left -= cost
         if self.whole is not None:
-            # A part that refuses the work before it is done takes no more from the whole than it has.
+            # A part that refuses work takes no more from the whole budget than its own steps.
             self.whole.left -= min(cost, self.steps)
         for one in (self.whole, self):
             if one is not None and one.left < 0:
@@ -194,21 +194,21 @@ class Question(StrEnum):
     LEAST = "a least number"
 
 
-#: Bytes of a certificate, its lists and objects, digits of a JSON integer and of a rational, characters of a text.
+#: The most bytes, lists and objects of a certificate, digits of an integer and of a rational, characters of a text.
 MOST_BYTES = 40_000_000
 MOST_CONTAINERS = 3_000_000
 MOST_INTEGER_DIGITS = 15
 MOST_DIGITS = 60_000
 MOST_CHARACTERS = 20_000
 
-#: Characters of a number in a table or a program, and its exponent.
+#: The most characters of a number in a table or a program, and its greatest exponent.
 MOST_CELL = 4_000
 MOST_EXPONENT = 1_000
 
-#: Digits that Python converts whatever its limit is set to.
+#: The most digits that Python converts under any setting of its limit.
 _SAFE_DIGITS = 600
 
-#: Sign, digits before and behind the point, denominator, exponent.
+#: A number: sign, digits before and after the point, denominator, exponent.
 _DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*)|/([0-9]+))?(?:[eE]([+-]?[0-9]{1,5}))?", re.ASCII)
 
 _RATIONAL = re.compile(r"(-?)(0|[1-9][0-9]*)(?:/([1-9][0-9]*))?", re.ASCII)
@@ -222,7 +222,7 @@ def parse(text: str) -> object:
     """
     if len(text) > MOST_BYTES:
         raise Unreadable(f"it is longer than {MOST_BYTES // 1_000_000} MB")
-    # Lists and objects take far more memory than their text.
+    # Lists and objects take much more memory than their text.
     if text.count("[") + text.count("{") > MOST_CONTAINERS:
         raise Unreadable(f"it has more than {MOST_CONTAINERS} lists and objects")
     try:
@@ -259,7 +259,7 @@ T = TypeVar("T")
 
 Reader = Callable[[Any], T]
 
-#: How the values of an object are read, by name.
+#: The readers of the values of an object, by name.
 Table = Mapping[str, Reader[Any]]
 
 

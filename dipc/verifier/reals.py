@@ -20,13 +20,13 @@ from dipc.verifier.syntax import Apply, Expr, Literal, nodes
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The greatest exponents, numbers that e is raised to, and how deeply numbers are in each other.
+#: The greatest exponent, the greatest power of e, and the deepest nesting of numbers.
 MOST_POWER, MOST_EXPONENT, DEEPEST = 100, 2_000, 3
 
-#: The most factors of a number, and bits of a rational.
+#: The most factors of a number, and the most bits of a rational.
 MOST_FACTORS, MOST_BITS = 4, 4_096
 
-#: Bits beyond those asked for.
+#: The bits computed in addition to those asked for.
 _GUARD = 32
 
 Ends = tuple[Fraction, Fraction]
@@ -197,10 +197,10 @@ def _twice_artanh(z: Fraction, bits: int) -> Ends:
 
 # === expressions ===============================================================================
 
-#: Functions that irrational numbers come from.
+#: The functions with irrational values.
 FUNCTIONS = ("sqrt", "log", "exp")
 
-#: c and exponents of variables.
+#: The number c, and the exponents of the variables.
 Monomial = tuple[Number, tuple[Fraction, ...]]
 
 

@@ -109,7 +109,7 @@ class _Rounding:
         first = side if signs[1] == 1 else 1 - side
         second = side if (signs[0] == 1) is (op == "*") else 1 - side
         exact = not _has_numbers(left), not _has_numbers(right)
-        # A part without such numbers needs no direction, and so no sign of the other part.
+        # An operand without irrational numbers needs no direction, and so not the sign of the other operand.
         known = (exact[0] or signs[1] != 0) and (exact[1] or signs[0] != 0)
         both = exact[0] or exact[1] or signs == (1, 1)
         if not known or not both or (op == "/" and not exact[1] and signs[1] != 1):

@@ -15,7 +15,7 @@ from dipc.verifier.obligations import VERDICTS, Context, Decided, Tally, end, wo
 from dipc.verifier.probability import Theorem
 from dipc.verifier.reading import Budget, Rejected, in_step
 
-#: What ranges of gamma rest on.
+#: The parts on trust of ranges of gamma.
 GROWTH = "that beta never grows with gamma or alpha"
 STEADINESS = "that the answers within gamma are the same for all gamma of a range"
 
@@ -111,23 +111,23 @@ class Rows:
     decided: Sequence[Decided]
     inputs: int
     outputs: int
-    #: The program whose probabilities they state.
+    #: The program whose probabilities the rows state.
     theorem: Theorem
-    #: Whether their dd is said to be that of the program's `ideal`.
+    #: True if the dd of the rows is said to be that of the program's `ideal`.
     computed: bool
-    #: What was not derived of ranges of gamma, with the number of rows.
+    #: The parts on trust of ranges of gamma, each with the number of rows.
     ranged: Counter[str] = field(default_factory=Counter)
     tally: Tally = field(default_factory=Tally)
-    #: How many have an alpha, beta or gamma of their own.
+    #: The numbers of rows with their own alpha, beta or gamma.
     own: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("alpha", "beta", "gamma"), 0))
-    #: The rows in their order.
+    #: The checked rows in order.
     checked: list[Row] = field(default_factory=list)
-    #: By the identity of an obligation whether its beta was seen to be below 1.
+    #: Whether the beta of an obligation was seen to be below 1, by the identity of the obligation.
     _says: dict[int, bool] = field(default_factory=dict)
-    #: Pairs of a claim and the beta of a row that are equal.
+    #: The pairs of a claim's terms and a stated beta that were found equal.
     _equal: set[tuple[int, int]] = field(default_factory=set)
 
-    #: What was shown of the row that is being checked.
+    #: The facts proved about the current row.
     _shown: list[Shown] = field(default_factory=list)
 
     def check(self, value: object, budget: Budget) -> None:
@@ -266,7 +266,7 @@ class Rows:
             raise Rejected("it has an obligation but says that it has none")
         if decided.beta is not self.context.betas[stated.beta]:
             raise Rejected("its obligation is about a different beta")
-        # No probability is less than 0, so what 0 is enough for holds whatever it is.
+        # No probability is less than 0: an obligation proved for 0 holds for every probability.
         of_nothing = verdict == "accurate" and decided.value == ({}, ONE)
         own = None if stated.probability is None else self.context.values[stated.probability]
         if decided.value is not own and not of_nothing:

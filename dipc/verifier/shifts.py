@@ -40,7 +40,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 _STEP = "alignment"
 
-#: Bits of a power of e that delta is compared with.
+#: The bits of the power of e with which delta is compared.
 _BITS = 256
 
 
@@ -132,7 +132,7 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bo
         outputs = tuple(
             Change(*run.centered(held.terms)) for held in run.outputs(end.state) if isinstance(held, Affine)
         )
-        # Whole noises stay where they are, and so do those between two ends: no shift keeps their support.
+        # Integer noises and noises between two ends are not shifted: no shift keeps their support.
         noises = sorted({i for change in (*slacks, *outputs) for i in change.noises})
         if any(isinstance(run.laws[i][0], Normal) for i in noises):
             raise NotDerived("shifts of Gaussian noise have no finite cost")
@@ -233,10 +233,10 @@ def _left_open(guard: Guard) -> bool:
 # === loop shifts ===============================================================================
 
 
-#: Tables of costs.
+#: The most tables of costs.
 MOST_TABLES = 20_000
 
-#: Domains that end at the number are as for one greater than any that a run comes to in this many heads.
+#: The number of queries is replaced by the least plus this, more than a run through MOST_HEADS heads reaches.
 _MANY = 1_000
 
 
@@ -346,7 +346,7 @@ def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fracti
         total = radius if distance == "l1" or most is None else radius * most
         every = [("l1", total)]
         if most is not None:
-            # The second one serves inputs that may move in turn, each as far as it can.
+            # The second distance serves inputs that move in turn, each as far as it can.
             every.insert(int(total <= most), ("linf", min(total, most)))
         yield from every
 

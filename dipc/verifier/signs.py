@@ -72,7 +72,7 @@ def powers(exponents: Sequence[int], x: Fraction, bits: int, budget: Budget) -> 
         return []
     fine = bits + exponents[-1].bit_length() + 4
     budget.spend(20 * len(exponents) + 2 * fine + 50, fine)
-    # Numbers far below the last bit are not worth a multiplication.
+    # Numbers much smaller than the last bit need no multiplication.
     least = (fine * LOG2E_UNIT // LOG2E_LOW + 1) / x if x else None
     first = exp_minus(x, fine)
     steps: dict[int, Pair] = {1: first}
@@ -129,7 +129,7 @@ def positive_on_unit(coefficients: list[int], budget: Budget) -> bool:
     while stack:
         halvings, polynomial = stack.pop()
         degree = len(polynomial) - 1
-        # Both ends must be positive, or it is not true.
+        # The polynomial must be positive at both ends.
         if polynomial[0] <= 0 or sum(polynomial) <= 0 or halvings > _MOST_HALVINGS:
             return False
         bits = max(map(int.bit_length, polynomial)) + degree
@@ -256,9 +256,9 @@ def _height(x: Fraction) -> int:
 
 # === expansion =================================================================================
 
-#: The precisions tried are the one stated and this one more, then twice as much.
+#: The bits added to the stated precision, one attempt after the other.
 _MORE_BITS = (16, 64, 256)
-#: Stated precisions beyond this are refused.
+#: The greatest precision that a certificate may state.
 MOST_BITS = 100_000
 _MOST_TERMS = 20_000
 
@@ -365,7 +365,7 @@ def shown(x: Fraction) -> str:
 # === ends ======================================================================================
 
 _GUARD_BITS = 64
-#: Taylor coefficients at 0 used beyond the first that is not 0.
+#: The number of Taylor coefficients at 0 used beyond the first that is not 0.
 _EXTRA_TERMS = 20
 MOST_ORDER = 20_000
 
@@ -472,7 +472,7 @@ def _log2(x: Fraction) -> int:
 
 # === factors ===================================================================================
 
-#: Pieces between the ends for one factor, factors of one function, and how often one occurs.
+#: The most pieces for one factor, factors of one function, and the greatest multiplicity.
 MOST_PIECES = 200_000
 MOST_FACTORS = 10_000
 MOST_MULTIPLICITY = 10_000
@@ -480,8 +480,8 @@ MOST_MULTIPLICITY = 10_000
 #: The interval of eps between two ends; None is infinity.
 Range = tuple[Fraction, Fraction | None]
 
-#: What is stated of a piece, by what shows its sign: "zero" is by lemma S2, "value" by S3, "slope" and "crossing" by
-#: S4, and "infinity" by S5. A piece begins where the one before ends, with this sign, and ends at `to`.
+#: The fields of a piece, by the method that proves its sign: "zero" by lemma S2, "value" by S3, "slope" and "crossing"
+#: by S4, and "infinity" by S5. A piece begins with `sign` where the piece before it ends, and ends at `to`.
 _PIECES: Mapping[str, read.Table] = {
     "zero": {"sign": read.sign, "to": read.rational, "order": read.up_to(MOST_ORDER)},
     "value": {"sign": read.sign, "to": read.rational, "bits": read.up_to(MOST_BITS)},

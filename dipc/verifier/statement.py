@@ -36,13 +36,13 @@ from dipc.verifier.rounding import rational_bound
 from dipc.verifier.rows import Row
 from dipc.verifier.syntax import Apply, read_expression
 
-#: The answer about an expectation, with the reason where it is not YES.
+#: Whether an expected claim follows, with the reason if the answer is not YES.
 Answer = tuple[Follows, str]
 
-#: Digits of the digest of a program that a sentence shows.
+#: The number of digits of a program's digest that a sentence shows.
 _DIGEST = 16
 
-#: Different values of a column of the rows' own that a sentence shows.
+#: The most different values of the rows' own alpha, beta or gamma that a sentence shows.
 _SHOWN = 3
 
 
@@ -148,9 +148,9 @@ class Expected:
         return Claim(part("alpha"), part("beta"), part("gamma"), self.intervals(proved.intervals), proved.constants)
 
     def own_cells(self, own: Mapping[str, str]) -> dict[str, str]:
-        """Return the row's own cells that are asked about: those of a compared table, or of parts that nobody gives.
+        """Return the row's own cells that are asked about: those of a compared table, or of parts that are not given.
 
-        A claim block with a beta gives all parts: the ones that it leaves out have a default.
+        A claim block with a beta gives all parts, since it has a default for each part that it leaves out.
         """
         given = _OF_ACCURACY if "beta" in self.block else tuple(self.block)
         return {
@@ -166,7 +166,10 @@ _OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
 
 
 def _rounded(text: str, name: str, constants: Mapping[str, Fraction], wanted: str) -> str:
-    """Return a part of a claim without irrational numbers, rounded up if it is `wanted` refuted, otherwise down."""
+    """Return a part of a claim without irrational numbers: at most `text`, or at least `text` for a refutation.
+
+    The claim is to be refuted if `wanted` is "inaccurate" or "not-private". Raises UnusableArgument.
+    """
     try:
         return rational_bound(text, constants, Budget(), above=wanted in ("inaccurate", "not-private"))
     except DERIVATION_ENDS as error:
@@ -285,7 +288,7 @@ def _slots(machine: Machine, role: str) -> list[Slot]:
     return [machine.slots[slot] for slot in machine.numbered(role)]
 
 
-#: The most values of finite inputs of which those are counted that satisfy a precondition.
+#: The most inputs that are tested one by one against a precondition, to count those that satisfy it.
 MOST_INPUTS = 2_000
 
 
@@ -325,7 +328,7 @@ class OfRows:
     rows: Sequence[Row]
     theorem: Theorem
     verdict: str
-    #: How many inputs the rows stand for, where they are more than themselves, and whether these are all.
+    #: If rows represent more inputs: these in words, their number, and whether they are all inputs.
     product: tuple[str, int, bool] | None
     computed: bool
     budget: Budget
@@ -663,7 +666,7 @@ class OfPairs:
     inputs: Sequence[tuple[Value, ...]]
     ordered: Sequence[tuple[int, int]]
     private: bool
-    #: The probabilities of the outputs that refute it, at both inputs, and the obligation.
+    #: The probabilities of the refuting outputs at both inputs, the obligation, and the pair.
     refuted: tuple[Probability, Probability, Decided, tuple[int, int]] | None
 
     @property

@@ -29,10 +29,10 @@ from dipc.verifier.trees import tail_rates
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The most values of one event at which something is worked out, of noises and of sums, and how deep trees are.
+#: The most values of noises and sums in one event, the most noises, and the greatest depth of a tree.
 MOST_VALUES, MOST_NOISES, DEEPEST = 20_000, 200, 20
 
-#: a·k + b·l + d >= 0 for a value k and that l of the branch that it hangs from.
+#: The numbers (a, b, d) of a·k + b·l + d >= 0, for a value k and its parent's value l.
 Limit = tuple[int, int, int]
 
 
@@ -68,7 +68,7 @@ class Mass:
             # 2·e^{-rate·eps·(K + 1)}.
             return int(Fraction(7, 10) * (bits + 2) / (self.size * eps)) + 1
         q = eps * eps / (2 * self.size * self.square.ends(64)[1])
-        # On the disk the rest of Θ is to be at most 1/32.
+        # On the disk the rest of Θ must be at most 1/32.
         cases = [(q, bits), (q / 4, 5)] if on_disk and not self.fixed else [(q, bits)]
         reach = 0
         for fall, wanted in cases:
@@ -160,7 +160,7 @@ class Summed:
                     variances[family.square] = variances.get(family.square, _ZERO) + size * c * c
                 else:
                     rates.append(size / abs(c))
-            # Integers that are less than -d are at most -(d + 1).
+            # Integers less than -d are at most -(d + 1).
             result += 2 * tail_rates(d + 1, variances, rates)
         return result
 
@@ -200,7 +200,7 @@ class Summed:
         """
         if self.fixed:
             return 0
-        # 3 for each noise.
+        # A factor of 3 for each noise.
         return 8 * sum(count for _, count in self._noises) // 5 + 1 if 2 * disk <= middle else None
 
     def series(self, cell: Expansion) -> Series:
@@ -213,7 +213,7 @@ class Summed:
             raise NotShown
         wanted = cell.accuracy + 2 + sum(count for _, count in self._noises).bit_length()
         reach = {mass: mass.reach(least, wanted, on_disk=bool(cell.radius)) for mass, _ in self._noises}
-        # Of sums the values of one noise times those of all before.
+        # A sum takes the number of values of one noise times that of all noises before it.
         sizes = 0
         for branch, _ in self.root.everything:
             before = 1
@@ -249,7 +249,7 @@ class _Evaluation:
             theirs = self._values(below)
             reach = len(theirs) // 2
             zero = self.cell.constant((0, 0))
-            # Those up to each value: the error of a difference is that of what is in it.
+            # The sums up to each value; the error of a difference is that of its own terms.
             sums = list(accumulate(theirs, self.cell.plus, initial=zero))
             for value in range(low, high + 1):
                 first, last = _range_within_limits(below.limits, value, reach)
@@ -294,7 +294,7 @@ def _range_within_limits(limits: Sequence[Limit], other: int, most: int) -> tupl
 
 # === from events ===============================================================================
 
-#: Σ c·value + d >= 0 over values by their numbers.
+#: The coefficients of a half-space Σ c·value + d >= 0 by the number of the value, and d.
 _Row = tuple[dict[int, int], int]
 
 #: The noises of each value with their multiples, and half-spaces over the values.

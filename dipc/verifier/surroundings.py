@@ -21,11 +21,11 @@ from dipc.verifier.reading import Budget, Rejected
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Inputs whose l1 norm is written out.
+#: The most moved inputs for which an l1 norm is written out.
 MOST_SIGNED = 6
 
-#: Which finite inputs it has, what is rounded up for it, and which real and int inputs are others than those of u: the
-#: forms are of inputs, alpha, and what was rounded, which is numbered from below alpha downwards.
+#: A near input: the number of its finite inputs, the forms that are rounded up, and the real and int inputs that differ
+#: from those of u. The forms are of inputs, alpha and rounded numbers, which are numbered from below alpha downwards.
 _NEAR: read.Table = {
     "finite": read.natural,
     "rounded": read.listed(read.tuple_of(a_point, read.rational)),

@@ -391,17 +391,17 @@ class _Reader:
         self._what = what
         self._at = 0
         self._depth = 0
-        #: What is drawn within expressions: each by a statement before, for a variable of its own.
+        #: The draws inside the current expression, as statements for new variables that run before.
         self._before: list[Statement] = []
         self._hidden: list[Variables] = []
-        #: How often each word is there, and which of them are variables.
+        #: The number of occurrences of each word, and the names of local variables.
         self._used = Counter(token.text for token in tokens)
         self._local: set[str] = set()
         #: The declared type of each variable, the names of the constants, and the variables of the enclosing loops.
         self._types: dict[str, str | Domain] = {}
         self._constants: set[str] = set()
         self._loops: list[tuple[str, Expr, Expr]] = []
-        #: By the variable that has the number of a drawn value: the expression for the value, and the draw as written.
+        #: For a variable that has the number of a drawn value: the expression for the value, and the draw as written.
         self._value_of: dict[Name | Element, Expr] = {}
         self._unnumbered: dict[Name | Element, Mechanism | Choose] = {}
 
@@ -465,7 +465,7 @@ class _Reader:
             if kind == "name" and self._tokens[self._at].text == "metric" and self._tokens[self._at + 1].kind == "{":
                 kind = "metric"
             if kind == "name" and self._tokens[self._at].text == "requires":
-                # Where a statement assigns to a variable of this name, the declarations have ended.
+                # If a statement assigns to a variable `requires`, the declarations have ended.
                 kind = "" if self._tokens[self._at + 1].kind in ("<-", "[") else "requires"
             if kind in ("claim", "ideal", "metric"):
                 if kind in once:
@@ -746,7 +746,7 @@ class _Reader:
                 domain = self._domain()
                 type_ = self._widened(domain)
                 self._expect(":")
-                # A condition counts, as 1 where it holds.
+                # A condition counts as 1 or 0.
                 score = Apply("+", (self._undrawn(), Literal(Fraction(0))))
                 statement = Mechanism(target, rate, variable, domain, score)
             elif law == "Unif":
@@ -860,7 +860,7 @@ class _Reader:
             op = self._kind
             self._at += 1
             left = self._around(Apply(op, (left, self.expression(level + 1))))
-            # Comparisons are not chained: what follows one can only be `and` or `or`.
+            # Comparisons are not chained: only `and` or `or` may follow one.
             most = _NOT if level == _COMPARISON else level
         self._depth -= 1
         return left

@@ -17,13 +17,13 @@ from dipc.verifier.functions import Ring
 from dipc.verifier.reading import Budget
 from dipc.verifier.signs import Pair, decay_bits, exp_minus, growth_bits
 
-#: Bits of numbers beyond those of the errors.
+#: The bits of numbers in addition to those of the accuracy.
 _GUARD = 64
 
-#: A series is not worked out where its argument moves farther.
+#: The most that the argument of a series may change over a cell.
 _MOST_SLOPE = 6
 
-#: The most that the exponent of a bound at complex eps may be.
+#: The greatest exponent of a bound at complex eps.
 MOST_GROWTH = 2_000
 
 # === fixed point ===============================================================================
@@ -258,7 +258,7 @@ class Expansion:
         bits = self.bits
         low, high = root_ends(1 / variance, bits + 8)
         x, s = (number.numerator * low // (number.denominator << 8) for number in (start, slope))
-        # How far both are from the numbers meant.
+        # A bound of the rounding errors of `x` and `s` together.
         off = 2 + int(((abs(start) + abs(slope)) * (high - low) + away * high) / 256) + 1
         size, far = Fraction(abs(s) + off, 1 << bits), Fraction(max(0, abs(x) - off), 1 << bits)
         self.budget.spend(3 * self.terms + 60 + min(int(far * far), 4_000), bits)

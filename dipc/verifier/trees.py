@@ -20,10 +20,10 @@ from dipc.verifier.reals import UNIT, Number, read_number
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The most centers and leaves, and bounds on one side of a leaf of which it is asked whether others imply them.
+#: The most centers, leaves, and bounds on one side of a leaf that are searched for implied ones.
 MOST_CENTERS, MOST_LEAVES, MOST_LINES = 60, 500, 12
 
-#: (a, b, d) of a·t + b·x + d·eps, for a center t and its parent x.
+#: The coefficients (a, b, d) of a·t + b·x + d·eps, for a center t and its parent x.
 Form = tuple[Fraction, Fraction, Fraction]
 
 
@@ -138,7 +138,7 @@ class Center:
         return result
 
 
-#: A part of the line of a center, None for infinity, with what is near there.
+#: An interval of the line of a center (None: infinity), with the leaves and their nearest bounds on it.
 Stretch = tuple[Fraction | None, Fraction | None, tuple[NearLeaf, ...]]
 
 
@@ -182,7 +182,7 @@ class Tree:
         ):
             return None
         signs = [leaf.lower[0][0] > 0 for leaf, count in root.leaves for _ in range(count)]
-        # All orders of as many equal values are as probable; the center has its place, whoever is below it.
+        # All orders of equally distributed values are equally probable; only the rank of the center is fixed.
         return Fraction(1, (len(signs) + 1) * comb(len(signs), sum(signs)))
 
     @property
@@ -238,7 +238,7 @@ def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
 
 # === from half-spaces ==========================================================================
 
-#: A linear form by places, and half-spaces Σ c·value + d·eps >= 0.
+#: The coefficients of a linear form by position, and half-spaces Σ c·value + d·eps >= 0.
 _Row = Mapping[int, Fraction]
 _Rows = Sequence[tuple[_Row, Fraction]]
 
@@ -269,7 +269,7 @@ def needed(rows: _Rows) -> list[int]:
     rooms = [(a + b, d + e, -1) for pair in lower for (a, d, _), (b, e, _) in product(*pair)]
     if any(not a and d <= 0 for a, d, _ in rooms):
         return everything
-    # Of those that cut t off at one place the rooms come first, whose place is none.
+    # Of limits that cut t off at one point, the rooms come first, which have no position.
     low, first = max(((-d / a, -place) for a, d, place in limits + rooms if a > 0), default=(None, 1))
     high, last = min(((-d / a, place) for a, d, place in limits + rooms if a < 0), default=(None, -1))
     if low is not None and high is not None and low >= high:
@@ -370,7 +370,7 @@ class _Basis:
         if len(places) > 1 and any(spread.laplace for spread in spreads):
             raise NotDerived("comparisons of Gaussian and Laplace noises do not all share one noise")
         size = range(len(places))
-        # By the first coordinate of each: the row of a form that is no sum of those before, solved for that.
+        # The rows of independent forms, each solved for its first coordinate, by that coordinate.
         solved: dict[int, list[Fraction]] = {}
         for form in basis:
             row = [*form, *(_ONE if len(solved) == j else _ZERO for j in size)]
@@ -510,7 +510,7 @@ class _Rooted:
             if spread is None:
                 own |= {_divided_form(form, next(abs(c) for c in form if c)) for form in low}
                 continue
-            # In the multiple in which the greatest coefficient is 1; -L has the law of L.
+            # The leaf is scaled so that its greatest coefficient is 1; -L has the law of L.
             size = next(filter(None, (max(abs(form[place]) for form in low + high) for place in range(3))), _ONE)
             first, second = sorted(tuple(sorted({_divided_form(f, size) for f in side})) for side in (low, high))
             leaf = Bounded(spread.times(1 / size), *((first, second) if first else (second, first)))
