@@ -705,11 +705,11 @@ class EpsSolution(Solution):
 
 @frozen(eq=False)
 class GammaSolution(Solution):
-    """The least gamma: the claim holds at all rows with gamma = `value[1]`, and fails for every gamma below `value[0]`.
+    """The least gamma, enclosed by `value`: the claim holds with gamma = `value[1]`, and with none below `value[0]`.
 
-    If both are equal, they are the least gamma, and the claim holds with it. `value` is None if there is no solution or
-    it is not known. `product`, for every real input, is a cell of the least k such that the claim holds with gamma =
-    k/eps.
+    If both are equal, they are the least gamma; otherwise the claim does not hold with `value[0]` either. `value` is
+    None if there is no solution or it is not known. `product`, for every real input, is a cell of the least k such that
+    the claim holds with gamma = k/eps.
     """
 
     DETAILS = "least=value exact gamma*eps=product?"

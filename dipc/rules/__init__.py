@@ -1,1 +1,1 @@
-"""Proof rules: from a class of inputs to obligations, with why they suffice."""
+"""Proof rules: from a class of inputs to obligations, with the proof that these suffice."""

@@ -65,7 +65,7 @@ _MOST_PRODUCTS = 64
 
 @frozen
 class ShiftedHalfspace:
-    """The half-space Σ coefficient · N[place] + slack(u) + radius·gamma >= 0.
+    """The half-space Σ coefficient · N[place] + slack(u) + radius·gamma >= 0 of centered noises N, for an input u.
 
     The radius is 1 for the ball of an output, and 0 otherwise.
     """
@@ -77,7 +77,7 @@ class ShiftedHalfspace:
 
 @frozen
 class NoiseComponent:
-    """Noises that depend on each other through constraints.
+    """A group of noises that constraints relate to each other, with these constraints as half-spaces.
 
     All `noises` are centered, except for integer ones whose mean does not depend on the inputs.
     """
@@ -86,7 +86,7 @@ class NoiseComponent:
     halfspaces: tuple[ShiftedHalfspace, ...]
 
     def event(self, slacks: Sequence[Level]) -> exact.Event:
-        """Return the event with the given `slacks` (radius included), one for each half-space.
+        """Return the event of the component at the given `slacks` (radius included), one for each half-space.
 
         A half-space mentions DISTANCE if its slack has a slope.
         """
@@ -102,17 +102,17 @@ class NoiseComponent:
 
     @property
     def scales(self) -> bool:
-        """Whether the probability of the component at slacks s depends on eps·s alone."""
+        """Whether the probability of the component, at slacks s, is a function of eps·s alone."""
         return all(noise.law.scales for noise in self.noises)
 
 
 @frozen
 class CenteredExit:
-    """An exit to det's answer, reached where the `guards` hold of the inputs.
+    """An exit to det's answer, reached where the inputs satisfy the `guards`.
 
     Its probability is `weight` (None for 1) times the measures of the independent `parts`. `points` belong to outputs
-    without noise: how far each is above or below det's, which must be at least -gamma. With `in_balls`, some output is
-    continuous noise; it equals det's with probability 0, and is near only if it is near from both sides.
+    without noise: how far each output is above or below det's; this must be at least -gamma. `in_balls` says that some
+    output is continuous noise: it equals det's with probability 0, and is near only if it is near from both sides.
     """
 
     guards: tuple[Constraint, ...]
@@ -123,21 +123,21 @@ class CenteredExit:
 
 
 class ExitFinder:
-    """The exits of one program, for each answer and for fixed finite inputs.
+    """A source of the exits of one program, for each answer and for fixed finite inputs.
 
-    All answers are explored at once where possible, because they share most of the chain. A program with too many
-    states is explored for each answer separately.
+    All answers are explored at once if possible, because they share most of the chain. A program with too many states
+    is explored for each answer separately.
     """
 
     def __init__(self, program: Program, near: NearAnswers | None = None) -> None:
-        """Take the program; `near`, if given, decides which outputs are as good as det's."""
+        """Prepare for `program`; `near`, if given, decides which outputs are as good as det's."""
         self._program = program
         self._near = near
         self._whole: tuple[Mapping[int, Value], Exits | None] | None = None
 
     @cached_property
     def series(self) -> tuple[Series, ...] | None:
-        """The series of the program for each of its answers; None if it has none, or if near answers count."""
+        """The series of the program for each of its answers; None if there are no series, or if near answers count."""
         return None if self._runs is None else self._runs.series()
 
     @cached_property
@@ -184,7 +184,7 @@ class ExitFinder:
         return None if known is None else known.exits(region)
 
     def stays_apart(self, finite: Mapping[int, Value], region: Region) -> bool:
-        """Return True if the region's answer has many exits that are not united."""
+        """Return True if the region's answer has so many exits that they are not united."""
         if self._near is not None or self._many is None:
             return False
         wanted = dict(zip(self._program.core.outputs, region.answer, strict=True))
@@ -211,9 +211,9 @@ class ExitFinder:
     def ends(
         self, finite: Mapping[int, Value], region: Region
     ) -> tuple[Sequence[ExitState], Mapping[int, Value | Affine | None], Sequence[int]]:
-        """Return all exits as states, the region's answer by slot, and the sides of balls.
+        """Return all exits as states, the region's answer by slot, and the sides of the balls around it.
 
-        There are no exits in the result if answers are near by more than gamma, or if there are too many.
+        The list of exits is empty if answers are near by more than gamma, or if there are too many exits.
         """
         answer = dict(zip(self._program.core.outputs, region.answer, strict=True))
         explored = None if self._near is not None else self._everything(finite)
@@ -222,7 +222,10 @@ class ExitFinder:
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
     ) -> Iterator[CenteredExit]:
-        """Yield the exits with outputs near det's (or with all others), each with the guards under which it is one."""
+        """Yield the exits with outputs near det's, or, without `near`, with all others.
+
+        The guards of each include the condition under which its output is (not) near.
+        """
         known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
         for exit_ in explored.all():
             output = tuple([exit_.state.outputs[slot] for slot in self._program.core.outputs])
@@ -257,7 +260,7 @@ class ExitFinder:
 
 
 class _RunExits:
-    """The exits to one answer, run by run."""
+    """The exits to one answer, found run by run in a graph of runs."""
 
     def __init__(self, core: CoreProgram, known: RunSet, end: int) -> None:
         self._core = core
@@ -268,7 +271,7 @@ class _RunExits:
         self._known: dict[tuple[Constraint, tuple[Constraint, ...]], bool] = {}
 
     def exits(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Return the exits with slacks that are bounded below on the region, or None if there are many."""
+        """Return the exits with slacks that are bounded below on the region, or None if there are too many."""
         guards: dict[int, list[Constraint]] = {}
         for guard in region.guards:
             for slot, _ in guard.form.inputs:
@@ -322,7 +325,7 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
 
 
 def _off(form: Affine, center: Affine, sign: int) -> Affine:
-    """Return how far an output is above the center of its ball (sign 1), or below it (sign -1, with `form` negated)."""
+    """Return the distance of an output above the center of its ball (sign 1), or below it (sign -1, `form` negated)."""
     return form - center if sign > 0 else form + center
 
 
@@ -346,7 +349,7 @@ def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> N
 
 
 def with_weights(exits: Sequence[CenteredExit], values: Mapping[Closed, Fraction]) -> tuple[CenteredExit, ...]:
-    """Return the exits with the given numbers as weights, without those whose weight is 0."""
+    """Return the exits with weights replaced by the numbers in `values`, without those whose weight is 0."""
     centered_exits = []
     for each in exits:
         number = None if each.weight is None else values.get(each.weight)
@@ -362,18 +365,18 @@ def with_weights(exits: Sequence[CenteredExit], values: Mapping[Closed, Fraction
 
 @frozen
 class ConvexPiece:
-    """The inputs of a region that satisfy the `guards`, where `exits` are the exits that can be taken."""
+    """The inputs of a region that satisfy the `guards`; `exits` are all exits that they can take."""
 
     guards: tuple[Constraint, ...]
     exits: tuple[CenteredExit, ...]
 
 
 def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: int) -> tuple[ConvexPiece, ...]:
-    """Return the region cut along the program's own comparisons of inputs, as far as necessary.
+    """Return convex pieces that cover the region, cut along the program's comparisons of inputs as far as necessary.
 
-    The pieces cover the region. On each, the probability of the answer is at least the sum over its exits. It is
-    exactly that sum where all guards of its exits are decided; a guard that is not proved to be excluded is split on.
-    Raises LimitReached for more than `most` pieces.
+    On each piece, the probability of the answer is at least the sum over its exits. It is exactly that sum where all
+    guards of its exits are decided; a guard that is not proved to be excluded is split on. Raises LimitReached for more
+    than `most` pieces.
     """
     pieces: list[ConvexPiece] = []
     pending: list[tuple[Constraint, ...]] = [()]
@@ -463,7 +466,7 @@ def _weight(centered: CenteredExit) -> Closed:
 
 
 def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits) -> bool:
-    """Return True if `value` is proved never to be negative on the intervals."""
+    """Return True if it is proved that `value` is never negative on the intervals."""
     try:
         return decide(ClosedForm(value), PiecewiseForm(_CERTAIN), intervals, limits).verdict is Verdict.ACCURATE
     except Undecided:
@@ -473,7 +476,7 @@ def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits)
 def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
-    """Return the common constraints of two exits that differ in one constraint, which has opposite signs in the two.
+    """Return the common constraints of two exits that differ in one constraint, of which each has one side.
 
     The result is None if they differ in more, apart from constraints that the others of an exit imply.
     """
@@ -499,14 +502,14 @@ def _without_opposite(
 
 
 def is_whole(component: NoiseComponent) -> bool:
-    """Return True if all noises are integers."""
+    """Return True if all noises of the component are integers."""
     return all(noise.law.whole for noise in component.noises)
 
 
 def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
     """Return the complement of a half-space up to a boundary of probability 0, or None for one side of a ball.
 
-    A form of `whole` noises and inputs takes only integer values.
+    `whole` says that its form takes only integer values, as a form of integer noises and int inputs.
     """
     if half.radius:
         return None
@@ -520,7 +523,7 @@ def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
 
 
 def _is_implied(half: ShiftedHalfspace, known: Sequence[ShiftedHalfspace]) -> bool:
-    """Return True if one of the `known` half-spaces, or the sum of two of them, lies in `half` for all inputs."""
+    """Return True if one of the `known` half-spaces, or the sum of two of them, is within `half` for all inputs."""
     if half in known or any(_implies(each, half) for each in known):
         return True
     pairs = combinations([each for each in known if not each.radius], 2)
@@ -528,7 +531,7 @@ def _is_implied(half: ShiftedHalfspace, known: Sequence[ShiftedHalfspace]) -> bo
 
 
 def _sum_of(one: ShiftedHalfspace, other: ShiftedHalfspace) -> ShiftedHalfspace:
-    """Return a half-space that contains the intersection of both."""
+    """Return a half-space that contains the intersection of `one` and `other`, by adding their inequalities."""
     terms = dict(one.coefficients)
     for place, c in other.coefficients:
         terms[place] = terms.get(place, _ZERO) + c
@@ -536,7 +539,7 @@ def _sum_of(one: ShiftedHalfspace, other: ShiftedHalfspace) -> ShiftedHalfspace:
 
 
 def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
-    """Return True if the first half-space lies in the second for all inputs."""
+    """Return True if the half-space `one` is contained in `other` for all inputs."""
     if one.radius or other.radius or one.coefficients != other.coefficients:
         return False
     more = other.slack - one.slack
@@ -544,7 +547,7 @@ def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
 
 
 def connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> list[NoiseComponent]:
-    """Return the component with only these constraints, split into components that share no noise.
+    """Return the component with only the constraints `halfspaces`, split into components that share no noise.
 
     Noises that no constraint mentions are dropped.
     """

@@ -1,19 +1,19 @@
-"""A lower bound of the probability that clamped outputs are near: one event of the noises, whatever exit is taken.
+"""A lower bound of the probability that clamped outputs are near: one event of the noises, whichever exit is taken.
 
-Where `max(0, r)` is released, r below 0 and r above 0 are two exits, and each of them alone may be unlikely.
+If `max(0, r)` is released, r below 0 and r above 0 are two exits, and each of them alone may be unlikely.
 
 **Lemma.** *Let w be an affine form of noises and inputs, a(u) the exact answer, and S one of the events w <= a + gamma,
 w >= a - gamma, both, or all. Suppose that for each exit of the program, at inputs of the class, all noises of S that
 lead to it give an output within gamma of a. Then Pr[output within gamma of a] >= Pr[S] at these inputs.* Exits cover
-all values of the noises. A noise that is not drawn on the way to an exit can be drawn there and left unused. ∎
+all values of the noises. A noise that is not drawn on the way to an exit can be drawn before it and left unused. ∎
 
 The condition for one exit is that two systems of linear inequalities over noises, inputs and gamma have no solution.
 Several outputs are near if each of them is: their events are intersected.
 
-**Noises in a box.** *Let each noise of the outputs be within share·gamma of its mean, and let this imply, at each exit
-with the right finite outputs F, that the other outputs are near (N). Then Pr[F and N] >= Pr[F] - Pr[some noise is
-farther].* Indeed F with all noises in the box implies N. ∎ The index of the greatest noisy value with its gap to the
-second is near in this way, although each exit alone compares noises that it releases.
+**Noises in a box.** *Let F be the event that the finite outputs are right, and N that the other outputs are near. Let
+the box B be the event that each noise of the outputs is within share·gamma of its mean. If, at each exit of F, B
+implies N, then Pr[F and N] >= Pr[F] - Pr[not B].* Indeed F and B imply N. ∎ The index of the greatest noisy value with
+its gap to the second is near in this way, although each exit alone compares noises that it releases.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def near_whatever(
     guards: Sequence[Constraint],
     gamma: Fraction,
 ) -> CenteredExit | None:
-    """Return the event S for all real outputs of an `answer` by slot, for every tolerance from `gamma` on.
+    """Return an event in which all real outputs are near the `answer` at every exit, or None if no such event is found.
 
-    It holds for inputs that satisfy the guards; `sides` are the sides of balls. The result is None if there is no such
-    event, or if every output has a single form, so that nothing is gained. Raises NotConfirmed.
+    The event is valid for every tolerance from `gamma` on and inputs that satisfy the guards; `sides` are the sides of
+    balls. None also if every output has a single form, so that nothing is gained. Raises NotConfirmed.
     """
     forms = {
         slot: as_form(value)
@@ -132,7 +132,7 @@ def _is_near(
     near: _NearEvent,
     sides: Sequence[int],
 ) -> bool:
-    """Return True if the output of each exit is near the answer for all noises of S."""
+    """Return True if it is proved that in the event `near` the output of each exit is near the `answer`."""
     for value, reached in known:
         given = as_form(value)
         if given is None:
@@ -144,14 +144,14 @@ def _is_near(
 
 
 def _facts(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
-    """Yield the half-spaces that hold where the exit is reached, at inputs that satisfy the guards."""
+    """Yield half-spaces that hold for all noises and inputs that lead to the exit, if the inputs satisfy the guards."""
     yield Halfspace(((_GAMMA, _ONE),), -gamma)
     for item in (*state.constraints.items, *state.guards.items, *guards):
         yield halfspace(item.form, _ONE, _ZERO, strict=item.strict)
 
 
 def is_empty(system: Sequence[Halfspace]) -> bool:
-    """Return True if the system is proved to have no solution. Raises NotConfirmed."""
+    """Return True if it is proved that `system` has no solution. Raises NotConfirmed."""
     return isinstance(solution(system), Infeasible)
 
 
@@ -169,8 +169,8 @@ def near_in_a_box(
 ) -> CenteredExit | None:
     """Return the event that no noise of the real outputs is farther than share·gamma from its mean, for some share.
 
-    With this event, and the finite outputs of `answer`, the real outputs are within gamma of it, for every gamma >= 0
-    and all inputs that satisfy the guards. The result is None if no such share is found. Raises NotConfirmed.
+    In this event, if the finite outputs are those of `answer`, the real outputs are within gamma of it, for every gamma
+    >= 0 and all inputs that satisfy the guards. The result is None if no such share is found. Raises NotConfirmed.
     """
     right = [state for state in states if _has_finite_outputs(state, answer)]
     forms = {
@@ -214,7 +214,7 @@ def _is_near_in(
     answer: Mapping[int, Affine | None],
     sides: Sequence[int],
 ) -> bool:
-    """Return True if the real outputs of an exit are near the answer for all noises in the box."""
+    """Return True if it is proved that the real outputs of an exit are near the `answer` for all noises in the box."""
     system = [*_facts(state, guards, _ZERO), *box]
     for slot, form in answer.items():
         given = as_form(state.outputs[slot])

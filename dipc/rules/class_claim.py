@@ -1,6 +1,6 @@
 """Claims about all distances at once: beta as a function of the single product t = distance·eps.
 
-Where every slack of an event is a multiple of the distance, the probability depends on distance·eps alone: Pr(distance,
+If every slack of an event is a multiple of the distance, the probability depends on distance·eps alone: Pr(distance,
 eps) = p(distance·eps). The reason: a noise of rate a·eps, compared at the distance x, has the law of eps·N compared at
 eps·x. If beta is a function of t = distance·eps too, one obligation in t decides all distances > 0 and all eps
 together.
@@ -53,7 +53,7 @@ _ANY_ROW = Row(1, (), (), None, None, None, None)
 
 
 class Scale(Enum):
-    """The distance that is left open, and multiplied by eps in t."""
+    """The distance, alpha or gamma, that a claim leaves open; t is its product with eps."""
 
     ALPHA = "alpha"
     GAMMA = "gamma"
@@ -85,7 +85,7 @@ class Fixed:
 
 
 class ClassClaim:
-    """The claim about all inputs, from the options and the program's claim block; a table plays no part."""
+    """The claim about all inputs, from the options and the program's claim block, without a table."""
 
     def __init__(self, program: Program, options: ClaimOptions, *, together: bool = False) -> None:
         """Read the claim; with `together`, alpha and gamma may both be left open.
@@ -126,7 +126,7 @@ class ClassClaim:
 
     @property
     def texts(self) -> dict[str, str | None]:
-        """alpha, beta and gamma as the claim states them."""
+        """The texts of alpha, beta and gamma as the claim states them."""
         gamma = FREE if self.free_gamma else self._claim.text_of("gamma")
         return {"alpha": self.alpha_text, "beta": self._claim.text_of("beta"), "gamma": gamma}
 
@@ -145,11 +145,11 @@ class ClassClaim:
         return self.is_open and bool(self.open().gamma_rate)
 
     def without_distance(self) -> Fixed:
-        """Return the claim with a number for alpha; raise DiagnosticError where beta has no exact meaning."""
+        """Return the claim with its number for alpha; raise DiagnosticError if beta has no exact meaning."""
         return self._fixed(None)
 
     def at_number(self, distance: Fraction | None) -> Fixed:
-        """Return the claim for inputs with dd(u) = `distance`, which is alpha; None is infinity."""
+        """Return the claim for inputs with dd(u) = alpha = `distance`; None is infinity."""
         return self._fixed(INFINITY if distance is None else Cell(distance, show_value(distance)))
 
     def whatever_distance(self) -> Fixed | None:
@@ -179,7 +179,7 @@ class ClassClaim:
         return self._claim.terms_towards(replace(_ANY_ROW, dd=INFINITY), None, None, Cell(Fraction(0), "0"), "inf").beta
 
     def at_gamma(self, gamma: Fraction) -> BetaForm:
-        """Return beta as a function of eps for one value of an open gamma."""
+        """Return beta as a function of eps for the value `gamma` of an open gamma."""
         one = resolve_claim(self._program, _NO_TABLE, replace(self.options, gamma=gamma, eps=None))
         return one.terms(_ANY_ROW).beta
 
@@ -205,8 +205,8 @@ class ClassClaim:
     def lesser(self) -> tuple[str, ...]:
         """Return expressions that are at most beta and are functions of distance·eps or of eps alone.
 
-        They are needed where beta is not a function of distance·eps. The result is empty if beta is one itself, if it
-        depends on no distance, or if no such expression is found. Raises DiagnosticError as `open` does.
+        They are needed if beta is not a function of distance·eps. The result is empty if it is one, if beta depends on
+        no distance, or if no lesser expression is found. Raises DiagnosticError as `open` does.
         """
         if not self.is_open or self.both_open or self.open().beta is not None or self.whatever_distance() is not None:
             return ()
@@ -250,7 +250,7 @@ class ClassClaim:
         return value
 
     def is_near(self, dd: Fraction) -> bool:
-        """Return True if the claim, with a number for alpha, does not apply to inputs with this dd."""
+        """Return True if the claim, with a number for alpha, does not apply to inputs with this distance `dd`."""
         return self._claim.is_near(_ANY_ROW, dd, self.alpha_number())
 
     def least_integer(self) -> Fraction:

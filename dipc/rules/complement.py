@@ -1,9 +1,9 @@
-"""A lower bound of an answer's probability from upper bounds of the probabilities of all others.
+"""A lower bound of an answer's probability from upper bounds of the probabilities of all other answers.
 
-An answer with several exits, where one becomes likely as another becomes unlikely, is bounded badly exit by exit. If
-all outputs are finite, its probability is 1 less that of the exits to other answers. Each of these never decreases in
-its slacks, and is therefore at most its value at upper bounds of the slacks, without the half-spaces whose slack has no
-upper bound.
+If an answer has several exits, one of which becomes likely as another becomes unlikely, a bound exit by exit is poor.
+If all outputs are finite, the answer's probability is 1 less that of the exits to other answers. Each of these never
+decreases in its slacks. It is therefore at most its value at upper bounds of the slacks, without the half-spaces whose
+slack has no upper bound.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ONE = ExpPoly.ONE
 
 
 def complement(instance: Instance) -> Bounds | None:
-    """Return 1 less the sum over the exits with other answers, each slack at its greatest.
+    """Return the bound 1 less the sum of the probabilities of the exits to other answers, each slack at its greatest.
 
     The result is None if these exits are not known, or if a distance is open and a weight depends on eps alone.
     """
@@ -48,7 +48,7 @@ COMPLEMENT = Rule("one less the others, each slack at its greatest", complement,
 
 
 def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[SlackBound, ...]]:
-    """Return the event at upper bounds of its slacks, and the bounds of the negated slacks.
+    """Return the event of the component at upper bounds of its slacks, and the bounds of the negated slacks.
 
     Constraints without an upper bound are left out. If a distance is open, a bound has base >= 0, so that slack <=
     -base - distance·slope <= -distance·slope.

@@ -64,8 +64,8 @@ _ZERO = Fraction(0)
 def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
     """Return convex classes that cover this one, cut by its distance from other answers and by outputs without noise.
 
-    The first uses all that the distance implies; the second whether these outputs are within gamma of det's. The result
-    is the class alone if neither makes a difference. Raises Undecided.
+    The first cut uses all that the distance implies; the second separates inputs whose outputs without noise are within
+    gamma of det's. The result is the class alone if neither makes a difference. Raises Undecided.
     """
     inputs, piece = convex.inputs, convex.piece
     gamma = requirement(setting.claim, inputs, setting.metric).distances.gamma_base
@@ -87,7 +87,7 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
 
 
 def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
-    """Return convex classes that cover this one, on each of which no form takes both positive and negative values.
+    """Return convex classes that cover `convex`, on each of which no form takes both positive and negative values.
 
     The result is empty if there would be too many.
     """
@@ -113,7 +113,7 @@ def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
 def all_facets(
     inputs: InputClass, own: Sequence[Moving], guards: Sequence[Constraint], side: Sequence[Moving]
 ) -> tuple[Moving, ...]:
-    """Return all half-spaces that contain the inputs of a piece.
+    """Return all half-spaces that contain the inputs of a convex class.
 
     These are the facets `own` of the region's guards, the guards of ints (which moving half-spaces do not imply near an
     edge), the `guards` of the piece, and one `side` of each other region.
@@ -124,16 +124,16 @@ def all_facets(
 
 
 def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Region:
-    """Return the region of the class; if answers count as the same, only the part of it in `piece`."""
+    """Return the region of the class; if different answers may count as the same, only its part in `piece`."""
     if setting.near is None:
         return inputs.region
     return replace(inputs.region, guards=(*inputs.region.guards, *piece.guards))
 
 
 def _with_near_outputs(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
-    """Return the exit with the condition that its outputs without noise are within gamma of det's.
+    """Return the exit with a further guard: its outputs without noise are within gamma of det's.
 
-    The condition is a comparison of inputs, those in `whole` being ints.
+    The guard is a comparison of inputs, those in `whole` being ints.
     """
     radius = Affine.number(gamma)
     near = [
@@ -151,7 +151,8 @@ Values = Mapping[Closed, Fraction]
 def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Bounds | None:
     """Return the bounds of a rule.
 
-    If a distance is open and weights depend on eps, those at both ends of the weights.
+    If a distance is open and weights depend on eps, these are the bounds with the weights at both ends of their
+    segment.
     """
     exits = instance.other_exits if rule.of_others else instance.exits
     if exits is None:
@@ -170,7 +171,7 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
 
 
 def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values] | None:
-    """Return two points between which the weights of the exits lie at every eps > 0.
+    """Return two points such that the weights of the exits are on the segment between them at every eps > 0.
 
     A point maps each weight that depends on eps to a number. The result is None if no such points are known, or no
     weight depends on eps.
@@ -207,13 +208,16 @@ def _is_positive(value: Closed, limits: Limits) -> bool:
 
 
 def _at_zero(value: Closed) -> Fraction | None:
-    """Return the limit as eps -> 0, or None unless numerator and denominator have limits, the latter not 0."""
+    """Return the limit of `value` as eps -> 0, or None unless numerator and denominator have limits.
+
+    The denominator's limit must not be 0.
+    """
     above, below = [sum((c for k, _, c in poly.terms() if k == 0), _ZERO) for poly in fraction_of(value)]
     return above / below if below else None
 
 
 def _at_infinity(value: Closed) -> Fraction | None:
-    """Return the limit as eps -> ∞, or None if it is infinite."""
+    """Return the limit of `value` as eps -> ∞, or None if it is infinite."""
     above, below = [{(q, k): c for k, q, c in poly.terms()} for poly in fraction_of(value)]
     leading = max(below)
     if not above or max(above) < leading:
@@ -233,9 +237,9 @@ _ONE_BY_ONE = "it was proved separately for each integer distance"
 
 @frozen
 class Established:
-    """A goal known to hold, with the proved class, or the proof that the claim is about none of its inputs.
+    """A goal known to hold: `evidence` is the proved class, or the proof that the claim is about none of its inputs.
 
-    `rule` is None if there was none, or several. `bound` is the function that was decided, if there was only one.
+    `rule` is None if no rule was used, or several. `bound` is the function that was decided, if there was only one.
     """
 
     goal: Goal
@@ -245,12 +249,12 @@ class Established:
 
     @property
     def is_simple(self) -> bool:
-        """Whether a rule for the class with its exits as they are was enough."""
+        """Whether a rule for the class, without uniting its exits or cutting it, was enough."""
         return any(rule.name == self.rule for rule in SIMPLE)
 
 
 def simple_proofs(goal: Goal) -> Iterator[Proof]:
-    """Yield the proofs by the rules for the class with its exits as they are. Raises Undecided."""
+    """Yield the proofs by the rules for the class, without uniting its exits. Raises Undecided."""
     for rule in SIMPLE:
         # An attained bound is the probability itself, which no other rule improves.
         if rule is LEAST_SLACKS or not goal.lower.attained:
@@ -260,7 +264,7 @@ def simple_proofs(goal: Goal) -> Iterator[Proof]:
 
 
 def united_proofs(goal: Goal) -> Iterator[Proof]:
-    """Yield the proofs by the rules for united exits, for the required distances and for others that imply them.
+    """Yield the proofs by the rules for united exits, at the required distances and at others that imply these.
 
     Raises Undecided.
     """
@@ -294,7 +298,7 @@ def _proof(goal: Goal, name: str, bounds: Bounds, *, certified: bool) -> Proof:
 
 
 def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
-    """Return the goal established by the first of the proofs whose obligations all hold, or None if there is none."""
+    """Return the goal established by the first of the proofs whose obligations all hold, or None if no proof's do."""
     for proof in every:
         decision = None
         for obligation in proof.obligations:
@@ -310,9 +314,9 @@ def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
 
 
 def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Established | None, Fraction | None]]:
-    """Return a goal about ints established for one distance after the other, else the first distance without a proof.
+    """Return a goal about ints, established at one distance after the other, or the first distance without a proof.
 
-    Where all distances are integers, those from `start` on count.
+    If all distances are integers, those from `start` on count.
     """
 
     def prove_distance(each: Goal) -> Asking[ProofStep | None]:
@@ -334,9 +338,10 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
 
 
 def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
-    """Return the bounds of the slacks at the distance 2.
+    """Return the bounds of the goal's slacks at the distance 2.
 
-    At the least distance, 1, a facet that moves implies no more than one that does not.
+    They are a part of the evidence, since at the least distance, 1, a facet that moves implies no more than one that
+    does not.
     """
     beyond = goal.requiring(fixed_requirement(goal.setting.claim.at_number(Fraction(2)), "2"))
     shares = () if beyond.empty is not None else beyond.lower.evidence.shares
@@ -397,19 +402,19 @@ class CoveringProofs:
     proofs: tuple[Proof, ...]
 
     def is_less(self, other: CoveringProofs) -> bool:
-        """Return True if this choice needs less than `other`."""
+        """Return True if these proofs need a smaller value than `other`."""
         return self.needed is not None and (other.needed is None or self.needed < other.needed)
 
     @staticmethod
     def all_of(choices: Sequence[CoveringProofs]) -> CoveringProofs:
-        """Return the choice for a class from those for its parts."""
+        """Return the proofs for a class, put together from those for its parts."""
         every = [choice.needed for choice in choices]
         most = None if None in every else max((each for each in every if each is not None), default=_ZERO)
         return CoveringProofs(most, tuple(proof for choice in choices for proof in choice.proofs))
 
 
 def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs:
-    """Return the rules for the class, as a whole or part by part, that need the least value of the constant.
+    """Return the proofs for the class, as a whole or part by part, that need the least value of the constant.
 
     The search ends once a value of at most `enough` is found. A proof that reaches a limit needs infinity.
     """
@@ -439,7 +444,7 @@ def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> CoveringPro
 
 
 def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs | None:
-    """Return the best choice part by part, or None if the class has no parts or some part has no proof."""
+    """Return the best proofs part by part, or None if the class has no parts or some part has no proof."""
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):
         of_part = stated_goal(setting, convex)

@@ -1,6 +1,6 @@
 """Classes of inputs up to the exchange of inputs, so that only one of many alike classes is examined.
 
-Where k queries are each passed over in one of two ways, det has 2^k regions with one answer: below one threshold or
+If each of k queries is passed over in one of two ways, det has 2^k regions with one answer: below one threshold or
 above another, for each query separately. Which of the queries are below makes no difference as long as the queries can
 be exchanged.
 
@@ -45,7 +45,9 @@ _Shape = tuple[object, ...]
 
 
 def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterator[InputClass] | None:
-    """Return classes that together contain all inputs up to exchanges, each with its `count` of regions.
+    """Return classes that together contain all inputs up to exchanges.
+
+    The `count` of each is the number of its regions.
 
     `exits` are those of the program. The result is None if det or the program has no series, if there are at most `few`
     regions, or if nothing can be exchanged.
@@ -75,7 +77,7 @@ def _answer(ideal: Ideal, series: Series) -> tuple[object, ...]:
 
 @frozen
 class _Kinds:
-    """The segments of det's series towards one answer, by number, in groups that can be exchanged."""
+    """The segments of det's series towards one answer, by number, in groups whose members can be exchanged."""
 
     groups: tuple[tuple[int, ...], ...]
     #: The number of paths of each segment of a group.
@@ -116,7 +118,10 @@ class _Kinds:
         return prod(factorial(len(g) + w - 1) // (factorial(len(g)) * factorial(w - 1)) for g, w in pairs)
 
     def classes(self, ideal: Ideal, series: Series, alone: bool) -> Iterator[InputClass]:
-        """Yield a class for each of these choices that is not empty; `alone` states that det gives no other answer."""
+        """Yield a nonempty class for each choice of one path from each segment, up to exchanges.
+
+        `alone` states that det gives no other answer.
+        """
         whole = frozenset(ideal.whole_inputs)
         integral = len(whole) == len(ideal.symbolic_inputs)
         answer = tuple([series.outputs[slot] for slot in ideal.program.core.outputs])
@@ -144,13 +149,13 @@ def _sections(paths: Sequence[Path]) -> list[Section]:
 
 
 def _arrangements(places: Sequence[int]) -> int:
-    """Return the number of distinct orders of `places`."""
+    """Return the number of distinct orders of the numbers in `places`."""
     return factorial(len(places)) // prod(map(factorial, Counter(places).values()))
 
 
 @frozen
 class _Exchanges:
-    """The exchanges of inputs that the runs to an answer allow."""
+    """The exchanges of inputs that leave the runs to an answer unchanged."""
 
     series: Series
     by_input: Mapping[int, frozenset[int]]
@@ -179,9 +184,9 @@ class _Exchanges:
         return _Exchanges(series, result.by_input, [result._shape(number, {}) for number in everything], own, held)
 
     def allow(self, these: Sequence[int], those: Sequence[int]) -> bool:
-        """Return True only if exchanging the inputs `these` and `those` keeps the segments.
+        """Return True only if exchanging the inputs `these` and `those` keeps the segments of the program's series.
 
-        Their order and the names of their noises may change.
+        The order of the segments and the names of their noises may change.
         """
         if not self.held.isdisjoint((*these, *those)):
             return False
@@ -198,7 +203,7 @@ class _Exchanges:
 
 
 def _inputs(paths: Sequence[Path]) -> tuple[int, ...]:
-    """Return the inputs that a segment compares, in order."""
+    """Return the inputs that the paths of a segment compare, in order."""
     return tuple(dict.fromkeys(slot for path in paths for item in path for slot, _ in item.form.inputs))
 
 

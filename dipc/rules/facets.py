@@ -67,7 +67,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class Way:
     """The straight way out of a region across a facet.
 
-    `facet` is its form, `direction` the unit vector d, and `width` the dual norm of the form.
+    `facet` is the facet's form, `direction` a unit vector along the way, and `width` the dual norm of the form.
     """
 
     facet: Affine
@@ -81,7 +81,7 @@ MayBeApart = Callable[[Region, Way], bool]
 
 @frozen
 class FacetMetric:
-    """The distance of inputs as facets use it: a norm, and a test for inputs that may be further apart."""
+    """The distance of inputs: a norm, and a test for inputs that may be infinitely far apart."""
 
     norm: Norm
     apart: MayBeApart | None = None
@@ -128,17 +128,17 @@ def facets(
 
 
 def _retreating(guard: Constraint, width: Fraction) -> Moving:
-    """Return the facet behind which inputs are at least alpha away from the other side of the guard."""
+    """Return the facet behind which inputs are at least alpha away from the other side of `guard`."""
     return Moving(guard.form.shifted(width) if guard.whole else guard.form, width)
 
 
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
     """Return False only if, from each input u of the region, all inputs just across the facet are outside `other`.
 
-    Just across means up to some positive distance; for a facet of ints (`whole`) it means the first integer input
-    beyond. The least η >= 0 for which u in the closure of the region has u'(η) in the closure of `other` is found
-    exactly. If it is positive, no smaller η reaches `other`. Over ints the first input beyond has 0 < η <= 1 and -width
-    <= facet(u') <= -1.
+    "Just across" means up to some positive distance; for a facet of ints (`whole`) it means the first integer input
+    beyond. Let u'(η) be the point of the way at the distance η behind the facet. The least η >= 0 for which u in the
+    closure of the region has u'(η) in the closure of `other` is found exactly. If it is positive, no smaller η reaches
+    `other`. Over ints the first input beyond has 0 < η <= 1 and -width <= facet(u') <= -1.
     """
     if _separated(leaving.facet, other.guards, leaving.width if whole else _ZERO):
         return False
@@ -165,7 +165,7 @@ def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = Fal
 
 
 def _inner_points(region: Region) -> list[Halfspace] | None:
-    """Return half-spaces of the points of the region that are inner ones in the real inputs; None if there are none."""
+    """Return half-spaces for the points of the region that are interior in the real inputs; None if there are none."""
     system = [guard.guard if guard.whole else replace(guard.guard, strict=True) for guard in region.guards]
     return None if isinstance(solution(system), Infeasible) else system
 
@@ -184,7 +184,7 @@ def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:
 def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) -> bool:
     """Return True if a guard keeps all inputs of its region away from the other side of the facet.
 
-    It does if it implies facet <= -margin with a margin > `across`, or implies that the inputs are on the inner side.
+    A guard does so if it implies facet <= -margin with a margin > `across`, or that the inputs are on the inner side.
     """
     for guard in guards:
         form = guard.form
@@ -268,7 +268,7 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
 
 
 def _inner(guard: Constraint) -> Affine:
-    """Return a form that is negative wherever the guard fails for some int inputs within 1/2."""
+    """Return a form that is negative at all inputs within 1/2 of int inputs at which `guard` fails."""
     form = guard.form
     return form.shifted(-Norm.LINF.steepness(form.inputs) / 2) if guard.whole else form
 
@@ -279,7 +279,7 @@ def _behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
 
 
 def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
-    """Return the facets that imply no other one: every input behind one of `facets` is behind one of these."""
+    """Return the facets that no other one implies: every input behind one of `facets` is behind one of the result."""
     kept: list[Moving] = []
     for index, facet in enumerate(facets):
         others = [*kept, *facets[index + 1 :]]
@@ -289,7 +289,7 @@ def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
 
 
 def _implies(region: Region, one: Moving, other: Moving) -> bool:
-    """Return True if every input of the region behind `one` is behind `other`, at every distance."""
+    """Return True if every input of the region behind the facet `one` is behind `other`, at every distance."""
     more = other.form.scaled(1 / other.step) - one.form.scaled(1 / one.step)
     return more.constant >= 0 if more.is_number else entails(region.guards, constraint(more, CompareOp.GE))
 
@@ -329,16 +329,16 @@ def _slots(forms: Sequence[Affine]) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _slanted(forms: tuple[Affine, ...], norm: Norm) -> tuple[Affine, ...]:
-    """Return the slanted facets of one region, cached because it is the rival of many."""
+    """Return the slanted facets for the forms of one region, cached because the region is the rival of many."""
     return tuple(_each_slanted(forms, norm))
 
 
 def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
     """Yield sums Σ λ·form of two or more forms, for all vertices λ > 0 of the set of λ with dual norm 1.
 
-    The sums are scaled by arbitrary positive factors. For linf the dual norm is the sum of all |w_i|, w = Σ λ·a, so
-    that in a vertex with k forms all but one degree of freedom are coordinates w_i = 0. For l1 it is the greatest
-    |w_i|, and k of the |w_i| are equal to it.
+    The sums are scaled by arbitrary positive factors. Let w be the coefficients of the sum. For linf the dual norm is
+    the sum of all |w_i|, so that in a vertex with k forms all but one degree of freedom are coordinates w_i = 0. For l1
+    it is the greatest |w_i|, and k of the |w_i| are equal to it.
     """
     slots = _slots(forms)
     for k in range(2, min(len(forms), len(slots) + 1) + 1):
@@ -353,10 +353,10 @@ def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
 
 
 def _weights(chosen: Sequence[Affine], rows: Sequence[int], signs: Sequence[Fraction] | None) -> list[Fraction] | None:
-    """Return λ > 0 with sum 1 and w_i = 0 in all rows, or, with `signs`, sign_i·w_i equal in all rows.
+    """Return weights λ > 0 with sum 1 such that the sum Σ λ·form has w_i = 0 in all rows.
 
-    None if there is none. If there are many, the result is any of them: the forms then have no vertex here, and other
-    forms do.
+    With `signs`, sign_i·w_i is equal in all rows instead. None if there are no such weights. If there are many, the
+    result is any of them: the forms then have no vertex here, and other forms do.
     """
     system = [Halfspace(((j, _ONE),), _ZERO, strict=True) for j in range(len(chosen))]
     system += equation([(j, _ONE) for j in range(len(chosen))], -_ONE)
@@ -386,7 +386,7 @@ _MOST_CASES = 64
 
 
 def facet_metric(ideal: Ideal) -> FacetMetric:
-    """Return the distance of inputs of the program as facets use it."""
+    """Return the distance of inputs of the program, as facets need it."""
     metric = ideal.metric
     if metric.core.apart is None:
         return FacetMetric(metric.norm)
@@ -452,11 +452,11 @@ def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
 
 
 class _TooMany(Exception):
-    """A formula with too many conjunctions to examine."""
+    """Raised if a formula has too many conjunctions to examine."""
 
 
 def _cases(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
-    """Yield the conjunctions whose union is the formula."""
+    """Yield conjunctions whose union is the formula."""
     for count, case in enumerate(_disjuncts(formula)):
         if count >= _MOST_CONJUNCTIONS:
             raise _TooMany

@@ -49,7 +49,10 @@ def growth(form: Affine, direction: Point) -> Fraction:
 
 
 def holds_onwards(guard: Constraint, start: Point, direction: Point) -> bool | None:
-    """Return whether `guard` holds at all inputs of the ray, or at none of them; None if neither is known."""
+    """Return whether `guard` holds at all inputs `start` + k·`direction` (True), or at none of them (False).
+
+    Else None.
+    """
     holds, rise = guard.holds_at(start), growth(guard.form, direction)
     if holds and rise >= 0:
         return True
@@ -156,7 +159,7 @@ def _limit_weight(weight: Closed | None) -> Closed | None:
 def limits_of_beta(beta: Selected, intervals: Sequence[Interval]) -> Iterator[PiecewiseForm]:
     """Yield functions of t that are limits of upper bounds of beta at alpha = t/eps - c, for every constant c.
 
-    Nothing is yielded where no limit is known, or the claim is not about small eps.
+    Nothing is yielded if no limit is known, or the claim is not about small eps.
     """
     if not intervals or intervals[0].lower or intervals[0].is_point:
         return
@@ -192,7 +195,7 @@ def _limit(beta: Parametric) -> Closed | None:
 
 
 def _leading_order(value: ExpPoly) -> tuple[int, Fraction] | None:
-    """Return the first n with a term c·eps^n in the Taylor series at 0, with c; None if it is not found."""
+    """Return the first n with a term c·eps^n in the Taylor series of `value` at 0, and c; None if it is not found."""
     for order in range(_MOST_ORDERS):
         c = sum((c * q ** (order - k) / factorial(order - k) for k, q, c in value.terms() if k <= order), _ZERO)
         if c:

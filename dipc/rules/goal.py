@@ -39,10 +39,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class Requirement:
-    """The claim for a class: at the `distances`, its least probability is at least 1 - `beta`.
+    """The claim for a class: at the `distances`, the least probability of the class is at least 1 - `beta`.
 
     Both sides are functions of `variable`. `beta` is None if it is not a function of this variable; `reason` then says
-    why. `dd` is the distance to disagreement of all inputs of the class, a rational or `inf`, where alpha = dd is one
+    why. `dd` is the distance to disagreement of all inputs of the class, a rational or `inf`, if alpha = dd is one
     number for all of them.
     """
 
@@ -117,9 +117,9 @@ def fixed_requirement(fixed: Fixed, dd: str | None = None) -> Requirement:
 def restatements(
     claim: ClassClaim, input_class: InputClass, metric: FacetMetric, required: Requirement
 ) -> Iterator[Requirement]:
-    """Yield the requirement, and then other requirements that imply it.
+    """Yield the requirement `required`, and then other requirements that imply it.
 
-    These are the one for dd = 0, where the answer moves with the inputs, and the one without the open distance, where
+    The others are the one for dd = 0, if the answer moves with the inputs, and the one without the open distance, if
     beta does not depend on it.
     """
     yield required
@@ -133,7 +133,7 @@ def restatements(
 
 
 def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement) -> bool:
-    """Return True if a certificate can state that the `restated` requirement implies the original one.
+    """Return True if a certificate can state that the `restated` requirement implies the `required` one.
 
     For all distances at once it can if gamma does not depend on them.
     """
@@ -144,10 +144,10 @@ def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement
 
 @frozen
 class ConvexClass:
-    """The inputs of a class that lie in one convex piece of it and behind the facets of `side`.
+    """The inputs of a class in one convex piece of it that are behind the facets of `side`.
 
     The facets of `side` belong to other answers, and move with the distance from these. `facets` are all half-spaces
-    that contain the inputs. `refused` is the reason why the class could not be computed, if it could not.
+    that contain the inputs. `refused` is the reason if the class could not be computed, else None.
     """
 
     number: int
@@ -159,12 +159,12 @@ class ConvexClass:
 
     @property
     def guards(self) -> tuple[Constraint, ...]:
-        """The guards that these inputs satisfy at any distance."""
+        """The guards that the inputs of the class satisfy at any distance."""
         return (*self.inputs.region.guards, *self.piece.guards)
 
     @property
     def own_facets(self) -> tuple[Moving, ...]:
-        """The facets of the guards of the region, in their order."""
+        """The facets that belong to the guards of the region, in the guards' order."""
         return self.facets[: len(self.inputs.region.guards)]
 
     @property
@@ -230,7 +230,7 @@ class Goal:
         return self.instance.united(self.setting.claim.intervals, self.setting.program.limits)
 
     def bounds(self, rule: Rule) -> Bounds | None:
-        """Return the bounds that `rule` gives, or None if it does not apply."""
+        """Return the bounds that `rule` gives for the goal, or None if it does not apply."""
         if rule.name not in self._known:
             bounds = rule.bounds(self.instance)
             if isinstance(bounds, Lower) and self.convex.inputs.incomplete:
@@ -240,7 +240,7 @@ class Goal:
 
     @property
     def lower(self) -> Lower:
-        """The bound at the least of every slack, with the input that attains it if there is one."""
+        """The bound with every slack at its least, and the input that attains it if there is one."""
         result = self.bounds(LEAST_SLACKS)
         assert isinstance(result, Lower)
         return result
@@ -252,12 +252,15 @@ class Goal:
 
     @property
     def greatest(self) -> Fraction | None:
-        """The greatest alpha of the class, or None if no bound is known."""
+        """The greatest alpha of the inputs of the class, or None if no bound is known."""
         return None if self.ceiling is None else self.ceiling.alpha
 
     @property
     def empty(self) -> EmptyClass | None:
-        """The proof that no input of the class is far enough from other answers to be claimed; None if some may be."""
+        """The proof that the claim is about no input of the class, as all are too near to other answers.
+
+        None if some may be far.
+        """
         claim, alpha = self.setting.claim, self.required.distances.alpha or _ZERO
         if not claim.at_distance and claim.is_near(alpha):
             ceiling = greatest_alpha(self.convex.facets)
@@ -287,9 +290,9 @@ class Goal:
     def holds_corner(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
         """Return True if the corner is in the class and at least alpha away from other answers.
 
-        `distance` returns dd at an input, or None for infinity. The corner can fail this in two ways: it lies on an
-        edge that belongs to another class, or it is nearer to another answer than the facets show, as some facets do
-        not move.
+        The corner is the input at which all slacks are least; `distance` returns dd at an input, or None for infinity.
+        The corner may be outside because it is on an edge that belongs to another class. It may be too near because
+        some facets do not move, and show less than the distance implies.
         """
         convex, corner, alpha = self.convex, self.lower.corner, self.alpha
         assert corner is not None
@@ -307,8 +310,8 @@ class Goal:
         """Return True if a failure of the bound at the corner refutes the claim itself.
 
         If alpha = dd is open, dd must be alpha at the corner. A facet that moves and is an equality at the corner is
-        exactly alpha away from another answer. Otherwise dd is computed at one alpha. That is enough where the claim
-        has an eps for every product alpha·eps.
+        exactly alpha away from another answer. Otherwise dd is computed at one alpha. That is enough if the claim has
+        an eps for every product alpha·eps.
         """
         if not self.required.distances.alpha_rate:
             return True
@@ -328,7 +331,7 @@ class Goal:
 
 
 def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
-    """Return the goal that the claim states for the class.
+    """Return the goal that the claim states for the convex class.
 
     Raises Undecided for a class that could not be computed, and DiagnosticError.
     """
@@ -342,7 +345,7 @@ def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
 
 @frozen
 class Proof:
-    """A proof of the goal by `rule`, which holds if all of the obligations do.
+    """A proof of the goal by `rule`, which is valid if all of the obligations hold.
 
     `bound_evidence` justifies the bounds of the obligations, for a certificate. `unverified` names the part of the
     proof that the checker cannot verify from it.

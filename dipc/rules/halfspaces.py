@@ -1,7 +1,8 @@
 """Half-spaces of inputs that move with a distance, and the bounds of linear forms that they imply.
 
 A `Moving` half-space is { u : form(u) >= alpha·step }: a facet of a class of inputs that retreats as alpha, the
-distance to disagreement, grows. It is a half-space over the inputs and alpha.
+distance to disagreement, grows. It is a half-space over the inputs and alpha. An input that is in such a half-space is
+*behind* the facet.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Moving:
     step: Fraction
 
     def at_alpha(self, alpha: Fraction) -> Halfspace:
-        """Return the half-space of inputs at one alpha."""
+        """Return the half-space of inputs at the given `alpha`."""
         moved = alpha * self.step if alpha and self.step else _ZERO
         return Halfspace(self.form.inputs, self.form.constant - moved if moved else self.form.constant)
 
@@ -214,7 +215,7 @@ def _best_weights(
 
 
 def _greatest(count: int, system: Sequence[Halfspace], goals: Sequence[Halfspace]) -> Sequence[Fraction] | None:
-    """Return the weights that satisfy the system and maximise the goals in lexicographic order, or None if none do."""
+    """Return the weights that satisfy the system and maximise the goals in lexicographic order, or None without any."""
     first, *then = [Halfspace(tuple([(k, -c) for k, c in goal.coefficients]), -goal.constant) for goal in goals]
     match minimum(first, system, range(count), then):
         case Infeasible():
@@ -247,9 +248,9 @@ def corner(
 ) -> Corner | None:
     """Return an input behind all facets at which every facet of `tight` is an equality: form = alpha·step.
 
-    With a number `alpha` this holds at that alpha, and the slope is 0. With None it holds at every alpha >= 0. The
-    result is None if no such input is found. With a number there is then none; with None there can still be one that is
-    not linear in alpha.
+    With a number `alpha` the equalities hold at that alpha, and the slope is 0. With None they hold at every alpha >=
+    0. The result is None if no such input is found. With a number there is then none; with None there can still be one
+    that is not linear in alpha.
     """
     met = sorted(set(tight))
     for solve in (_corner_eliminated, _corner_solved):
@@ -260,7 +261,7 @@ def corner(
 
 
 def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha: Fraction | None) -> bool:
-    """Return True if u(alpha) is behind all facets, with equality at the facets `met`.
+    """Return True if the corner u(alpha) is behind all facets, with equality at the facets `met`.
 
     For every alpha >= 0, form(u(alpha)) - alpha·step is linear in alpha, and it is not negative if neither its value at
     0 nor its slope is negative.
@@ -279,7 +280,7 @@ def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha:
 def _corner_eliminated(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return the solution of the equations of the facets `met` in which free inputs are 0, or None if there is none."""
+    """Return the solution, with free inputs 0, of the equations of the facets `met`, or None if they have none."""
     rows = [facets[k].halfspace if alpha is None else facets[k].at_alpha(alpha) for k in met]
     users = Counter(key for row in rows for key, _ in row.coefficients)
     # Each solved input as an affine form of inputs solved later, of free inputs, and of alpha.
@@ -304,7 +305,7 @@ def _corner_eliminated(
 def _corner_solved(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return a corner found by linear programming, over base and slope together."""
+    """Return a corner with equality at the facets `met`, found by linear programming over base and slope together."""
     tight = set(met)
     starts: list[Halfspace] = []
     rises: list[Halfspace] = []
@@ -325,7 +326,7 @@ def least(
 ) -> dict[int, Fraction] | None:
     """Return an input behind all facets at this alpha at which `form` is least, or None if no input is behind them.
 
-    If the form is not bounded below there, the result is any input behind the facets.
+    If the form is not bounded below behind the facets, the result is any input behind them.
     """
     match minimum(form.at_alpha(_ZERO), [facet.at_alpha(alpha) for facet in form_facets], slots):
         case Infeasible():
@@ -336,7 +337,7 @@ def least(
 
 @frozen
 class Ceiling:
-    """A proof that every input behind some half-spaces has at most this alpha.
+    """A proof that every input behind some half-spaces has at most the distance `alpha`.
 
     The sum of the `weights` times the forms of the half-spaces is a constant (Farkas).
     """

@@ -67,19 +67,19 @@ class InputClass:
     """The inputs of one region, for fixed values of the finite inputs, and what decides how far other answers are.
 
     `others` are the other regions in which det may give the same answer, `rivals` the regions in which it gives another
-    one. Answers are compared by the outputs that count for dd(u); `decisive` is the region with only these. The flags
-    mean:
+    one. Answers are compared by the outputs that count for dd(u); `decisive` is the region with only these outputs. The
+    flags mean:
 
     - `alone`: det gives no other answer at all, so that dd is infinite.
-    - `rivals_arbitrarily_near`: every input of the class has inputs arbitrarily near with another answer.
-    - `rivals_at_one`: every input of the class has an input at the distance 1 with another answer.
+    - `rivals_arbitrarily_near`: arbitrarily near to every input of the class, there are inputs with another answer.
+    - `rivals_at_one`: at the distance 1 from every input of the class, there is an input with another answer.
     - `integral`: all distances from other answers are integers. `whole` are the slots of the int inputs.
     - `incomplete`: there may be more exits with the answer than the known ones.
 
-    `outside` are convex sets whose union is where `requires` does not hold, for these finite inputs.
+    `outside` are convex sets whose union is the set where `requires` does not hold, for these finite inputs.
 
-    A class can represent `count` regions that differ by an exchange of inputs. It then has `sections`
-    in place of `others` and `rivals`, which are not enumerated: the guards of its region, each with its alternatives.
+    A class can represent `count` regions that differ by an exchange of inputs. It then has `sections` in place of
+    `others` and `rivals`, which are not enumerated: the guards of its region, each with its alternatives.
     """
 
     finite: Mapping[int, Value]
@@ -101,8 +101,8 @@ class InputClass:
     def moving(self) -> bool:
         """Whether, arbitrarily near to each input of the region, det gives another answer inside the same region.
 
-        This is so if the region has inner points and an output is a form that grows along a real input: some small step
-        changes the form and stays in the region.
+        The answer moves if the region has inner points and an output is a form that grows along a real input: some
+        small step changes the form and stays in the region.
         """
         if not _grows(self.decisive, self.whole):
             return False
@@ -112,7 +112,7 @@ class InputClass:
 
 
 def finite_cases(ideal: Ideal, among: Sequence[int] | None = None) -> list[dict[int, Value]]:
-    """Return all combinations of values of the finite inputs, or of those in `among`, by slot.
+    """Return all combinations of values of the finite inputs, or of those with the slots `among`, by slot.
 
     Raises LimitReached if there are too many.
     """
@@ -120,7 +120,7 @@ def finite_cases(ideal: Ideal, among: Sequence[int] | None = None) -> list[dict[
 
 
 def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, Value]]:
-    """Return all combinations of values of the finite inputs `inputs`, by slot.
+    """Return all combinations of values of the finite inputs with the slots `inputs`, by slot.
 
     Raises LimitReached if there are too many.
     """
@@ -135,17 +135,18 @@ def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, V
 def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
     """Yield the classes in the order of the ideal's paths; together they contain all inputs.
 
-    Without `apart` the distance of other answers does not matter, and no other region is examined: each class is
-    built as if det gave its answer nowhere else. A class has `rivals_arbitrarily_near` if an output is a form that
-    grows along some real input and no other region can have the same answer, since every step in that direction leads
-    to another value. It has `rivals_at_one` if the output grows along some int input, since each step of 1 leads to
+    Without `apart` the distance of other answers does not matter, and no other region is examined: each class is built
+    as if det gave its answer nowhere else. A class has `rivals_arbitrarily_near` if an output is a form that grows
+    along some real input and no other region can have the same answer, since every step in that direction leads to
+    another value. It has `rivals_at_one` if the output grows along some int input, since each step of 1 leads to
     another value.
 
     Where `requires` bounds the inputs, such a step may lead to no input. A class then has `rivals_arbitrarily_near`
-    only if it is `moving`, and `rivals_at_one` only if the step in one direction or the other stays in its region.
+    only if its answer is `moving`, and `rivals_at_one` only if the step in one direction or the other stays in its
+    region.
 
     Raises DiagnosticError for programs whose inputs are all finite, and LimitReached if these have too many
-    combinations. Raises Undecided where it is not known whether an input has one with another answer.
+    combinations. Raises Undecided if it is not known whether an input has a neighbor with another answer.
     """
     whole = frozenset(ideal.whole_inputs)
     bounded = ideal.program.allowed is not None
@@ -196,14 +197,14 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
 def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
     """Return True if a step of 1 along some int input, up or down, changes an output and stays in the region.
 
-    The step is along the same input everywhere; its direction may differ.
+    The input is the same at all points; the step's direction may differ.
     """
     moved = {slot for value in region.answer if isinstance(value, Affine) for slot, _ in value.inputs if slot in whole}
     return any(_stays_beside(region, slot) for slot in moved)
 
 
 def _stays_beside(region: Region, slot: int) -> bool:
-    """Return True if for each point of the region one of its two neighbours along `slot` is in the region."""
+    """Return True if for each point of the region one of its two neighbours along the input `slot` is in the region."""
     steps = [
         [guard for item in region.guards if (guard := _stepped(item, slot, step)).form != item.form] for step in (1, -1)
     ]
@@ -211,7 +212,7 @@ def _stays_beside(region: Region, slot: int) -> bool:
 
 
 def _stepped(item: Constraint, slot: int, step: int) -> Constraint:
-    """Return the constraint at the point with `step` added to one input."""
+    """Return the constraint `item` at the point with `step` added to the input `slot`."""
     change = step * sum((c for key, c in item.form.inputs if key == slot), _ZERO)
     return constraint(item.form.shifted(change), CompareOp.GT if item.strict else CompareOp.GE, item.whole)
 
@@ -226,7 +227,7 @@ def _mentioned(regions: Iterable[Region]) -> frozenset[int]:
 def same_answers(
     near: NearAnswers, classes: InputClass, answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[tuple[Constraint, ...], InputClass]]:
-    """Return the parts of the class on which it is fixed which answers count as the same, with the guards of each.
+    """Return the parts of the class on which it is fixed which answers count as the same, with the guards of each part.
 
     `answers` are all answers that det gives; by the `metric` block, different ones may count as the same. Raises
     Undecided, and DiagnosticError for an expression without a value.
@@ -266,14 +267,14 @@ def same_answers(
 
 
 def _grows(region: Region, but: frozenset[int]) -> bool:
-    """Return True if an output is a form that depends on an input outside of `but`."""
+    """Return True if an output of the region is a form that depends on an input outside of `but`."""
     return any(
         isinstance(value, Affine) and any(slot not in but for slot, _ in value.inputs) for value in region.answer
     )
 
 
 def _number_of(region: Region, known: dict[object, int]) -> int | None:
-    """Return a number that regions share exactly where their constant answers are equal.
+    """Return a number for the region's answer: regions have equal numbers exactly if their constant answers are equal.
 
     None if an answer is a form.
     """
@@ -283,7 +284,7 @@ def _number_of(region: Region, known: dict[object, int]) -> int | None:
 
 
 def _may_agree(left: Region, right: Region) -> bool:
-    """Return False only if the answers at any input of one region and any of the other are proved to differ."""
+    """Return False only if the answers at any input of `left` and any input of `right` are proved to differ."""
     pairs = list(zip(left.answer, right.answer, strict=True))
     if any(not isinstance(a, Affine) and not isinstance(b, Affine) and not same_value(a, b) for a, b in pairs):
         return False
@@ -401,7 +402,7 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
     """Return the answers that are near det's for this claim; None if their distance is the product distance.
 
     Raises DiagnosticError for real or int outputs with another distance, and for a distance with more than two values
-    where gamma is not a number.
+    if gamma is not a number.
     """
     core = ideal.program.core
     if core.has_product_distance:

@@ -1,10 +1,9 @@
 """Claims about int inputs at all distances to disagreement from some start on, decided at once.
 
-Over ints alpha = dd(u) is an integer k, and the probabilities of integer noise are not functions of k·eps, so that no
-single obligation decides all distances as it does for real inputs. Small distances are decided one by one. From some
-start on every slack is at least base + slope·k, and the bound of a rule is a closed form in eps and k (see
-`lattice_trend`). The claim holds if this closed form less 1 - beta is nowhere negative (see `never_negative` and
-`partial_sums.py`).
+Over ints alpha = dd(u) is an integer k, and the probabilities of integer noise are not functions of k·eps. So no single
+obligation decides all distances, as one does for real inputs. Small distances are decided one by one. From some start
+on every slack is at least base + slope·k, and the bound of a rule is a closed form in eps and k (see `lattice_trend`).
+The claim holds if this closed form less 1 - beta is nowhere negative (see `never_negative` and `partial_sums.py`).
 """
 
 from __future__ import annotations
@@ -65,7 +64,10 @@ _MOST_NOISES = 4
 
 @frozen
 class _Ratio:
-    """A function of eps and k: the numerator over the product of positive functions with the powers in `below`."""
+    """A function of eps and an integer k: a numerator over a product of positive functions.
+
+    `below` has these functions with their powers.
+    """
 
     numerator: Trend
     below: Counter[ExpPoly]
@@ -83,7 +85,7 @@ class _Ratio:
         return _Ratio(times(self.numerator, other.numerator), self.below + other.below)
 
     def _expand(self, below: Counter[ExpPoly]) -> Trend:
-        """Return the numerator over the denominator `below`, a multiple of this one."""
+        """Return the numerator of this function over the denominator `below`, a multiple of its own denominator."""
         result = self.numerator
         for factor in (below - self.below).elements():
             result = times(result, trend_of(factor))
@@ -95,7 +97,7 @@ _Bounding = Callable[[Instance], Bounds | None]
 
 @frozen
 class FarAway:
-    """The claim about an instance with int inputs at large integer distances.
+    """The claim about an instance with int inputs, at large integer distances.
 
     `only_at` is the single eps that the program is for, if there is one.
     """
@@ -117,7 +119,7 @@ class FarAway:
         return next((start for start in starts if start is not None), None)
 
     def _proved(self, rule: _Bounding, further: int, beta: Selected) -> int | None:
-        """Return a distance from which on this rule proves the claim."""
+        """Return a distance from which on the bounds of `rule` prove the claim, or None."""
         start = 1
         for more in _MORE:
             try:
@@ -131,7 +133,9 @@ class FarAway:
         return None
 
     def _bounds_from(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
-        """Return a start, at least `start`, and the bounds of the rule from there on; no bounds if it does not apply.
+        """Return a start, at least `start`, and the bounds of the rule from it on.
+
+        No bounds if the rule does not apply.
 
         Raises Undecided.
         """
@@ -143,7 +147,7 @@ class FarAway:
         raise OutsideFragment("the probability follows one formula only at large distances")
 
     def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
-        """Return functions, one of which the probability is at least at every distance from `start` on."""
+        """Return functions such that the probability is at least one of them at every distance from `start` on."""
         distances = replace(self.instance.distances, start=start, further=further)
         bounds = rule(self.instance.at_distances(distances))
         return [] if bounds is None else [self._ratio(function, start) for function in bounds.functions]
@@ -207,9 +211,9 @@ class FarAway:
 
 
 def _tail(event: Event, slope: Fraction, start: int) -> _Ratio:
-    """Return Pr[c·N + base + slope·k >= 0] for one real noise with exponential tails.
+    """Return the probability of an `event`, c·N + base + slope·k >= 0 for one real noise N, as a function of k.
 
-    Raises Unsettled unless the comparison is on one side of 0 for all k >= start.
+    N has exponential tails. Raises Unsettled unless the comparison is on one side of 0 for all k >= start.
     """
     (half,), (noise,) = event.constraints, event.noises
     ((_, c),) = half.coefficients
@@ -229,7 +233,7 @@ def _less(rate: Fraction) -> ExpPoly:
 
 
 def _unions(instance: Instance) -> Bounds | None:
-    """Return the sum over the exits, with a union bound for a component that has too many noises to be measured.
+    """Return the bound by the sum over the exits, with union bounds for components of too many noises to be measured.
 
     Such a component fails with at most the sum of the probabilities that one of its half-spaces fails. The result is
     None if an exit has several such components.
@@ -281,10 +285,10 @@ Proving = Callable[[Goal], Asking[ProofStep | None]]
 
 @frozen
 class ByIntegers:
-    """A goal proved at each integer distance, or gamma: `step` proves it at the least one.
+    """The result of a proof at each integer distance, or gamma: `step` proves the goal at the least one.
 
-    If it is not proved, `step` is None and `failing` the first distance without a proof, or None if the proof for all
-    large distances at once fails.
+    If the goal is not proved, `step` is None and `failing` the first distance without a proof, or None if the proof for
+    all large distances at once fails.
     """
 
     step: ProofStep | None
@@ -295,10 +299,10 @@ _NOTHING = ByIntegers(None)
 
 
 def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
-    """Prove a goal about a class with int inputs that leaves a distance open.
+    """Prove a goal that leaves a distance open, about a class with int inputs, one integer distance after the other.
 
-    One integer distance after the other is proved, and then all remaining ones at once. Where all distances are
-    integers, only those from `start` on count.
+    From some distance on, all remaining ones are proved at once. If all distances are integers, only those from `start`
+    on count.
     """
     if not goal.required.distances.alpha_rate:
         return (yield from _by_rounded_gammas(goal, proving))
@@ -357,7 +361,7 @@ def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
 
 
 def at_distance(goal: Goal, distance: Fraction) -> Goal:
-    """Return the goal for inputs at this distance from other answers."""
+    """Return the goal restricted to inputs at this `distance` from other answers."""
     return goal.requiring(fixed_requirement(goal.setting.claim.at_number(distance), str(distance)))
 
 

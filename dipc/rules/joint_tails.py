@@ -1,7 +1,7 @@
-"""An upper bound of the probability of other answers where comparisons cannot all be worst together.
+"""An upper bound of the probability of other answers, for comparisons that cannot all be worst together.
 
 For Laplace noise and distances σ >= 0, Pr[N >= σ] = exp(-rate·eps·σ)/2. A product of such tails depends on Σ rate·σ
-alone. Where that sum is at least V over the class, the product is at most one tail at V/rate times 1/2 for each other
+alone. If that sum is at least V over the class, the product is at most one tail at V/rate times 1/2 for each other
 tail. Each σ alone can be 0 at an input where another one is large. For integer noise and integers σ >= 0 the tail is
 exp(-rate·eps·σ)/(1 + exp(-rate·eps)).
 """
@@ -30,7 +30,7 @@ _TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (ShiftedHalfspace((
 
 
 def joint_tails(instance: Instance) -> Bounds | None:
-    """Return 1 less the sum over the exits with other answers, the tails of each exit combined.
+    """Return the bound 1 less the sum over the exits to other answers, in which the tails of each exit are combined.
 
     The result is None if these exits are not known, if no exit has two tails, or if a distance is open and a weight
     depends on eps alone.
@@ -64,7 +64,7 @@ JOINT_TAILS = Rule("tails of other answers together", joint_tails, of_others=Tru
 
 
 def is_tail(component: NoiseComponent) -> bool:
-    """Return True if the component is one comparison of one noise, in its tail where its slack is not positive."""
+    """Return True if the component is one comparison of one noise, in its tail wherever its slack is not positive."""
     if len(component.noises) != 1 or len(component.halfspaces) != 1 or not component.noises[0].law.exponential_tails:
         return False
     (half,) = component.halfspaces
@@ -81,12 +81,12 @@ def _is_far(component: NoiseComponent, instance: Instance) -> bool:
 
 
 def total_of(tails: Sequence[NoiseComponent]) -> Affine:
-    """Return Σ rate·σ, the sum of how far all of them are in their tails."""
+    """Return Σ rate·σ over all `tails`, where σ is the distance of a comparison into its tail."""
     return combination([(-_steepness(component), component.halfspaces[0].slack) for component in tails], _ZERO)
 
 
 def front_of(tails: Sequence[NoiseComponent]) -> Closed:
-    """Return the product of the tails at σ = 0."""
+    """Return the product of the probabilities of all `tails` at their beginning, where the slack is 0."""
     function: Closed = ExpPoly.ONE
     for component in tails:
         function = function * measure(Event(component.noises, (Halfspace(((0, _ONE),), _ZERO),)))
@@ -98,6 +98,6 @@ def _is_whole(form: Affine) -> bool:
 
 
 def _steepness(component: NoiseComponent) -> Fraction:
-    """Return the rate at which the probability falls as the slack falls."""
+    """Return the rate at which the probability of the component, in its tail, decays as the slack falls."""
     ((_, c),) = component.halfspaces[0].coefficients
     return component.noises[0].rate / abs(c)

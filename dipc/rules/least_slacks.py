@@ -18,7 +18,7 @@ from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, JointEvi
 
 @frozen
 class Lower(Bounds):
-    """The bound at the least slacks, which is a single function.
+    """The bound with every slack at its least, a single function.
 
     With `attained` it is the probability itself at the inputs `corner`, which are behind all facets. `lost` is the
     reason why the bound may be less than the least probability. `slacks` are the forms that it depends on.
@@ -39,7 +39,7 @@ Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None]
 
 
 def least_slacks(instance: Instance) -> Lower:
-    """Return the sum over the exits with the answer, each slack at its least.
+    """Return the bound by the sum over the exits with the answer, each slack at its least.
 
     **Lemma.** Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows, as the event, a set of
     values of N, only grows. Exits exclude each other and their weights are not negative. Therefore Σ weight·Pr at lower
@@ -61,7 +61,7 @@ LEAST_SLACKS = Rule("each slack at its least", least_slacks)
 
 
 def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
-    """Return all slacks, with their multiples of gamma, and whether the probability depends on how large each is.
+    """Return all slacks, with their multiples of gamma, and for each whether the probability depends on its size.
 
     The slack of an output without noise only has to be nonnegative.
     """
@@ -82,7 +82,7 @@ class _Attempt:
 
     @property
     def attained(self) -> bool:
-        """Whether one input attains all these slacks, so that none of them has a better bound."""
+        """Whether one input attains all slacks of this attempt, so that none of them has a better bound."""
         return self.corner is not None and all(slack is not None for slack in self.slacks.values())
 
     def lower(self, exits: Sequence[CenteredExit], facets: Sequence[Moving], distances: ClaimedDistances) -> Lower:
@@ -125,7 +125,7 @@ class _Attempt:
         return [self.slacks[half.slack, half.radius] for half in halves]
 
     def _unusable(self, centered: CenteredExit, distances: ClaimedDistances) -> str | None:
-        """Return the reason why this exit has to count as 0, or None if it does not."""
+        """Return the reason why the exit `centered` has to count as 0, or None if it is usable."""
         for point in centered.points:
             slack = self.slacks[point, 1]
             if slack is None or not distances.is_nonnegative(slack):
@@ -163,7 +163,7 @@ def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bound
 
 
 def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
-    """Return True if a corner has integers where inputs are ints, and attains all these slacks there.
+    """Return True if `corner` has integers where inputs are ints, and attains all `slacks`.
 
     Only for a number alpha.
     """
@@ -184,7 +184,10 @@ def slack_bound(
     radius: int = 0,
     bounding: Bounding = best_bound,
 ) -> SlackBound | None:
-    """Return the bound of form + `radius`·gamma behind the facets, at the claimed distances; None if it has none."""
+    """Return the bound of form + `radius`·gamma behind the facets, at the claimed distances.
+
+    None if there is no bound.
+    """
     bound = bounding(form, facets, distances.sharpest)
     return None if bound is None else slack_of(form, bound, radius, distances, whole)
 
@@ -196,7 +199,7 @@ def slack_of(
     distances: ClaimedDistances,
     whole: frozenset[int] = frozenset(),
 ) -> SlackBound:
-    """Return the bound of form + `radius`·gamma at the claimed distances.
+    """Return the bound of form + `radius`·gamma at the claimed distances, from a `bound` of form.
 
     At one alpha, and at integer distances, the bound of a form of `whole` inputs is raised to a value that it can take
     at integers.
@@ -223,7 +226,8 @@ def joint_evidence(instance: Instance, more: Iterable[Affine] = (), *, tails: bo
 def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:
     """Return the least value >= `bound` that form - slope·distance can take at integers.
 
-    These values are the constant plus multiples of the greatest common divisor of the coefficients and the slope.
+    Such a value is the constant of the form plus a multiple of the greatest common divisor of its coefficients and the
+    slope.
     """
     numbers = [slope, *[c for _, c in form.inputs]]
     below = lcm(*[c.denominator for c in numbers])
@@ -232,7 +236,7 @@ def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:
 
 
 def is_constant(weight: Closed) -> bool:
-    """Return True if a weight is the same for every eps."""
+    """Return True if `weight` does not depend on eps."""
     if isinstance(weight, Quotient):
         return False
     return all(k == 0 and q == 0 for k, q, _ in weight.terms())

@@ -31,7 +31,7 @@ Point = Mapping[int, Fraction]
 
 
 def corners(instance: Instance) -> Bounds | None:
-    """Return the sums over the exits at the corners of the class.
+    """Return as bounds the sums over the exits, each exit at one of the corners of the class.
 
     The result is None if a distance is open, a noise has no log-concave density, an output has no noise, or a slack has
     no bound.
@@ -63,7 +63,7 @@ CORNERS = Rule("the corners of a log-concave probability", corners)
 
 
 def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
-    """Return weight·Pr of one exit at one input."""
+    """Return weight·Pr of the exit `centered` at the input `point`."""
     events = [
         component.event(
             [(half.slack.evaluate(point) + half.radius * gamma, Fraction(0)) for half in component.halfspaces]
@@ -74,7 +74,7 @@ def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
 
 
 def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point] | None:
-    """Return a point of every minimal face of the inputs behind the facets at alpha.
+    """Return a point of every minimal face of the polyhedron of inputs behind the facets at `alpha`.
 
     None for too many choices of facets.
     """
@@ -94,7 +94,7 @@ def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) ->
 
 
 def _independent(rows: Iterable[Mapping[int, Fraction]]) -> list[dict[int, Fraction]]:
-    """Return a maximal set of linearly independent rows, each reduced by the earlier ones."""
+    """Return a maximal set of linearly independent rows, each reduced by those before it."""
     result: list[tuple[int, dict[int, Fraction]]] = []
     for row in rows:
         left = dict(row)

@@ -40,16 +40,16 @@ class Variable(StrEnum):
 
     @property
     def product(self) -> Variable | None:
-        """The variable if it is a product, None for eps."""
+        """The variable itself if it is a product with eps, None if it is eps."""
         return None if self is Variable.EPS else self
 
 
 class BoundEvidence:
     """The evidence for a bound, from which a certificate is written.
 
-    With `exact` the bound is the probability itself at an input that the claim is about, so that whatever refutes the
-    obligation refutes the claim. Otherwise it is only a lower bound, proved by Farkas weights, by the complement, or by
-    a union bound.
+    `exact` says that the bound is the probability itself at an input that the claim is about, so that whatever refutes
+    the obligation refutes the claim. Otherwise it is only a lower bound, proved by Farkas weights, by the complement,
+    or by a union bound.
     """
 
     exact: ClassVar[bool] = False
@@ -57,7 +57,7 @@ class BoundEvidence:
 
 @frozen
 class OnlyEnclosed(BoundEvidence):
-    """The evidence of an obligation of a stronger claim: what refutes the obligation does not refute the claim."""
+    """The evidence of an obligation that states a stronger claim: its refutation does not refute the claim."""
 
 
 @frozen
@@ -80,7 +80,7 @@ class TheProbability(BoundEvidence):
 class FarLimit(BoundEvidence):
     """The evidence of a limit of probabilities at inputs farther and farther away, as eps falls (see `far_away.py`).
 
-    What refutes the obligation refutes the claim at one of these inputs, but no single input needs as much.
+    A refutation of the obligation refutes the claim at one of these inputs, but no single input attains the limit.
     """
 
     exact: ClassVar[bool] = True
@@ -123,7 +123,7 @@ class ClaimedDistances:
         return slack.slope >= 0 and slack.base + (self.start or 0) * slack.slope >= 0
 
     def level(self, slack: SlackBound) -> centered_exits.Level:
-        """Return the level (base, slope) of a slack with this bound in an event.
+        """Return the level (base, slope) that the bound `slack` gives to a slack in an event.
 
         For an open distance the base is the multiple of the distance, and without one it is the number; the slope is
         then 0. For integer distances from `start` on it is the base and the slope of the bound.
@@ -138,9 +138,9 @@ class SlackBound:
     """A lower bound of a slack: form(u) + radius·gamma >= base + distance·slope for every input u of a class.
 
     Alpha and gamma are those of the claim at this distance. The proof: form = constant + Σ weight · (form of the
-    half-space) with weights > 0, and each half-space states form(u) >= alpha·step. The bound is attained where all of
-    these half-spaces are equalities. For a form of int inputs, the bound at a number alpha is rounded up to a value
-    that the form takes at integers.
+    half-space) with weights > 0, and each half-space states form(u) >= alpha·step. The bound is attained at inputs
+    where each of these half-spaces is an equality. For a form of int inputs, the bound at a number alpha is rounded up
+    to a value that the form takes at integers.
     """
 
     form: Affine
@@ -151,7 +151,7 @@ class SlackBound:
 
     @property
     def tight(self) -> tuple[int, ...]:
-        """The indices of the half-spaces that have a weight."""
+        """The indices of the half-spaces that have a positive weight."""
         return tuple([k for k, _ in self.weights])
 
 
@@ -183,7 +183,7 @@ class Farkas(BoundEvidence):
 class Exact(BoundEvidence):
     """The evidence that a bound is the probability itself at the inputs `corner`, at exactly the claimed distance.
 
-    These inputs are in the class, so that the bound loses nothing.
+    These inputs are in the class, so that the bound is the least probability of the class.
     """
 
     bound: Farkas
@@ -196,7 +196,7 @@ class Exact(BoundEvidence):
 class Approached(BoundEvidence):
     """The evidence that probabilities at inputs of the class come arbitrarily close to the bound.
 
-    Where the bound fails, the claim therefore fails at one of these inputs.
+    If the bound fails, the claim therefore fails at some input of the class.
     """
 
     bound: Farkas
@@ -221,10 +221,9 @@ class Complement(BoundEvidence):
 class JointEvidence(BoundEvidence):
     """The evidence for several bounds, one of which is at most the probability at each input of the class.
 
-    A rule needs this where slacks cannot all be worst at once: at the vertices of a box of probabilities of single
+    A rule needs it if slacks cannot all be worst at once: at the vertices of a box of probabilities of single
     comparisons (`dipc/rules/vertices.py`), or, with `tails`, for joint tails of exits to other answers
-    (`dipc/rules/joint_tails.py`).
-    `slacks` has lower bounds of each slack, of its negative, and of sums of slacks.
+    (`dipc/rules/joint_tails.py`). `slacks` has lower bounds of each slack, of its negative, and of sums of slacks.
     """
 
     halfspaces: tuple[Moving, ...]
@@ -251,10 +250,10 @@ class BetaSummand(BoundEvidence):
 class ProvedClass:
     """A proved class: obligations that hold for all of its inputs.
 
-    `dd` is the distance of all inputs of the class, a rational or `inf`, where it is known. `ceiling` proves that the
-    obligation covers all values of alpha·eps. `other_obligations` also hold, where several bounds are needed.
-    `unverified` names the part of the proof that the checker cannot add up again. If the class was proved for each
-    integer distance, `step` is about the distance 1, and `counted` has the bounds of slacks at greater ones.
+    `dd` is the distance of all inputs of the class, a rational or `inf`, if it is known. `ceiling` proves that the
+    obligation covers all values of alpha·eps. `other_obligations` also hold, if several bounds are needed. `unverified`
+    names the part of the proof that the checker cannot verify. If the class was proved for each integer distance,
+    `step` is about the distance 1, and `counted` has the bounds of slacks at greater ones.
     """
 
     step: ProofStep
@@ -267,12 +266,12 @@ class ProvedClass:
 
 @frozen
 class EachInput:
-    """The claim was decided at each input of a class with finitely many."""
+    """The evidence for a class of finitely many inputs: the claim was decided at each of them."""
 
 
 @frozen
 class EmptyClass:
-    """A class without any input so far from other answers that the claim is about it."""
+    """The evidence that the claim is about no input of a class: `ceiling` bounds their distances from other answers."""
 
     ceiling: Ceiling
 
@@ -305,7 +304,9 @@ class Instance:
 
     @cached_property
     def other_exits(self) -> Sequence[centered_exits.CenteredExit] | None:
-        """All exits to other answers; None if not all outputs are finite or there are too many exits.
+        """All exits to other answers than that of the class.
+
+        None if not all outputs are finite or there are too many exits.
 
         Raises Undecided.
         """
@@ -313,7 +314,10 @@ class Instance:
 
     @cached_property
     def possible_other_exits(self) -> Sequence[centered_exits.CenteredExit]:
-        """The exits to other answers that inputs of the instance can take; empty if these exits are not known."""
+        """The exits to other answers that inputs of the instance can take.
+
+        Empty if the exits to other answers are not known.
+        """
         return [each for each in self.other_exits or () if not contradict([*self.guards, *each.guards])]
 
     @cached_property
@@ -351,7 +355,7 @@ class Instance:
         return replace(self, exits=exits, find_others=other_instance_exits, slack_forms=lambda: self.forms)
 
     def at_distances(self, distances: ClaimedDistances) -> Instance:
-        """Return the instance at other claimed distances."""
+        """Return the instance at the claimed distances `distances` in place of its own."""
         return replace(self, distances=distances, find_others=lambda: self.other_exits, slack_forms=lambda: self.forms)
 
 
@@ -359,9 +363,9 @@ class Instance:
 class Bounds:
     """The result of a rule: at every input of the instance the probability is at least one of the `functions`.
 
-    This holds at every value of the variable. The functions depend on distance·eps if a distance is open, and on eps
-    otherwise. For integer distances from a start on, they depend on eps and on the integer DISTANCE that their events
-    mention. `evidence` is the proof, or None if the checker does not follow it.
+    For each input it is one function for every value of the variable. The functions depend on distance·eps if a
+    distance is open, and on eps otherwise. For integer distances from a start on, they depend on eps and on the integer
+    DISTANCE that their events mention. `evidence` is the proof, or None if the checker does not follow it.
     """
 
     functions: tuple[Bound, ...]
@@ -370,9 +374,9 @@ class Bounds:
 
 @frozen
 class Rule:
-    """A proof rule: a function `bounds` from an instance to bounds, with its name.
+    """A proof rule: its name, and its function `bounds` from an instance to bounds.
 
-    `bounds` returns None where the rule does not apply, and raises Undecided past a limit. A rule with `of_others`
+    `bounds` returns None if the rule does not apply, and raises Undecided past a limit. `of_others` says that the rule
     reads the exits to other answers.
     """
 

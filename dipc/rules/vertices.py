@@ -24,13 +24,16 @@ _MOST_COMPARISONS = 5
 
 @frozen
 class Certain:
-    """An end of a probability that is known without a slack: 0 or 1."""
+    """An end of a comparison's probability that is known without a slack: 1 if `one`, else 0."""
 
     one: bool
 
 
 def vertices(instance: Instance) -> Bounds | None:
-    """Return the sums over the exits at the vertices of the box, or None if the exits are not of this kind."""
+    """Return as bounds the sums over the exits at the vertices of the box of probabilities of single comparisons.
+
+    The result is None unless the exits are conjunctions of independent comparisons, none twice in one exit.
+    """
     exits = instance.exits
     if instance.distances.is_open and any(
         centered.weight is not None and not is_constant(centered.weight) for centered in exits
@@ -56,9 +59,9 @@ Path = Sequence[tuple[int, bool]]
 
 
 def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponent], Sequence[Path]]:
-    """Return the comparisons, and each exit as a conjunction of some.
+    """Return the comparisons of all exits, and each exit as a conjunction of some of them.
 
-    No comparisons if the exits are not of this kind.
+    There are no comparisons unless the exits are conjunctions of independent ones, none twice in one exit.
     """
     comparisons: list[NoiseComponent] = []
     paths: list[Path] = []
@@ -72,9 +75,9 @@ def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponen
 
 
 def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
-    """Return the number of a comparison, added if it is new, and whether it holds.
+    """Return the number of the component's comparison in `comparisons`, and whether the component states that it holds.
 
-    None for more than one comparison.
+    A new comparison is added. None if the component has more than one comparison.
     """
     if len(component.halfspaces) != 1:
         return None
@@ -90,14 +93,14 @@ def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponen
 
 
 def _turned(component: NoiseComponent) -> NoiseComponent | None:
-    """Return the comparison that holds where this one does not."""
+    """Return the complement of a component with one comparison: the comparison that holds if this one does not."""
     (half,) = component.halfspaces
     other = opposite(half, whole=is_whole(component))
     return None if other is None else NoiseComponent(component.noises, (other,))
 
 
 def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain]:
-    """Return the ends at which the probability of a comparison is least and greatest."""
+    """Return the least and the greatest end of the probability of the comparison `component` over the class."""
     (half,) = component.halfspaces
     distances = instance.distances
     if distances.is_open and not component.scales:
@@ -116,7 +119,7 @@ def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain
 def _events(
     path: Path, comparisons: Sequence[NoiseComponent], vertex: Sequence[Level | Certain]
 ) -> tuple[Event, ...] | None:
-    """Return the events of an exit with the comparisons at these ends, or None if the exit is impossible there."""
+    """Return the events of an exit with the comparisons at the ends of `vertex`, or None if it is impossible there."""
     events: list[Event] = []
     for index, holds in path:
         end, component = vertex[index], comparisons[index]
