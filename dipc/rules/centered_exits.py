@@ -406,7 +406,7 @@ def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: in
 
 
 def _status(known: Sequence[Constraint], guards: Sequence[Constraint]) -> bool | Constraint:
-    """Return True if all guards hold on the whole piece, False if they exclude it, else a guard that is open."""
+    """Return True if all `guards` hold wherever the `known` do, False if they exclude these, else an open guard."""
     if contradict([*known, *guards]):
         return False
     for guard in guards:

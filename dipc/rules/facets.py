@@ -295,7 +295,7 @@ def _implies(region: Region, one: Moving, other: Moving) -> bool:
 
 
 def _is_strip(forms: Sequence[Affine]) -> bool:
-    """Return True if the forms bound one form of ints, and steps of its coordinates reach every value between.
+    """Return True if the forms bound one form of ints, and steps of its coordinates reach every value in between.
 
     By steps of -1, 0 and 1 of all coordinates the form changes by every integer from -w to w, so that k such steps
     change it by every integer from -k·w to k·w.

@@ -1,6 +1,6 @@
 """The sign chart of exponential polynomials on an interval: all roots, samples between them, witnesses.
 
-It decides f >= 0 on the interval, with a proof or with the set of all eps where f < 0.
+A chart decides f >= 0 on the interval, with a proof or with the set of all eps where f < 0.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dipc.sign.roots import FactorSign, Root, factor_sign, refine, refine_within
 
 @frozen
 class SignChart:
-    """The signs of f on `interval`: at its ends, at all roots inside, and on the gaps between them.
+    """The signs of a function f on `interval`: at its ends, at all roots inside, and on the gaps between them.
 
     - `roots`: all roots strictly inside, increasing; their isolating intervals have at most end points in common.
     - `signs`: the sign on each gap between roots, one more than there are roots (none if the interval is a point).
@@ -65,7 +65,7 @@ class Analysis:
 
     @property
     def first_sign(self) -> int:
-        """The sign of f right after the lower end."""
+        """The sign of f right after the lower end of the interval."""
         result = self.sign
         for sign in self.signs:
             if sign is not None and sign.multiplicity % 2:
@@ -159,7 +159,7 @@ def _constant_chart(interval: Interval, sign: int) -> SignChart:
 
 
 def chart_of(analysis: Analysis, budget: DecisionBudget) -> SignChart:
-    """The chart of a complete analysis."""
+    """The sign chart made from a complete analysis."""
     assert all(sign is not None for sign in analysis.signs)
     interval = analysis.interval
     roots = separate(analysis.roots(), budget)
@@ -176,11 +176,11 @@ def chart_of(analysis: Analysis, budget: DecisionBudget) -> SignChart:
 
 
 class _MaybeMultipleError(Exception):
-    """A polynomial treated as square-free may not be square-free."""
+    """Raised if a polynomial that is treated as square-free may not be square-free."""
 
 
 def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, skip_even: bool) -> Analysis:
-    """Factor F as far as necessary, and find the sign of every factor on the interval, which must not be a point.
+    """Factor the normal form F as far as necessary, and find the sign of every factor on the interval, not a point.
 
     F is treated as square-free, except for factors in t alone; only when a multiple root is suspected is F tested and
     split. With `skip_even` the factors of even multiplicity, which change no sign, are not analyzed.
@@ -212,7 +212,7 @@ def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, ski
 
 
 def _nothing() -> None:
-    """Ignore a suspicion: the factor is known to be square-free."""
+    """Ignore the suspicion of a multiple root: the factor is known to be square-free."""
 
 
 def _suspect(polynomial: Polynomial, budget: DecisionBudget) -> None:
@@ -234,12 +234,12 @@ def simplest_in_gap(
     is_negative: Callable[[Fraction, DecisionBudget], bool],
     budget: DecisionBudget,
 ) -> Fraction:
-    """Return a rational in the gap between two roots, where a function is negative: no rational there is simpler.
+    """Return the simplest rational in the gap between two roots where a function is negative.
 
-    The function must be negative everywhere between `left` and `right`; None stands for an end of the interval. Inside
-    an isolating interval it must be negative everywhere or nowhere on either side of the root. `is_negative` computes
-    the sign at a point, and is also called for the ends that belong to the interval. If the search takes more
-    precision than the budget allows, the result is the simplest rational between the isolating intervals.
+    The function must be negative everywhere between `left` and `right`; None is an end of the interval. Inside an
+    isolating interval it must be negative everywhere or nowhere on either side of the root. `is_negative` computes the
+    sign at a point, and is also called for the ends that belong to the interval. If the search takes more precision
+    than the budget allows, the result is the simplest rational between the isolating intervals.
     """
     low_closed = left is None and interval.lower_closed and is_negative(interval.lower, budget)
     high_closed = (
@@ -304,11 +304,11 @@ class Arrangement:
     samples: tuple[Fraction, ...]
 
     def vanishes(self, function: int, root: int) -> bool:
-        """Whether given function number `function` is 0 at root number `root`."""
+        """Whether the given function with the number `function` is 0 at the root with the number `root`."""
         return self.owners[root] in self.divisors[function]
 
     def gap(self, gap: int) -> tuple[Root | None, Root | None]:
-        """The roots at the ends of gap number `gap`; None for an end of the interval."""
+        """The roots at the ends of the gap with the number `gap`; None for an end of the interval."""
         return (self.roots[gap - 1] if gap else None), (self.roots[gap] if gap < len(self.roots) else None)
 
 
@@ -337,7 +337,7 @@ def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | N
 def coprime_base(
     functions: Sequence[ExpPoly], limits: Limits | None = None
 ) -> tuple[tuple[ExpPoly, ...], tuple[frozenset[int], ...]]:
-    """Pairwise coprime functions, none a unit, such that every given function is a product of them up to a unit.
+    """Pairwise coprime functions, not units, such that every given function is a product of their powers up to a unit.
 
     The second result gives, for each given function, the indices of the base functions that divide it.
 
@@ -400,12 +400,12 @@ _DIGITS = 6
 
 
 def refined(root: Root, limits: Limits) -> Root:
-    """The root, enclosed narrowly enough to be printed."""
+    """The same root, enclosed narrowly enough to be printed."""
     return refine(root, root.upper / 10 ** (2 * _DIGITS), limits)
 
 
 def place_text(root: Root) -> str:
-    """The place in words: `at eps = 1` or, for a root that is not rational, `at eps = 0.693147…`."""
+    """The place of the root in words: `at eps = 1` or, if it is not rational, `at eps = 0.693147…`."""
     return f"at eps = {root.lower}" if root.is_exact else f"at eps = {number_text(root.lower, root.upper)}"
 
 
@@ -436,7 +436,10 @@ class Holds:
 
 @frozen
 class RegionEnd:
-    """An end of a failure region: a rational end of the interval, an isolated root, or None for infinity."""
+    """An end of a failure region: a rational end of the interval, an isolated root, or None for infinity.
+
+    The end belongs to the region if it is `closed`.
+    """
 
     value: Fraction | Root | None
     closed: bool
@@ -444,7 +447,7 @@ class RegionEnd:
 
 @frozen
 class FailureRegion:
-    """f < 0 between the ends, except at the `punctures`, roots of even multiplicity where f = 0."""
+    """A maximal interval where f < 0, except at the `punctures`, roots of even multiplicity where f = 0."""
 
     lower: RegionEnd
     upper: RegionEnd
@@ -455,9 +458,9 @@ class FailureRegion:
 class Fails:
     """The proof that f < 0 exactly on the union of `regions`, with a `witness`.
 
-    The witness is the simplest rational in the regions, the first that the Stern-Brocot tree reaches. Where simpler
-    ones are too near to a root to be decided, it is the simplest one between the isolating intervals. `analysis` is
-    complete, and `chart` is its chart; None where the interval is a point.
+    The witness is the simplest rational in the regions, the first that the Stern-Brocot tree reaches. If simpler
+    rationals are too near to a root to be decided, it is the simplest between the isolating intervals. `analysis` is
+    complete, and `chart` is its chart; it is None if the interval is a point.
     """
 
     witness: Fraction
@@ -470,7 +473,7 @@ Decision = Holds | Fails
 
 
 def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> Decision:
-    """Decide f >= 0 at all eps of the interval. Never wrong; raises LimitReached where the limits do not suffice."""
+    """Decide f >= 0 at all eps of the interval. Never wrong; raises LimitReached if the limits do not suffice."""
     budget = DecisionBudget(limits or Limits())
     if f.is_zero():
         return Holds(None)
@@ -518,7 +521,7 @@ def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
 
 
 def _simplest_witness(form: NormalForm, chart: SignChart, budget: DecisionBudget) -> Fraction:
-    """A rational of the chart's interval at which f < 0, as simple as `Fails` states."""
+    """A rational of the chart's interval at which f < 0, as simple as the class `Fails` guarantees."""
     bounds = [None, *chart.roots, None]
     candidates = [
         simplest_in_gap(

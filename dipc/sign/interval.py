@@ -1,4 +1,4 @@
-"""Intervals of eps, and the simplest rational in one."""
+"""Intervals of eps, and the simplest rational in an interval."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dipc.frozen import frozen
 
 @frozen
 class Interval:
-    """A nonempty interval of positive numbers with rational ends; `upper` None means infinity.
+    """A nonempty interval of positive numbers with rational ends; an `upper` end of None is infinity.
 
-    0 may be an open end, never a point of the interval. Raises ValueError otherwise.
+    0 may be an open end, but never a point of the interval. Raises ValueError for other ends.
     """
 
     lower: Fraction
@@ -58,7 +58,7 @@ class Interval:
 
     @property
     def inner_point(self) -> Fraction:
-        """A rational of the interval, inside unless the interval is a point."""
+        """A rational of the interval, not an end unless the interval is a point."""
         return self.lower + 1 if self.upper is None else (self.lower + self.upper) / 2
 
     def __contains__(self, value: Fraction) -> bool:
@@ -74,7 +74,7 @@ class Interval:
         return left and (other.upper, other.upper_closed) <= (self.upper, self.upper_closed)
 
     def scaled(self, factor: Fraction) -> Interval:
-        """The image under multiplication by `factor` > 0."""
+        """The interval with both ends multiplied by `factor` > 0."""
         upper = None if self.upper is None else self.upper * factor
         return Interval(self.lower * factor, upper, self.lower_closed, self.upper_closed)
 
@@ -93,9 +93,10 @@ Interval.POSITIVE = Interval(Fraction(0), None, False, False)
 def simplest_between(
     lower: Fraction, upper: Fraction | None, *, lower_closed: bool = False, upper_closed: bool = False
 ) -> Fraction:
-    """The rational of the nonempty interval with 0 <= lower with the least denominator, and then the least numerator.
+    """The rational in a nonempty interval with the least denominator, and among these the least numerator.
 
-    `upper` None means infinity. Raises ValueError where the interval is empty or reaches below 0.
+    The interval is from `lower` >= 0 to `upper`, where None is infinity. Raises ValueError if it is empty or reaches
+    below 0.
 
     >>> simplest_between(Fraction(31, 10), Fraction(32, 10))
     Fraction(19, 6)

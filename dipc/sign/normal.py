@@ -31,9 +31,9 @@ _BITS, _LENGTH, _NEAREST = 256, 24, 40
 
 @frozen
 class NormalFunction:
-    """The function erfc(scale·eps), or e^{-scale·eps²} where it is `exponential`, with a positive scale.
+    """The function erfc(scale·eps), or e^{-scale·eps²} if it is `exponential`, with a positive scale.
 
-    Where it is `fixed` it is the number erfc(scale).
+    If it is `fixed` it is the number erfc(scale).
     """
 
     scale: Real
@@ -46,7 +46,7 @@ class NormalFunction:
         return f"erfc({self.scale if self.fixed else _times(self.scale, 'eps')})"
 
     def value(self, eps: Real) -> Real:
-        """The value at `eps`."""
+        """The exact value of the function at `eps`."""
         if self.fixed:
             return self.scale.erfc()
         return (-(self.scale * eps * eps)).exp() if self.exponential else (self.scale * eps).erfc()
@@ -61,7 +61,7 @@ class NormalFunction:
         return (eps * scale).erfc()
 
     def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
-        """An upper bound of the absolute value on the disk.
+        """An upper bound of the absolute value on the disk around `center`.
 
         It follows from |erfc(z)| <= 2 + |e^{-z²}| and -Re z² <= (Im z)² - (Re z)².
         """
@@ -75,7 +75,7 @@ class NormalFunction:
 
     @property
     def rate(self) -> Real:
-        """The r such that the function decays like e^{-r·eps²}."""
+        """The number r for which the function decays like e^{-r·eps²}."""
         return ZERO if self.fixed else self.scale if self.exponential else self.scale * self.scale
 
 
@@ -99,7 +99,7 @@ class NormalSum:
 
     @staticmethod
     def collect(plain: ExpPoly, terms: Iterable[tuple[NormalFunction, ExpPoly]]) -> NormalSum:
-        """The sum of the terms; equal functions are added up, and those with the weight 0 left out."""
+        """The sum of the terms; equal functions are added up, and functions with the weight 0 are left out."""
         total: dict[NormalFunction, ExpPoly] = {}
         for function, weight in terms:
             total[function] = total[function] + weight if function in total else weight
@@ -107,7 +107,7 @@ class NormalSum:
 
     @staticmethod
     def single(weight: ExpPoly, function: NormalFunction | None) -> NormalSum:
-        """The sum with the one summand weight·function, or `weight` where the function is None."""
+        """The sum with one summand, weight·function, or `weight` if the function is None."""
         return (
             NormalSum.collect(weight, ()) if function is None else NormalSum.collect(ExpPoly.ZERO, [(function, weight)])
         )
@@ -116,12 +116,12 @@ class NormalSum:
         return NormalSum.collect(self.plain + other.plain, [*self.terms.items(), *other.terms.items()])
 
     def times(self, factor: ExpPoly) -> NormalSum:
-        """The product with `factor`."""
+        """The product of this sum with `factor`."""
         return NormalSum.collect(self.plain * factor, [(f, weight * factor) for f, weight in self.terms.items()])
 
     @property
     def is_number(self) -> bool:
-        """Whether the sum is visibly the same for every eps."""
+        """Whether the summands show that the sum does not depend on eps."""
         return all(f.fixed for f in self.terms) and all(
             not k and not q for f in (self.plain, *self.terms.values()) for k, q, _ in f.terms()
         )
@@ -132,7 +132,7 @@ class NormalSum:
         return self.plain.is_zero() and not self.terms
 
     def is_zero_at(self, eps: Fraction) -> bool:
-        """Whether the summands visibly cancel as numbers at `eps`; False proves nothing."""
+        """True only if the summands cancel as numbers at `eps`; False proves nothing."""
         total = ZERO
         try:
             for function, weight in [(None, self.plain), *self.terms.items()]:
@@ -144,7 +144,7 @@ class NormalSum:
         return not total.sign
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series at `center` (which may be 0), to FLINT's current length and precision."""
+        """The Taylor series of the sum at `center` (which may be 0), to FLINT's current length and precision."""
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
         total = series_at(self.plain, eps)
         for function, weight in self.terms.items():
@@ -152,14 +152,14 @@ class NormalSum:
         return total
 
     def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
-        """An upper bound of the absolute value on the disk."""
+        """An upper bound of the absolute value of the sum on the disk around `center`."""
         total = majorant_around(self.plain, center, radius)
         for function, weight in self.terms.items():
             total += majorant_around(weight, center, radius) * function.majorant(center, radius)
         return total.upper()
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-        """Rationals low <= value <= high, approximately 2^-bits apart."""
+        """Rationals low <= value <= high for the value at `eps`, approximately 2^-bits apart."""
         with flint.ctx.workprec(2 * bits + 64):
             cap, flint.ctx.cap = flint.ctx.cap, 1
             try:
@@ -169,11 +169,12 @@ class NormalSum:
             return dyadic(ball.lower()), dyadic(ball.upper())
 
     def lower_bound(self, *, near_zero: bool = False) -> ExpPoly | None:
-        """An exponential polynomial that is a lower bound, from 0 <= function <= 1.
+        """A lower bound of the sum for every eps > 0, as an exponential polynomial.
 
-        None where a weight has no constant sign.
+        None if a weight has no constant sign.
 
-        With `near_zero` the bound uses erfc(x) >= 1 - 8/7·x, which holds since 2/√π < 8/7, and e^{-x} >= 1 - x.
+        The bound uses 0 <= function <= 1, and with `near_zero` erfc(x) >= 1 - 8/7·x, which holds since 2/√π < 8/7, and
+        e^{-x} >= 1 - x.
         """
         total = self.plain
         for function, weight in self.terms.items():
@@ -189,7 +190,7 @@ class NormalSum:
         return total
 
     def positive_from_zero(self) -> Fraction | None:
-        """An r > 0 such that the sum is positive on (0, r], proved; None where none is found."""
+        """An r > 0 such that the sum is proved to be positive on (0, r]; None if none is found."""
         with flint.ctx.workprec(_BITS):
             cap, flint.ctx.cap = flint.ctx.cap, _LENGTH
             try:
@@ -215,13 +216,13 @@ class NormalSum:
         return None
 
     def _at_zero(self) -> Fraction | None:
-        """The value at 0; None where it may be irrational."""
+        """The value of the sum at 0; None if it may be irrational."""
         if any(function.fixed for function in self.terms):
             return None
         return sum((c for f in (self.plain, *self.terms.values()) for k, _, c in f.terms() if not k), _ZERO)
 
     def positive_to_infinity(self, start: Fraction) -> bool:
-        """Whether a sum without a plain part is proved to be positive on [start, inf)."""
+        """Whether it is proved that the sum, which must have no plain part, is positive on [start, inf)."""
         weights: list[tuple[NormalFunction, Fraction]] = []
         for function, weight in self.terms.items():
             ((k, q, c), *more) = weight.terms()
@@ -264,7 +265,7 @@ class NormalSum:
 
 
 def series_at(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
-    """The function composed with the series `eps`."""
+    """The exponential polynomial `function` composed with the series `eps`."""
     total = flint.arb_series([0])
     for k, q, c in function.terms():
         term = (eps * flint.arb(to_fmpq(q))).exp() * flint.arb(to_fmpq(c))
@@ -273,7 +274,7 @@ def series_at(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
 
 
 def majorant_around(function: ExpPoly, center: Fraction, radius: Fraction) -> flint.arb:
-    """An upper bound of the absolute value of the function on the disk around `center`."""
+    """An upper bound of the absolute value of `function` on the disk around `center`."""
     total, far = flint.arb(0), flint.arb(to_fmpq(center + radius))
     for k, q, c in function.terms():
         most = max(q * (center - radius), q * (center + radius))
@@ -282,7 +283,7 @@ def majorant_around(function: ExpPoly, center: Fraction, radius: Fraction) -> fl
 
 
 class NormalBeta(PiecewiseForm):
-    """A beta that is a sum with functions of the normal distribution. It has no cells of closed forms.
+    """A beta that is a sum with functions of the normal distribution; it has no cells of closed forms.
 
     Methods that need the cells raise NoClosedForm.
     """
@@ -344,7 +345,7 @@ def _product(weight: str, function: str) -> str:
 
 
 def normal_function(function: str, scale: Real, power: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-    """The function `function` of scale·eps^power as a sum of c·f over pairs (c, f), with None for f = 1.
+    """The function `function` of scale·eps^power as a sum of c·f over pairs (c, f), where f of None is 1.
 
     Raises NoClosedForm.
     """

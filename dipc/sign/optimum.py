@@ -29,7 +29,7 @@ _SUSPICIOUS = Fraction(1, 1 << 64)
 
 
 def root_function(root: Root) -> ExpPoly:
-    """The function of eps whose simple root `root` is."""
+    """The function of eps that has `root` as a simple root."""
     scale = root.scale
     return ExpPoly.from_terms((k, -j * scale, c * scale**k) for j, k, c in root.polynomial.terms)
 
@@ -48,7 +48,10 @@ def vanishes_at(f: ExpPoly, point: Fraction | Root, limits: Limits | None = None
 
 
 def order(first: Root, second: Root, budget: DecisionBudget) -> int:
-    """-1, 0 or 1 as the first root is less than, equal to, or greater than the second. Exact; raises LimitReached."""
+    """The order of two roots: -1, 0 or 1 if the first is less than, equal to, or greater than the second.
+
+    The result is exact; raises LimitReached.
+    """
     tested = False
     while True:
         if first.is_exact and second.is_exact:
@@ -73,11 +76,9 @@ _FIRST_BITS = 64
 
 
 class QuotientValue:
-    """The value of numerator/denominator at a rational eps or an isolated root, where the denominator is not 0.
+    """The value of numerator/denominator at a rational eps or an isolated root; or a rational number.
 
-    Or a rational.
-
-    Invariant: `low` <= number <= `high`, and enclosures only become narrower.
+    The denominator is not 0 at this place. Invariant: `low` <= value <= `high`, and enclosures only become narrower.
     """
 
     __slots__ = ("_at", "_bits", "_denominator", "_limits", "_numerator", "_unlike", "high", "low")
@@ -85,7 +86,10 @@ class QuotientValue:
     def __init__(
         self, numerator: ExpPoly, denominator: ExpPoly, point: Fraction | Root, limits: Limits | None = None
     ) -> None:
-        """Enclose the value. Raises LimitReached where the number is too large or too small to be written out."""
+        """Enclose the value at `point`.
+
+        Raises LimitReached if the number is too large or too small to be written out.
+        """
         self._numerator = numerator
         self._denominator = denominator
         self._at = point
@@ -108,12 +112,12 @@ class QuotientValue:
         return f"Number({self.low})" if self.exact() is not None else f"Number({float(self.low)}...)"
 
     def exact(self) -> Fraction | None:
-        """The number where it is known to be rational, else None."""
+        """The number if it is known to be rational, else None."""
         return self.low if self.low == self.high else None
 
     @property
     def place(self) -> Fraction | Root:
-        """The place, to the precision reached so far."""
+        """The rational or the root at which the quotient is taken, as narrow as refined so far."""
         return self._at
 
     # --- narrower ---------------------------------------------------------------------------------
@@ -126,7 +130,7 @@ class QuotientValue:
         return self.low, self.high
 
     def narrow(self) -> None:
-        """Narrow the enclosure substantially, once. Raises LimitReached."""
+        """Narrow the enclosure of the number substantially, once. Raises LimitReached."""
         if self.exact() is not None:
             return
         enclosure = self._enclose()
@@ -136,7 +140,10 @@ class QuotientValue:
             self.is_exactly(Fraction(0))
 
     def _enclose(self) -> tuple[Fraction, Fraction] | None:
-        """An enclosure at the current precision; None where that was too low. Each call doubles the precision."""
+        """An enclosure at the current precision, or None if the precision was too low.
+
+        Each call doubles the precision.
+        """
         bits, self._bits = self._bits, 2 * self._bits
         if bits > 2 * self._limits.bits:
             raise LimitReached("bits", f"a value of the function could not be computed with numbers of {bits} bits")
@@ -203,10 +210,10 @@ class QuotientValue:
 
 
 def compare(first: QuotientValue, second: QuotientValue, digits: int) -> tuple[int, bool]:
-    """The sign of first - second, and True where the sign is proved.
+    """The sign of first - second, and True if the sign is proved.
 
     (0, False) means that the numbers agree to more than `digits` significant digits but are not proved to be equal;
-    this happens only where neither is known to be rational. Raises LimitReached.
+    this happens only if neither is known to be rational. Raises LimitReached.
     """
     if first is second:
         return 0, True
@@ -247,7 +254,7 @@ def _ball(f: ExpPoly, eps: flint.arb) -> flint.arb:
 
 
 def _exponent(exact: flint.arb) -> int:
-    """The approximate power of 2 of a ball of radius 0; 0 for 0."""
+    """The approximate binary exponent of a ball of radius 0; 0 for 0."""
     mantissa, exponent = exact.man_exp()
     return int(exponent) + int(mantissa).bit_length() if mantissa != 0 else 0
 
@@ -260,8 +267,8 @@ class ReducedQuotient:
     """A quotient in lowest terms, together with the common divisor that was removed.
 
     The given quotient is (numerator·common)/(denominator·common), up to a factor that is positive for every eps.
-    `numerator` and `denominator` have no common divisor, so at no eps > 0 do both vanish. Where `common` vanishes, the
-    given quotient is 0/0: it has a limit or a pole there, but no value.
+    `numerator` and `denominator` have no common divisor, so at no eps > 0 are both 0. Where `common` is 0, the given
+    quotient is 0/0: it has a limit or a pole there, but no value.
     """
 
     numerator: ExpPoly
@@ -272,9 +279,8 @@ class ReducedQuotient:
     def from_fraction(cls, numerator: ExpPoly, denominator: ExpPoly) -> ReducedQuotient:
         """The quotient numerator/denominator in lowest terms.
 
-        Raises LimitReached, and ValueError for a zero denominator.
-
-        The same function always has the same reduced numerator and denominator.
+        Equal functions always have the same reduced numerator and denominator. Raises LimitReached, and ValueError for
+        a zero denominator.
         """
         if denominator.is_zero():
             raise ValueError("a quotient by the zero function has no values")
@@ -297,7 +303,7 @@ class ReducedQuotient:
         )
 
     def rate(self) -> Fraction:
-        """The greatest rational r such that all exponents are multiples of r; 1 if all exponents are 0."""
+        """The greatest rational r such that all exponents of the quotient are multiples of r; 1 if all are 0."""
         exponents = [q for poly in (self.numerator, self.denominator) for _, q, _ in poly.terms() if q]
         if not exponents:
             return Fraction(1)
@@ -305,7 +311,7 @@ class ReducedQuotient:
         return Fraction(gcd(*(q.numerator * (below // q.denominator) for q in exponents)), below)
 
     def slope(self) -> ExpPoly:
-        """The function N'D - ND': the derivative times the squared denominator, which has the derivative's sign."""
+        """The function N'D - ND' for the quotient N/D: it has the sign of the derivative."""
         if self.denominator == 1:
             return self.numerator.derivative()
         return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
@@ -319,7 +325,7 @@ class ReducedQuotient:
 
 
 class Infinite(Enum):
-    """A limit that is not a number."""
+    """A limit that is infinite, with its sign."""
 
     PLUS = 1
     MINUS = -1
@@ -329,7 +335,10 @@ Limit = Fraction | Infinite
 
 
 def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Fraction]:
-    """The (n, c) with f(eps) = c·eps^n·(1 + o(1)) for eps -> 0 and c != 0. f must not be zero. Raises LimitReached."""
+    """The leading term of f at 0: (n, c) with f(eps) = c·eps^n·(1 + o(1)) for eps -> 0 and c != 0.
+
+    f must not be zero. Raises LimitReached.
+    """
     budget = DecisionBudget(limits or Limits())
     form = normal_form(f, budget)
     coefficients = TaylorCoefficients(Layout(form.polynomial))
@@ -341,7 +350,10 @@ def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Frac
 
 
 def leading_at_infinity(f: ExpPoly) -> tuple[tuple[Fraction, int], Fraction]:
-    """The ((q, k), c) with f(eps) = c·eps^k·e^{q·eps}·(1 + o(1)) for eps -> inf and c != 0. f must not be zero."""
+    """The leading term of f at infinity: ((q, k), c) with f(eps) = c·eps^k·e^{q·eps}·(1 + o(1)) and c != 0.
+
+    f must not be zero.
+    """
     q, k, c = max((q, k, c) for k, q, c in f.terms())
     return (q, k), c
 
@@ -365,10 +377,10 @@ def limit_at_infinity(numerator: ExpPoly, denominator: ExpPoly) -> Limit:
 
 
 def _limit(growth: int, ratio: Fraction) -> Limit:
-    """The limit of a quotient with these leading coefficients in `ratio`.
+    """The limit of a quotient whose leading coefficients have the quotient `ratio`.
 
-    `growth` is 1 where the numerator is of higher order than the denominator, 0 where of the same, -1 where of lower
-    order.
+    `growth` is 1 if the numerator is of higher order than the denominator, 0 if the orders are equal, and -1 if it is
+    of lower order.
     """
     if growth == 0:
         return ratio
@@ -381,7 +393,7 @@ def _limit(growth: int, ratio: Fraction) -> Limit:
 
 
 class Far(Enum):
-    """Places that are not a single eps: next to 0, towards infinity, and everywhere (for a constant quotient)."""
+    """A place that is not a single eps: next to 0, towards infinity, or everywhere (for a constant quotient)."""
 
     ZERO = "0+"
     INFINITY = "inf"
@@ -394,10 +406,10 @@ PeakPlace = Fraction | Root | Far
 
 @frozen(eq=False)
 class Peak:
-    """A place where the quotient has the given value (`attained`), or approaches it.
+    """A place where a quotient has the value `value` if `attained`, or else approaches it.
 
-    `value` None is infinity: the quotient exceeds every bound near the place or, where `attained`, its denominator is 0
-    there and its numerator positive.
+    A `value` of None is infinity: the quotient exceeds every bound near the place or, if `attained`, its denominator is
+    0 at the place and its numerator positive.
     """
 
     place: PeakPlace
@@ -406,18 +418,18 @@ class Peak:
 
 
 def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
-    """The ends of an interval."""
+    """The lower and the upper end of an interval."""
     return RegionEnd(interval.lower, interval.lower_closed), RegionEnd(interval.upper, interval.upper_closed)
 
 
 def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
-    """Peaks of the quotient between the ends, such that the greatest of their values is the supremum.
+    """Peaks of the quotient `ratio` between two ends, such that the greatest of their values is the supremum.
 
     Both ends are positive, except that the lower may be 0 and the upper infinity. The lower comes first, or both are
     the same closed rational. The given denominator must be at least 0 between them; where it and the numerator are both
     0, the quotient has no value, and the place is ignored.
 
-    If a peak is infinite, so is the supremum. The result is empty only where the quotient has no value anywhere, or is
+    If a peak is infinite, so is the supremum. The result is empty only if the quotient has no value anywhere, or is
     minus infinity at the only point. Raises LimitReached.
     """
     return _Search(ratio, lower, upper, limits or Limits()).peaks()
@@ -449,7 +461,10 @@ class _Search:
     # --- at a place -------------------------------------------------------------------------------
 
     def _peak(self, point: Fraction | Root, closed: bool) -> Peak:
-        """The peak at a place where the reduced denominator is not 0."""
+        """The peak at `point`, where the reduced denominator is not 0.
+
+        It is attained unless the point is a gap or excluded.
+        """
         attained = closed and not self.ratio.is_gap(point, self.limits)
         return Peak(point, attained, QuotientValue(self.ratio.numerator, self.ratio.denominator, point, self.limits))
 
@@ -462,7 +477,7 @@ class _Search:
             yield Peak(eps, True, None)
 
     def _ends(self) -> Iterator[Peak]:
-        """The limits of the quotient at the ends, except minus infinity and poles."""
+        """Yield the limits of the quotient at the ends of the region, except minus infinity and poles, as peaks."""
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for end in (self.lower, self.upper):
             match end.value:
@@ -504,7 +519,7 @@ class _Search:
         return result
 
     def _poles(self) -> Iterator[Peak]:
-        """The places in the closed region, except 0 and infinity, where the quotient exceeds every bound."""
+        """Yield peaks at the places, except 0 and infinity, where the quotient exceeds every bound."""
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for root, side, (before, after) in self._places(denominator):
             inside = {-1: (after,), 0: (before, after), 1: (before,)}[side]
@@ -520,12 +535,12 @@ class _Search:
                     yield Peak(end.value, end.closed and not self.ratio.is_gap(end.value, self.limits), None)
 
     def _sign_near(self, f: ExpPoly, root: Root) -> int:
-        """The sign of f at a root of another function, where f is not 0."""
+        """The sign of `f` at a root of another function; f must not be 0 at it."""
         number = QuotientValue(f, ExpPoly.ONE, root, self.limits)
         return number.compare_to(Fraction(0))
 
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
-        """The maxima strictly between the ends, where the derivative changes from plus to minus."""
+        """Yield the maxima strictly between the ends, where `slope`, the derivative's sign, changes to minus."""
         for root, side, signs in self._places(slope):
             if side == 0 and signs == (1, -1):
                 point = root.lower if root.is_exact else root
@@ -543,13 +558,13 @@ def _limit_peak(far: Far, limit: Limit) -> Iterator[Peak]:
 
 
 def _one_sign(f: ExpPoly) -> bool:
-    """True only if the coefficients show that f, which must not be zero, has no root eps > 0."""
+    """True only if the coefficients of f, which must not be zero, show that it has no root eps > 0."""
     signs = {c > 0 for _, _, c in f.terms()}
     return len(signs) == 1
 
 
 def _plain(end: RegionEnd) -> RegionEnd:
-    """The same end, as a rational where it is known to be rational."""
+    """The same end, as a rational if it is known to be rational."""
     return RegionEnd(end.value.lower, end.closed) if isinstance(end.value, Root) and end.value.is_exact else end
 
 
@@ -561,7 +576,7 @@ DIGITS = 30
 
 @frozen(eq=False)
 class Highest:
-    """The peaks with the greatest value, in the order given; all other peaks are proved to be lower.
+    """The peaks with the greatest value, in their given order; all other peaks are proved to be lower.
 
     The values of these peaks are equal if `proved`; otherwise they agree at least to the requested digits.
     """
@@ -571,7 +586,7 @@ class Highest:
 
     @property
     def numbers(self) -> tuple[QuotientValue, ...]:
-        """The values of the peaks, whose greatest is the maximum; empty where the maximum is infinite."""
+        """The values of the peaks, the greatest of which is the maximum; empty if the maximum is infinite."""
         return tuple(peak.value for peak in self.peaks if peak.value is not None)
 
     @property
@@ -582,7 +597,7 @@ class Highest:
     def enclosure(self, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
         """Rationals low <= maximum <= high for a finite maximum. Raises LimitReached.
 
-        high - low is at most 10^-digits times the larger of |low|, |high| where `proved`, else approximately.
+        high - low is at most 10^-digits times the larger of |low|, |high| if `proved`, else approximately.
         """
         ends = [number.enclosure(digits) for number in self.numbers]
         return max(low for low, _ in ends), max(high for _, high in ends)
@@ -614,7 +629,7 @@ def _compare(first: Peak, second: Peak, digits: int) -> tuple[int, bool]:
 
 @frozen(eq=False)
 class QuotientSupremum:
-    """The supremum of a quotient: `low` <= supremum <= `high`, both None where it is infinite.
+    """The supremum of a quotient: `low` <= supremum <= `high`, both None if it is infinite.
 
     `peaks` are all places where the supremum is attained or approached, except for adjacent gaps of the quotient. The
     values of several peaks are equal if `proved`, and otherwise agree to the requested digits.
@@ -627,7 +642,7 @@ class QuotientSupremum:
 
     @property
     def attained(self) -> bool | None:
-        """Whether the quotient attains the supremum; None where it is not known which peak is the greatest."""
+        """Whether the quotient attains the supremum; None if it is not known which peak is the greatest."""
         attained = [peak.attained for peak in self.peaks]
         if self.proved:
             return any(attained)
@@ -647,7 +662,7 @@ def supremum(
     numerator makes the supremum infinite, and any other numerator is ignored. high - low <= 10^-digits·max(|low|,
     |high|), unless the peaks are unproved ties. More digits only narrow the enclosure.
 
-    Raises LimitReached, and ValueError where the quotient has no value on the interval.
+    Raises LimitReached, and ValueError if the quotient has no value on the interval.
     """
     maximum = highest(peaks(ReducedQuotient.from_fraction(numerator, denominator), *ends_of(interval), limits), digits)
     if maximum is None:
@@ -694,10 +709,10 @@ _RECOGNIZED = 40
 
 
 def number_cell(number: QuotientValue, digits: int) -> Cell:
-    """The cell of a number >= 0. Raises LimitReached.
+    """The cell of a number >= 0: the number cut off after `digits` digits, and one unit of the last digit more.
 
-    The computation ends: where an enclosure contains a decimal number on the boundary of two cells, it is decided
-    exactly whether the number is that decimal.
+    The computation ends: if an enclosure contains a decimal number on the boundary of two cells, it is decided exactly
+    whether the number is that decimal. Raises LimitReached.
     """
     spare = _SPARE
     while True:
@@ -713,9 +728,9 @@ def number_cell(number: QuotientValue, digits: int) -> Cell:
 
 
 def root_cell(root: Root, digits: int, limits: Limits | None = None) -> Cell:
-    """The cell of a root. Raises LimitReached.
+    """The cell of a root: the number cut off after `digits` digits, and one unit of the last digit more.
 
-    The computation ends, because a root that is not exact is irrational.
+    The computation ends, because a root that is not exact is irrational. Raises LimitReached.
     """
     spare = _SPARE
     while not root.is_exact:
@@ -733,5 +748,5 @@ def _cell(low: Fraction, digits: int) -> Cell:
 
 
 def decimal_cell(value: Fraction, digits: int) -> Cell:
-    """The cell of a rational > 0, which is one unit of the last digit wide."""
+    """The cell of a rational > 0: the number cut off after `digits` digits, and one unit of the last digit more."""
     return _cell(round_down(value, digits), digits)

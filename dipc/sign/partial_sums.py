@@ -1,13 +1,13 @@
 """Functions of eps and of an integer k that are nowhere negative because of their partial sums.
 
-Lemma. Let f(eps, j) = Σ_p j^p·Σ_n c_{p,n}(eps)·exp(-s_n·j·eps) with s_0 < s_1 < … < s_N. If every partial sum
-C_{p,n} = c_{p,0} + … + c_{p,n} is at least 0 at some eps > 0, then f(eps, j) >= 0 for all j >= 0.
+Lemma. Let f(eps, j) = Σ_p j^p·Σ_n c_{p,n}(eps)·exp(-s_n·j·eps) with s_0 < s_1 < … < s_N. If every partial sum C_{p,n} =
+c_{p,0} + … + c_{p,n} is at least 0 at some eps > 0, then f(eps, j) >= 0 for all j >= 0.
 
-Proof. Write w_n = exp(-s_n·j·eps), which falls with n. By summation by parts the inner sum is
-Σ_{n < N} C_{p,n}·(w_n - w_{n+1}) + C_{p,N}·w_N, a sum of products of numbers that are at least 0. ∎
+Proof. Write w_n = exp(-s_n·j·eps), which falls with n. By summation by parts the inner sum is Σ_{n < N} C_{p,n}·(w_n -
+w_{n+1}) + C_{p,N}·w_N, a sum of products of numbers that are at least 0. ∎
 
-Consequence: where all exponents have the same slope in k, the coefficients of the powers of j alone decide. This covers
-claims whose beta falls exactly as fast as the probability of a wrong answer, which `never_negative` leaves open.
+Consequence: if all exponents have one slope in k, the coefficients of the powers of j alone decide. This covers claims
+whose beta falls exactly as fast as the probability of a wrong answer, which `never_negative` leaves open.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of eps in cells with one closed form on each, and the divisors that they may have."""
+"""Functions of eps that have one closed form on each of finitely many cells, and proofs that divisors have one sign."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _PRECISION = Fraction(1, 10**9)
 
 @frozen
 class FormCell:
-    """A cell of an interval on which the function is numerator/denominator, with denominator > 0.
+    """A cell of an interval on which a function is numerator/denominator, with denominator > 0.
 
     `lower` and `upper` are ends of the interval or, closed, roots of `conditions` of the function; by continuity the
-    closed form holds there too. `hull` is the smallest known subinterval with rational ends that contains the cell;
-    outside the cell, the closed form need not be the function's. `sample` is a rational of the cell.
+    closed form is valid at them too. `hull` is the smallest known subinterval with rational ends that contains the
+    cell; outside the cell, the closed form need not be the function's. `sample` is a rational of the cell.
     """
 
     lower: RegionEnd
@@ -56,8 +56,8 @@ class FormCell:
 class PiecewiseForm:
     """A function of eps with one closed form, or with one on each of finitely many cells.
 
-    It is continuous on the intervals it was made for. `closed` is the closed form for every eps > 0, or None where
-    there are several cells.
+    The function is continuous on the intervals it was made for. `closed` is the closed form for every eps > 0, or None
+    if there are several cells.
 
     Functions with one closed form are equal exactly if they are the same function. Others are equal if their texts are,
     and are then the same function. `sympy.sympify` reads the text of `str()` back.
@@ -98,7 +98,7 @@ class PiecewiseForm:
 
     @property
     def expr(self) -> Any:
-        """The same function as a SymPy expression in `dipc.eps`, with Min, Max and Abs."""
+        """The function as a SymPy expression in `dipc.eps`, with Min, Max and Abs."""
         return _sympy(self.value)
 
     def _sympy_(self) -> Any:
@@ -107,7 +107,7 @@ class PiecewiseForm:
     def fraction_at(self, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
         """The numerator and the denominator of a closed form with the function's value at `eps`.
 
-        The denominator is positive at `eps`. Raises ValueError where the function has no value.
+        The denominator is positive at `eps`. Raises ValueError if the function has no value.
         """
         if isinstance(self.value, ExpPoly | Quotient):
             return fraction_of(self.value)
@@ -121,7 +121,7 @@ class PiecewiseForm:
         raise ValueError(f"{self} has no value at eps = {eps}")
 
     def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= value <= hi at `eps` > 0, proved, with about `digits` digits in common."""
+        """Proved rationals lo <= value <= hi at `eps` > 0, with approximately `digits` digits in common."""
         point = exact_eps(eps)
         if self.closed is not None:
             return self.closed.enclosure(point, digits)
@@ -133,13 +133,13 @@ class PiecewiseForm:
     # --- cells -------------------------------------------------------------------------------------
 
     def conditions(self) -> list[ExpPoly]:
-        """Functions such that between their roots this function is one closed form. Raises TooLarge."""
+        """Functions between whose neighboring roots this function is one closed form. Raises TooLarge."""
         return [] if isinstance(self.value, ExpPoly | Quotient) else conditions(self.value)
 
     def cells(self, interval: Interval, limits: Limits | None = None) -> tuple[FormCell, ...]:
         """The cells of the interval from left to right, as few as possible; each begins where the one before ends.
 
-        The interval must lie inside those that the function was made for. Raises LimitReached.
+        The interval must be inside those that the function was made for. Raises LimitReached.
         """
         known = self._cells.get(interval)
         if known is None:
@@ -184,7 +184,7 @@ def _hull(interval: Interval, lower: RegionEnd, upper: RegionEnd) -> Interval:
 
 
 def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
-    """The same quotient without a denominator where that is a unit."""
+    """The numerator divided by the denominator if this is a unit, with 1 as the denominator; else both unchanged."""
     if denominator.is_unit():
         ((_, q, c),) = denominator.terms()
         return numerator * ExpPoly.term(1 / c, 0, -q), ExpPoly.ONE
@@ -208,7 +208,7 @@ def _text(value: Selected) -> str:
 
 
 def _factor(value: Selected) -> str:
-    """The text of a factor, or of a summand after a plus."""
+    """The text of `value`, in parentheses unless it is one word or a call."""
     text = _text(value)
     return text if isinstance(value, Selection) or text.isalnum() else f"({text})"
 
@@ -249,7 +249,7 @@ def _sympy(value: Closed | Selected) -> Any:
 
 
 def proved_quotient(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequence[Interval] = ()) -> Closed | None:
-    """The quotient numerator/denominator; None where the denominator is not proved to have one sign.
+    """The quotient numerator/denominator; None if the denominator is not proved to have one sign.
 
     The sign must be constant for every eps > 0, or on all of the intervals.
     """
@@ -264,7 +264,7 @@ def proved_quotient(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequenc
 
 
 def _constant_sign(value: ExpPoly) -> int:
-    """The sign that `value` is proved to have for every eps > 0; 0 where none is proved."""
+    """The sign that `value` is proved to have for every eps > 0; 0 if no sign is proved."""
     signs = {1 if c > 0 else -1 for _, _, c in value.terms()}
     if len(signs) == 1:
         return signs.pop()
@@ -275,7 +275,7 @@ def _constant_sign(value: ExpPoly) -> int:
 
 
 def _sign_on(value: ExpPoly, intervals: Sequence[Interval]) -> int:
-    """The sign that `value` is proved to have on all intervals; 0 where none is proved, and for no intervals."""
+    """The sign that `value` is proved to have on all intervals; 0 if no sign is proved, and for no intervals."""
     signs = set()
     for interval in intervals:
         try:
@@ -297,7 +297,7 @@ def _inside(interval: Interval) -> Fraction:
 
 
 def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root | None:
-    """An eps of the intervals at which the value is 0; None where it is proved to be nonzero on all of them.
+    """An eps of the intervals at which `value` is 0; None if it is proved to be nonzero on all of them.
 
     The value must be continuous on each interval and must not depend on an unknown. Raises Undecided past a limit, and
     TooLarge for a value with too many possible forms.
@@ -330,7 +330,7 @@ def _zero_on(value: Selected, interval: Interval) -> Fraction | Root | None:
 
 
 def sign_throughout(intervals: Sequence[Interval]) -> Signs:
-    """The function that gives the proved sign of its argument on all the intervals; 0 where none is proved."""
+    """A function that returns the sign its argument is proved to have on all the intervals, or 0 if none is proved."""
 
     def sign(function: ExpPoly) -> int:
         if plain := coefficient_sign(function):

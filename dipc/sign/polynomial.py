@@ -85,9 +85,7 @@ def exp_minus(numerator: int, denominator: int, bits: int) -> int:
 
 @frozen
 class Polynomial:
-    """The polynomial Σ c·t^k·z^j as sorted triples (j, k, c), with c a nonzero integer and no (j, k) twice.
-
-    Never zero.
+    """The nonzero polynomial Σ c·t^k·z^j as sorted triples (j, k, c), with c a nonzero integer and no (j, k) twice.
 
     Neither t nor z nor an integer above 1 divides it: some j is 0 and some k is 0. As a function it is t -> Σ
     c·t^k·e^{-j·t}.
@@ -97,7 +95,7 @@ class Polynomial:
 
     @classmethod
     def from_terms(cls, terms: Iterable[tuple[int, int, int]]) -> Polynomial:
-        """The polynomial of triples in any order, with no (j, k) twice."""
+        """The polynomial with the triples (j, k, c), given in any order, with no (j, k) twice."""
         ordered = tuple(sorted(terms))
         assert ordered
         assert ordered[0][0] == 0
@@ -106,12 +104,10 @@ class Polynomial:
 
     @property
     def degree_t(self) -> int:
-        """The degree in t."""
         return max(k for _, k, _ in self.terms)
 
     @property
     def degree_z(self) -> int:
-        """The degree in z."""
         return self.terms[-1][0]
 
     def __str__(self) -> str:
@@ -171,8 +167,8 @@ class Layout:
     def powers(self, numerator: int, denominator: int, bits: int, count: int) -> list[int]:
         """Integers Z_i, i < count, near 2^bits·e^{-exponents[i]·t} at t = numerator/denominator.
 
-        Each has an error of at most power_errors[i]. Needs bits >= 64 and power errors below 2^31, which holds below
-        10^7 terms.
+        Each differs from the exact number by at most power_errors[i]. Needs bits >= 64 and power errors below 2^31,
+        which hold below 10^7 terms.
         """
         steps: dict[int, int] = {}
         value = 1 << bits
@@ -218,7 +214,7 @@ _FIRST_BITS = 24
 
 @frozen
 class PointValue:
-    """An enclosure of F(t): F(t)·scale lies within `error` of `value`; `sign` is the sign of F(t)."""
+    """An enclosure of F(t): F(t)·scale is within `error` of `value`; `sign` is the sign of F(t)."""
 
     value: int
     error: int
@@ -227,10 +223,10 @@ class PointValue:
 
 
 def point_value(layout: Layout, t: Fraction, budget: DecisionBudget, precision: int = _FIRST_BITS) -> PointValue:
-    """The value of F at a rational t > 0 to approximately `precision` significant bits, with its sign.
+    """The value of the polynomial F at a rational t > 0 to approximately `precision` significant bits, with its sign.
 
-    The sign is 0 only where F(t) = 0 exactly. e^{-t} is transcendental (Lindemann), so F(t, e^{-t}) = 0 only if F(t, z)
-    is the zero polynomial in z; otherwise enough precision separates the value from 0.
+    The sign is 0 only if F(t) = 0 exactly. e^{-t} is transcendental (Lindemann), so F(t, e^{-t}) = 0 only if F(t, z) is
+    the zero polynomial in z; otherwise enough precision separates the value from 0.
     """
     numerator, denominator = t.numerator, t.denominator
     coefficients = _coefficients_of_z(layout, numerator, denominator)
@@ -258,12 +254,12 @@ def point_value(layout: Layout, t: Fraction, budget: DecisionBudget, precision: 
 
 
 def sign_at_point(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
-    """The sign of F at a rational t > 0; 0 only where F(t) = 0 exactly."""
+    """The sign of the polynomial F at a rational t > 0; 0 only if F(t) = 0 exactly."""
     return point_value(layout, t, budget).sign
 
 
 def magnitude_at(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
-    """The approximate log2 |F(t)| at a rational t > 0 with F(t) != 0, with an error of at most 2."""
+    """An approximate log2 |F(t)| at a rational t > 0 with F(t) != 0, with an error of at most 2."""
     value = point_value(layout, t, budget)
     scale = value.scale
     return abs(value.value).bit_length() - scale.numerator.bit_length() + scale.denominator.bit_length()
@@ -332,7 +328,7 @@ _VALUES_OF_T = (3, 5, 8)
 
 @frozen
 class Factor:
-    """A factor G of F with its exact multiplicity."""
+    """A factor of a polynomial, with its exact multiplicity."""
 
     polynomial: Polynomial
     multiplicity: int
@@ -351,7 +347,7 @@ class Content:
 
 
 def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
-    """Split the factors in t alone off from F."""
+    """Split the factors in t alone off from `polynomial`."""
     columns: dict[int, dict[int, int]] = {}
     for j, k, c in polynomial.terms:
         columns.setdefault(j, {})[k] = c
@@ -381,7 +377,7 @@ def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
 
 
 def rational_root(polynomial: Polynomial) -> Fraction | None:
-    """The root of a linear polynomial in t alone; None for all others."""
+    """The root of a linear polynomial in t alone; None for all other polynomials."""
     if polynomial.degree_z or polynomial.degree_t != 1:
         return None
     (_, _, c), (_, _, d) = polynomial.terms
@@ -389,10 +385,10 @@ def rational_root(polynomial: Polynomial) -> Fraction | None:
 
 
 def is_surely_square_free(polynomial: Polynomial) -> bool:
-    """True only if F, which must have no factor in t alone, is square-free. False says nothing.
+    """True only if F, which must have no factor in t alone, is square-free. False proves nothing.
 
-    If F(t0, z) mod p has the same degree in z as F and is coprime to its derivative, then the discriminant of F with
-    respect to z is not 0, so F has no square factor of positive degree in z.
+    If F(t0, z) mod p has the degree in z of F and is coprime to its derivative, then the discriminant of F with respect
+    to z is not 0, so F has no square factor of positive degree in z.
     """
     import flint
 
@@ -408,7 +404,7 @@ def is_surely_square_free(polynomial: Polynomial) -> bool:
 
 
 def square_free_parts(polynomial: Polynomial, budget: DecisionBudget) -> tuple[int, list[Factor]]:
-    """A sign and square-free, pairwise coprime factors with F = sign · Π factors^multiplicity.
+    """A sign and square-free, pairwise coprime factors with F = sign · Π factors^multiplicity, for F = `polynomial`.
 
     The identity is checked by multiplying out.
     """
@@ -456,7 +452,7 @@ _MOST_COEFFICIENTS = 20_000
 
 
 def nowhere_negative(terms: Mapping[tuple[int, int], Fraction], low: Fraction, high: Fraction) -> bool:
-    """Whether Σ c·X^i·W^j >= 0 is proved for all low < X < high and 0 < W < 1; False proves nothing.
+    """True only if Σ c·X^i·W^j >= 0 is proved for all low < X < high and 0 < W < 1; False proves nothing.
 
     `terms` gives c by (i, j). Requires 0 <= low < high <= 1.
     """
@@ -478,7 +474,7 @@ def nowhere_negative(terms: Mapping[tuple[int, int], Fraction], low: Fraction, h
 
 
 def _without_factor(rows: _Rows) -> _Rows:
-    """The quotient by the highest power of 1 - X."""
+    """The quotient of the polynomial by the highest power of 1 - X that divides it."""
     while len(rows) > 1 and not any(sum(column) for column in zip(*rows, strict=True)):
         sums = [rows[0]]
         for row in rows[1:-1]:
@@ -488,7 +484,7 @@ def _without_factor(rows: _Rows) -> _Rows:
 
 
 def _transpose(rows: _Rows) -> _Rows:
-    """The polynomial with the unknowns exchanged."""
+    """The polynomial with X and W exchanged."""
     return [list(column) for column in zip(*rows, strict=True)]
 
 
@@ -550,7 +546,10 @@ def _shifted(rows: _Rows) -> _Rows:
 
 
 def _halves(rows: _Rows) -> list[_Rows]:
-    """Restrict the polynomial to X in [0, 1/2] and in [1/2, 1], each rescaled to [0, 1] and times a positive number."""
+    """The polynomial restricted to X in [0, 1/2] and to X in [1/2, 1].
+
+    Both are rescaled to [0, 1] and multiplied by a positive number.
+    """
     degree = len(rows) - 1
     lower = [[c << (degree - i) for c in row] for i, row in enumerate(rows)]
     return [lower, _shifted(lower)]
@@ -566,7 +565,10 @@ def _halves(rows: _Rows) -> list[_Rows]:
 
 
 class GrowthTerm(NamedTuple):
-    """The function eps^powers · k^degree · exp(-(rate + slope·k)·eps)."""
+    """The function eps^powers · k^degree · exp(-(rate + slope·k)·eps) of eps and an integer k.
+
+    Trends are sums of these.
+    """
 
     powers: int
     degree: int
@@ -588,7 +590,7 @@ _MOST_DEGREE = 400
 
 
 def total(trends: Iterable[Trend]) -> Trend:
-    """The sum of the trends."""
+    """The sum of the `trends`."""
     result: Trend = {}
     for trend in trends:
         for growth, c in trend.items():
@@ -609,14 +611,14 @@ def times(left: Trend, right: Trend) -> Trend:
 
 
 def trend_of(value: ExpPoly) -> Trend:
-    """The trend equal to a function of eps alone."""
+    """The trend that is equal to `value`, a function of eps alone."""
     return total({GrowthTerm(k, 0, -q, _ZERO): c} for k, q, c in value.terms())
 
 
 def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> bool:
-    """Whether the trend is proved to be >= 0 for every integer k >= start and every eps of the intervals.
+    """True only if the trend is proved to be >= 0 for every integer k >= start and every eps of the intervals.
 
-    start must be >= 0. False proves nothing.
+    `start` must be >= 0. False proves nothing.
     """
     moved = started_at(trend, start)
     mixed = any(growth.powers or growth.degree for growth in moved)
@@ -666,7 +668,7 @@ def _exponential(rate: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high: Fraction) -> _Polynomial:
-    """A polynomial that is at most a positive multiple of the sum of (eps/q)^e · j^p · group."""
+    """A polynomial that is at most a positive multiple of the sum of (eps/q)^e · j^p · group over `groups`."""
     most_powers, most_degree = max(e for e, _ in groups), max(p for _, p in groups)
     result: _Polynomial = {}
     for (e, p), group in groups.items():
@@ -682,7 +684,7 @@ def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high:
 
 
 def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_Polynomial, int]]:
-    """The polynomial as a sum of parts that are nowhere negative (1) or nowhere positive (-1)."""
+    """The polynomial `group` as a sum of parts, each nowhere negative (1) or nowhere positive (-1)."""
     if nowhere_negative(group, low, high):
         return [(group, 1)]
     if nowhere_negative({key: -c for key, c in group.items()}, low, high):
@@ -694,7 +696,7 @@ def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_P
 
 
 def _one_less(power: int, variable: int) -> _Polynomial:
-    """The power (1 - X)^power, or (1 - W)^power for variable 1."""
+    """The polynomial (1 - X)^power, or (1 - W)^power if `variable` is 1."""
     return {((n, 0) if variable == 0 else (0, n)): Fraction((-1) ** n * comb(power, n)) for n in range(power + 1)}
 
 

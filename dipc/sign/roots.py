@@ -56,7 +56,7 @@ class NearZero:
 
 
 def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
-    """The sign of F on some interval (0, radius].
+    """The sign of the factor F on some interval (0, radius], with the proof.
 
     F is not zero, so some Taylor coefficient below the number of (k, j) with k <= degree in t of e^{-j·t} is not 0.
     """
@@ -85,7 +85,7 @@ def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
 
 
 class TaylorCoefficients:
-    """The integers n!·a_n, for the n-th Taylor coefficient a_n of F at 0, computed in order and once."""
+    """The integers n!·a_n, where a_n is the n-th Taylor coefficient of a factor at 0, computed in order and once."""
 
     def __init__(self, layout: Layout) -> None:
         self._rows = [
@@ -116,7 +116,7 @@ class TaylorCoefficients:
 
 
 def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> NearZero | None:
-    """The proof for the radius 2^-shift; None where it fails."""
+    """The proof of the sign on (0, 2^-shift], or None if this radius is too large."""
     bits = max(0, _GUARD_BITS + factorial(order).bit_length() - abs(numbers[0]).bit_length())
     tail = _tail(layout, order, last, shift, bits)
     if tail is None:
@@ -140,12 +140,10 @@ def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int
 
 
 def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int | None:
-    """An upper bound of 2^bits·Σ_{n > last} |a_n|·r^{n - order} with r = 2^-shift.
-
-    None if r is too large for a bound.
+    """An upper bound of 2^bits·Σ_{n > last} |a_n|·r^{n - order} with r = 2^-shift, or None if r is too large.
 
     The terms c·t^k·e^{-jt} contribute at most |c|·r^k·Σ_{i >= last+1-k} (j·r)^i/i!. The sum is at most twice its first
-    term where j·r is at most half of last + 2 - k.
+    term if j·r is at most half of last + 2 - k.
     """
     top = layout.exponents[-1]
     if not top:
@@ -177,7 +175,7 @@ class AtInfinity:
     """The strict sign `sign` of F on [bound, inf).
 
     The leading term is c·t^degree, the one with e^{-0·t} and the highest power. On [bound, inf) each other term divided
-    by t^degree decreases in absolute value, and at t = bound these add up to less than |c|.
+    by t^degree decreases in absolute value, and at t = bound these quotients add up to less than |c|.
     """
 
     degree: int
@@ -186,7 +184,7 @@ class AtInfinity:
 
 
 def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
-    """The sign of F on some interval [bound, inf), with bound a power of 2."""
+    """The sign of the factor on some interval [bound, inf), where bound is a power of 2, with the proof."""
     degree = max(k for j, k, _ in layout.polynomial.terms if j == 0)
     leading = next(c for j, k, c in layout.polynomial.terms if j == 0 and k == degree)
     others = [(j, k - degree, abs(c)) for j, k, c in layout.polynomial.terms if j or k != degree]
@@ -207,7 +205,10 @@ def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
 
 
 def _dominates(leading: int, others: list[tuple[int, int, int]], exponent: int) -> bool:
-    """Whether |leading| > Σ size·B^power·e^{-j·B} at B = 2^exponent is proved, with every term decreasing from B on."""
+    """Whether it is proved that |leading| > Σ size·B^power·e^{-j·B} over `others`, for B = 2^exponent.
+
+    Every term must also decrease from B on.
+    """
     limit = leading << _GUARD_BITS_AT_INFINITY
     total = 0
     for j, power, size in others:
@@ -239,8 +240,8 @@ _SUSPICIOUS_BITS = 80
 class CoverPiece:
     """The strict sign `sign` of F on [lower, upper], proved by a Taylor model with unit 2^-bits.
 
-    If `slope` is not 0, the model proves that F' has the strict sign `slope` there, and F has the sign `sign` at both
-    ends.
+    If `slope` is not 0, the model proves that F' has the strict sign `slope` on the interval, and F has the sign `sign`
+    at both ends.
     """
 
     lower: Fraction
@@ -251,7 +252,7 @@ class CoverPiece:
 
     @property
     def end_signs(self) -> tuple[int, int]:
-        """The signs of F at both ends."""
+        """The signs of F at the lower and the upper end."""
         return self.sign, self.sign
 
 
@@ -269,17 +270,18 @@ class RootPiece:
 
     @property
     def end_signs(self) -> tuple[int, int]:
-        """The signs of F at both ends."""
+        """The signs of F at the lower and the upper end."""
         return -self.slope, self.slope
 
 
 def cover(
     layout: Layout, lower: Fraction, upper: Fraction, budget: DecisionBudget, on_suspicion: Callable[[], None]
 ) -> list[CoverPiece | RootPiece]:
-    """Pieces that cover the interval from `lower` to `upper`, each beginning where the one before ends.
+    """Pieces that cover the interval from `lower` to `upper`, each with one sign or one root of the factor F.
 
-    Needs 0 < lower < upper and an F that is 0 at no rational point. The search ends if F has simple roots only. When a
-    multiple root is suspected, `on_suspicion` is called once; an exception from it ends the search.
+    Each begins where the one before ends. Needs 0 < lower < upper and an F that is 0 at no rational point. The search
+    ends if F has simple roots only. When a multiple root is suspected, `on_suspicion` is called once; an exception from
+    it ends the search.
     """
     worker = _Worker(layout, budget, on_suspicion)
     worker.solve(lower, upper, _FIRST_BITS)
@@ -306,7 +308,7 @@ class _Worker:
         self.result: list[CoverPiece | RootPiece] = []
 
     def solve(self, lower: Fraction, upper: Fraction, precision: int) -> None:
-        """Append the cover of [lower, upper]."""
+        """Append the cover of [lower, upper] to the pieces."""
         magnitude = magnitude_at(self.layout, lower, self.budget)
         while lower < upper:
             bits = precision - magnitude
@@ -325,7 +327,7 @@ class _Worker:
             lower = end
 
     def _reach(self, lower: Fraction, upper: Fraction, bits: int) -> tuple[Fraction, int, int]:
-        """The end of a model that starts at `lower`, its need of bits and its order."""
+        """The end of a Taylor model that starts at `lower`, the bits that it needs, and its order."""
         exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
         while True:
             step = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
@@ -338,7 +340,7 @@ class _Worker:
             exponent -= 1
 
     def _subdivide(self, model: TaylorModel, precision: int) -> None:
-        """Append the cover of the model's interval, part by part."""
+        """Append the cover of the interval of `model` to the pieces, part by part."""
         unknown: tuple[Fraction, Fraction] | None = None
         width = model.upper - model.lower
         for cell in subintervals(model, self.budget):
@@ -367,7 +369,7 @@ class _Worker:
         return RootPiece(lower, upper, cell.sign, model.bits)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
-        """Append the cover of a part for which the model was too coarse."""
+        """Append the cover of a part for which a model was too coarse, by a model with more precision."""
         if precision >= _SUSPICIOUS_BITS and self.on_suspicion is not None:
             self.on_suspicion()
             self.on_suspicion = None
@@ -381,8 +383,8 @@ class _Worker:
 class Root:
     """The only root of a factor of f in [lower, upper], as eps; lower == upper means that the root is this rational.
 
-    `multiplicity` is the root's exact multiplicity in f. The factor is t -> polynomial(t, e^{-t}) at t = scale·eps. Its
-    root there is simple, and it is nonzero at the ends unless the root is rational.
+    `multiplicity` is the root's exact multiplicity in f. The factor is t -> polynomial(t, e^{-t}) at t = scale·eps. The
+    root of the factor is simple, and the factor is nonzero at the ends unless the root is rational.
     """
 
     lower: Fraction
@@ -403,12 +405,12 @@ class Root:
 
 
 def refine(root: Root, width: Fraction, limits: Limits | None = None) -> Root:
-    """The same root, with upper - lower <= width."""
+    """The same root in an interval with upper - lower <= `width`. Raises LimitReached."""
     return refine_within(root, width, DecisionBudget(limits or Limits()))
 
 
 def refine_within(root: Root, width: Fraction, budget: DecisionBudget) -> Root:
-    """The same root, with upper - lower <= width, spending from `budget`."""
+    """The same root in an interval with upper - lower <= `width`; the work is spent from `budget`."""
     if root.width <= width or root.is_exact:
         return root
     layout = Layout(root.polynomial)
@@ -419,10 +421,10 @@ def refine_within(root: Root, width: Fraction, budget: DecisionBudget) -> Root:
 def _narrow(
     layout: Layout, lower: Fraction, upper: Fraction, width: Fraction, budget: DecisionBudget
 ) -> tuple[Fraction, Fraction]:
-    """Refine an isolating interval quadratically (Abbott 2014), to at most this width.
+    """Refine an isolating interval quadratically (Abbott 2014), to at most the given `width`.
 
-    Divide the interval into 2^k parts and test the part in which the secant ends. Where the root is in it, k doubles,
-    else k is halved; the signs at the ends of each interval differ.
+    The interval is divided into 2^k parts, and the part in which the secant ends is tested. If the root is in this
+    part, k doubles, else k is halved; the signs at the ends of each interval differ.
     """
     left, right = point_value(layout, lower, budget), point_value(layout, upper, budget)
     assert left.sign == -right.sign != 0
@@ -467,13 +469,13 @@ def _narrow(
 
 
 def _secant(left: PointValue, right: PointValue) -> Fraction:
-    """The zero of the secant, between 0 and 1; only a guess."""
+    """The zero of the secant through two values, between 0 and 1; only a guess of the root's place."""
     a, b = abs(left.value) / left.scale, abs(right.value) / right.scale
     return a / (a + b)
 
 
 def separate(roots: list[Root], budget: DecisionBudget) -> list[Root]:
-    """Sort the roots and refine them until their intervals have at most end points in common.
+    """The roots, sorted and refined until their intervals have at most end points in common.
 
     The roots must be different numbers.
     """
@@ -508,7 +510,7 @@ _NEAR = Fraction(1, 64)
 
 @frozen
 class FactorSign:
-    """The sign of t -> G(t, e^{-t}) between two positive t, `lower` and `upper` (None: infinity).
+    """The sign of the factor t -> G(t, e^{-t}) between two positive t, `lower` and `upper` (None: infinity).
 
     `zero` is the sign next to 0, `infinity` the sign from some bound on. `pieces` cover the part between them, inside
     [lower, upper], each beginning where the one before ends. A linear G in t alone has only a `rational_root`.
@@ -539,7 +541,8 @@ def factor_sign(
 ) -> FactorSign:
     """Return the sign of `polynomial` between `lower` < `upper`, in pieces with one sign or one isolated root.
 
-    The polynomial must be linear in t alone, or vanish at no rational point. `on_suspicion` is called as by `cover`.
+    The polynomial must be linear in t alone, or vanish at no rational point. When a multiple root is suspected,
+    `on_suspicion` is called once.
     """
     root = rational_root(polynomial)
     if root is not None:
@@ -571,7 +574,7 @@ def factor_sign(
 def _signs_at_joints(
     zero: NearZero | None, pieces: list[CoverPiece | RootPiece], infinity: AtInfinity | None
 ) -> list[int]:
-    """The signs at the joints; asserts that the parts agree where they meet."""
+    """The signs at the points where two parts meet; asserts that the parts agree there."""
     ends = [sign for piece in pieces[:1] + pieces[-1:] for sign in piece.end_signs]
     if zero and infinity and not ends:
         assert zero.sign == infinity.sign

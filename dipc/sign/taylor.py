@@ -40,8 +40,9 @@ _NOTHING = (0, -1)
 class TaylorModel:
     """A polynomial p(u) = Σ coefficients[n]·u^n that approximates F on [lower, upper], in units of 2^-bits.
 
-    With the middle m, half the width r and unit = 2^-bits, |F(m + r·u) - unit·p(u)| <= unit·value_error for -1 <= u <=
-    1, and the derivative of this difference by u is at most unit·slope_error in absolute value.
+    Let m be the middle of the interval, r half its width, and unit = 2^-bits. Then |F(m + r·u) - unit·p(u)| <=
+    unit·value_error for -1 <= u <= 1, and the derivative of this difference by u is at most unit·slope_error in
+    absolute value.
     """
 
     lower: Fraction
@@ -54,11 +55,10 @@ class TaylorModel:
 
 
 def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, most: int) -> int | None:
-    """An n <= most with (r/a)^n <= 2^-need or (Jr)^n/n! <= 2^-need, proved, and nearly the least.
+    """An order n <= most with (r/lower)^n <= 2^-need or (J·r)^n/n! <= 2^-need, proved, and nearly the least.
 
-    None if none is found.
-
-    Needs 0 < lower <= upper.
+    None if no order is found. J is the greatest exponent, and r half the width of the interval. Needs 0 < lower <=
+    upper.
     """
     if lower == upper or not layout.exponents[-1]:
         return 1
@@ -81,7 +81,10 @@ def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, mos
 
 
 def _guess_order(log_reach: float, need: int, most: int) -> int:
-    """Approximately the least n <= most with x^n/n! <= 2^-need, where log_reach = log2(x); the caller proves it."""
+    """An approximation of the least n <= most with x^n/n! <= 2^-need, for log2(x) = `log_reach`.
+
+    The caller proves it.
+    """
     low = high = 1 if log_reach < 0 else int(2.0 ** min(log_reach, 40.0)) + 1
     while high < most and high * log_reach - lgamma(high + 1) / _LOG2 > -need:
         low, high = high, 2 * high
@@ -95,12 +98,15 @@ def _guess_order(log_reach: float, need: int, most: int) -> int:
 
 
 def needed_bits(layout: Layout, upper: Fraction, bits: int) -> int:
-    """The bits that `least_order` needs for a model on [.., upper] with unit 2^-bits and a remainder below a unit."""
+    """The bits that `least_order` needs for a model up to `upper`, with unit 2^-bits and a remainder below a unit."""
     return max(1, layout.size_bits(upper.numerator, upper.denominator) + bits + 2)
 
 
 def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, need: int, order: int) -> TaylorModel:
-    """The model with a unit of approximately 2^-bits; `need` and `order` come from `needed_bits` and `least_order`."""
+    """The Taylor model on [lower, upper] with a unit of approximately 2^-bits.
+
+    `need` and `order` come from `needed_bits` and `least_order`.
+    """
     middle, radius = (lower + upper) / 2, (upper - lower) / 2
     an, ad = lower.numerator, lower.denominator
     rn, rd = radius.numerator, radius.denominator
@@ -207,7 +213,10 @@ def _rounded(
     dropped_slope: int,
     degree: int,
 ) -> TaylorModel:
-    """Round the coefficients from units 2^-(bits + extra) to a few bits below 2^-bits, and cut negligible ones."""
+    """The model whose coefficients are those of `fine`, rounded to a few bits below 2^-bits, without negligible ones.
+
+    The units of `fine` are 2^-(bits + extra).
+    """
     keep = len(fine).bit_length() + 2
     if extra > keep:
         move = extra - keep
@@ -236,7 +245,7 @@ _NOISE = 8
 
 
 class Shape(Enum):
-    """The knowledge about F on a part of an interval."""
+    """The kind of knowledge about the signs of F on a part of an interval."""
 
     SIGNED = "signed"
     """F has one strict sign."""
@@ -263,7 +272,7 @@ class Subinterval:
 
 
 def sign_by_partial_sums(model: TaylorModel) -> int:
-    """The strict sign of F on the model's interval, or 0 where this test does not decide.
+    """The strict sign of F on the model's interval, or 0 if this test does not decide it.
 
     For 0 <= u <= 1 the powers of u decrease, so Σ c_n·u^n is a mean of the partial sums of the c_n.
     """
@@ -279,7 +288,7 @@ def sign_by_partial_sums(model: TaylorModel) -> int:
 
 
 def subintervals(model: TaylorModel, budget: DecisionBudget) -> Iterator[Subinterval]:
-    """Split the model's interval into subintervals from left to right, each with the knowledge that the model gives."""
+    """Yield subintervals of the model's interval from left to right, each with what the model shows about F on it."""
     coefficients = _to_bernstein(model.coefficients)
     degree = len(coefficients) - 1
     # Near a root the values shrink with every halving until the error exceeds them; this bound only ensures
@@ -312,7 +321,7 @@ def _sign(value: int, error: int) -> int:
 
 
 def _monotone(values: list[int], degree: int, slope_error: int, depth: int, rounding: int) -> int:
-    """The strict sign of F' on the part, or 0.
+    """The strict sign of F' on the part whose Bernstein coefficients are `values`, or 0 if it is not decided.
 
     The derivative of the polynomial over the part, rescaled to [0, 1], has the Bernstein coefficients
     degree·(differences). F' differs from it by at most slope_error·2^-depth for the model and 2·degree·rounding for
