@@ -571,7 +571,7 @@ class OpenRun(Execution):
         moving = tuple((i, c) for i, c in terms if i < 0)
         discrete = is_whole(law[0])
         if any(self.is_integer(i) is not discrete or (discrete and c.denominator != 1) for i, c in moving):
-            raise NotDerived("int and real meet")
+            raise NotDerived("int and real numbers are mixed in one expression")
         shift = self.shifts.setdefault(label, Affine(_ZERO, moving) if moving else None)
         if shift is None:
             return super()._drawn(label, law, center, known)

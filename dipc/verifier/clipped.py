@@ -307,7 +307,7 @@ def moves(
         if scale is not None:
             groups.setdefault(tuple(c / scale for c in column), []).append((slot, scale))
     if distance == "hamming" and any(widths[slot] is None for members in groups.values() for slot, _ in members):
-        raise NotDerived("by hamming no move of the inputs is the greatest")
+        raise NotDerived("by hamming, an input that is not clipped may move by any amount")
     sums = [_Sum(column, members, widths, distance, radius) for column, members in groups.items()]
     signs = [each.signs(one_sided) for each in sums]
     if distance == "linf" or len(sums) == 1:
@@ -326,7 +326,7 @@ def moves(
             if len(parts) > MOST_MOVES:
                 raise NotDerived("there are too many moves of the inputs")
     else:
-        raise NotDerived("inputs with different ends count in several ways")
+        raise NotDerived("by l1, an input is clipped to a range narrower than the radius")
     found = 0
     for part in parts:
         for choice in product(*(own if moved else (_ONE,) for own, moved in zip(signs, part, strict=True))):

@@ -176,7 +176,7 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
         raise UnusableArgument(f"{path} is not a CSV table: {error}", _TABLE) from None
     rows = document.data["rows"]
     if not isinstance(rows, list) or len(rows) != len(records) - 1:
-        raise Rejected(f"{path} has {max(0, len(records) - 1)} rows, the certificate another number", "table")
+        raise Rejected(f"{path} has {max(0, len(records) - 1)} rows, but the certificate has another number", "table")
     header = ["".join(name.split()) for name in records[0]]
     aside = ""
     for number, (row, record) in enumerate(zip(rows, records[1:], strict=True), start=1):

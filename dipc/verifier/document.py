@@ -640,7 +640,7 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
         if read_again != whole:
             raise Rejected("its condition is not that of the program")
         if document.data.get("numbers") is not None or document.data.get("product") is not None:
-            raise Rejected("its kind of document is not about programs with `requires`")
+            raise Rejected("a document of its kind cannot be about a program with `requires`")
         slots = [machine.slots[slot] for slot in machine.numbered("input")]
         if set(point) != {slot.name for slot in slots}:
             raise Rejected("its point does not have a value for each input of the program")
@@ -688,7 +688,7 @@ def _check_rows(
         with in_step("product"):
             product = Product.read(data["product"])
             if any(rows.own.values()):
-                raise Rejected("rows that stand for other inputs cannot have their own claim")
+                raise Rejected("rows that represent other inputs cannot have their own claim")
             why = product.require([(row["input"], row["output"]) for row in data["rows"]], theorem, dd=table.dd)
     meant = "" if product is None else f"; {product}"
     whole = None

@@ -240,7 +240,7 @@ class Agreement:
         if [self._own.stripped(state)[0].key for state in stays] != [program.key] or (
             self._ideal.stripped(passed[0])[0].key != exact.key
         ):
-            raise NotDerived("an iteration that does not exit leaves a trace")
+            raise NotDerived("an iteration that does not exit changes what later iterations do")
         behind = list(self._ways(self._ideal, self._ideal.after_loop(exact)))
         if len(behind) != 1 or not self._answer_differs(behind[0], found[0]):
             raise NotDerived("its `ideal` gives one answer whether an iteration exits or not")
@@ -805,7 +805,7 @@ def _event(value: object) -> _Event:
     noise = read.tuple_of(read.one_of(*Family), read.rational, read.rational)
     noises, constant = read.fields(value, {"noises": read.listed(noise, MOST_NOISES), "constant": read.rational})
     if not noises or not all(rate > 0 and c for _, rate, c in noises):
-        raise Rejected("it has noises, whose rates are positive and whose coefficients are not 0")
+        raise Rejected("a term must have noises, with positive rates and with coefficients that are not 0")
     return [(Family(family), rate, c) for family, rate, c in noises], constant
 
 
@@ -900,13 +900,13 @@ class _UnionBound:
         )
         if trivial is not None:
             if trivial <= 0 or intervals != _ALWAYS:
-                raise Rejected("that beta is above 1 near 0 is of use only where the obligations begin there")
+                raise Rejected("a proof that beta is above 1 near 0 is allowed only if the obligations begin at 0")
             missing = self._above_one(above_one, (Interval(_ZERO, trivial, False, True),)) or missing
             intervals = (Interval(trivial, None, True, False),)
         elif above_one:
-            raise Rejected("it shows that beta is above 1 where nobody asks")
+            raise Rejected("it has `above_one`, but no `trivial`")
         if not sums:
-            raise Rejected("a union bound is about some runs")
+            raise Rejected("a union bound must have a sum")
         totals: list[Total] = []
         for number, item in enumerate(sums):
             with in_step(f"sum {number}"):
@@ -956,7 +956,7 @@ class _UnionBound:
         for power, place in enumerate(places):
             value, why = self._shown(place, power, near)
             if value != (constant(min(power, 1)), ONE):
-                raise Rejected("beta is not shown to be above 1 by this")
+                raise Rejected("an obligation of `above_one` does not show that beta is above 1")
             missing = why or missing
         return missing
 

@@ -173,10 +173,10 @@ class _ProductCheck:
                 count += self._stands_for(given, exchanged.get(taken, _Exchanged()))
                 key = tuple(map(_typed, given))
                 if key in seen:
-                    raise Rejected("two rows stand for the same inputs")
+                    raise Rejected("two rows represent the same inputs")
                 seen.add(key)
         if count != prod(map(len, self.product.values)):
-            raise Rejected("the rows do not stand for all inputs")
+            raise Rejected("the rows do not represent all inputs")
 
     def _row_path(self, inputs: Sequence[Value], stated: Mapping[int, Value]) -> _RowPath:
         """Return the path of the ideal at the inputs of a row. Raises Rejected if the row states another answer."""
@@ -207,7 +207,7 @@ class _ProductCheck:
         try:
             places = [values.index(value) for value, values in zip(inputs, self._values, strict=True)]
         except ValueError:
-            raise Rejected("it is not one of the inputs that the rows stand for") from None
+            raise Rejected("it is not one of the inputs that the rows represent") from None
         if any(places[place] for place in exchanged.free):
             raise Rejected("an input that makes no difference does not have its first value")
         count = prod(len(self._values[place]) for place in exchanged.free)

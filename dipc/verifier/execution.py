@@ -732,7 +732,7 @@ class Execution:
         """True if all noises of the value are integers. Raises NotDerived if only some of them are."""
         kinds = {self.is_integer(i) for i, _ in value.terms}
         if len(kinds) > 1:
-            raise NotDerived("int and real meet")
+            raise NotDerived("int and real numbers are mixed in one expression")
         return kinds == {True}
 
     def is_integer(self, number: int) -> bool:

@@ -109,7 +109,7 @@ class Spread:
         if key not in alike:
             alike.append(key)
         if len(alike) > MOST_ALIKE:
-            raise Rejected("its exponents are chosen to be slow to tell apart")
+            raise Rejected("its exponents are chosen so that comparing them is slow")
 
 
 def is_long(q: Fraction | int) -> bool:

@@ -288,7 +288,7 @@ class Coverage:
             return False
         assert shown.wanted is not None, "it comes with the bound"
         if shown.dd is not None and not self._has_distance(shown.dd, cell):
-            raise NotDerived("a dd that all inputs of a class have")
+            raise NotDerived("a dd is not shown to be that of all inputs of a class")
         if shown.kind is Kind.WAYS and all(not isinstance(value, Enclosed) and not value[0] for value in shown.values):
             return True  # no probability is less than 0
         values = self._bounds.values(
@@ -562,7 +562,7 @@ class _Class:
             case "empty" if one:
                 self.shown.append(named)
             case "empty":
-                raise Rejected("it must be true where it is said")
+                raise Rejected("`empty` must be true if it is given")
             case "witness":
                 return verdict, self._witness(one)
         return verdict, one if kind == "open" else None
@@ -618,7 +618,7 @@ class _Class:
             if known is None or not is_integral(machine):
                 raise Rejected("beta at greater distances does not follow from beta at distance 1")
             if (variable, dd, weights) != ("eps", None, None):
-                raise Rejected("it is about the distance 1 but says that it is not")
+                raise Rejected("a bound at the distance 1 must have the variable eps, and no dd or weights")
             nearest = at_least_distance(self.claim, self.budget)
             wanted = Required((_ZERO, _ONE), nearest.gamma, nearest.beta)
             decay, intervals, whole = known, self.claim.intervals, frozenset[int]()

@@ -471,7 +471,9 @@ def _prove_in_cells(
         with in_step(f"cell {number}"):
             if upper is None:
                 if number < len(ends) or interval.upper is not None or not position:
-                    raise Rejected("tails are of use only next to 0 and to infinity")
+                    raise Rejected(
+                        "only the last cell of an unbounded interval may end at infinity, and it must not begin at 0"
+                    )
                 if not tails_are_positive(total, position, budget):
                     raise Rejected(f"from {position} on its tails do not show that it is positive")
                 return

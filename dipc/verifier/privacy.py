@@ -57,7 +57,7 @@ def adjacency(value: object) -> tuple[str, Fraction]:
     distance, _, radius = read.text(value).partition(":")
     reach = read.rational(radius)
     if distance not in ("linf", "l1", "hamming") or reach <= 0:
-        raise Rejected("it is no distance")
+        raise Rejected("it is not an adjacency such as linf:1")
     return distance, reach
 
 
@@ -300,18 +300,18 @@ def _read(
     machine = theorem.machine
     for given, role in ((points, "input"), (answers, "output")):
         if any(len(row) != len(machine.numbered(role)) for row in given):
-            raise Rejected(f"one does not have a value for each {role} of the program", f"{role}s")
+            raise Rejected(f"an {role} does not have a value for each {role} variable of the program", f"{role}s")
     blank: list[str | None] = [None] * len(machine.numbered("output"))
     inputs = [tuple(theorem.read(point, blank)[0].values()) for point in points]
     types = [machine.slots[slot].type for slot in machine.numbered("input")]
     if not all(holds(kind, value) for point in inputs for kind, value in zip(types, point, strict=True)):
-        raise Rejected("a value of one is outside its domain", "inputs")
+        raise Rejected("a value of an input is outside its domain", "inputs")
     outputs = {tuple(theorem.read(points[0], answer)[1].values()) for answer in answers} if points else set()
     if len(outputs) < len(answers) or len(set(inputs)) < len(inputs):
         raise Rejected("two of the outputs, or of the inputs, are the same", "outputs")
     laws = []
     if len(rows) != len(points):
-        raise Rejected("there must be one for each input", "laws")
+        raise Rejected("there must be one law for each input", "laws")
     summed: set[tuple[int, ...]] = set()
     for law, row in enumerate(rows):
         with in_step(f"law {law}"):

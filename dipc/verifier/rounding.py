@@ -101,7 +101,7 @@ class _Rounding:
                 factor = _product_of_powers(logarithms)[side]
                 power = Apply("exp", (self.rounded(rest, side),))
                 return power if factor == 1 else Apply("*", (_literal(factor), power))
-        raise NotDerived("an irrational number stands where it is not seen which way to round it")
+        raise NotDerived("it is not clear in which direction an irrational number must be rounded")
 
     def _sides(self, op: str, left: Expr, right: Expr, side: int) -> tuple[int, int]:
         """Return the sides to which both operands of a product or a quotient are rounded. Raises NotDerived."""
@@ -113,7 +113,7 @@ class _Rounding:
         known = (exact[0] or signs[1] != 0) and (exact[1] or signs[0] != 0)
         both = exact[0] or exact[1] or signs == (1, 1)
         if not known or not both or (op == "/" and not exact[1] and signs[1] != 1):
-            raise NotDerived("an irrational number is in a product whose sign is not seen")
+            raise NotDerived("an irrational number is in a product with a factor of unknown sign")
         return first, second
 
     def _sign(self, tree: Expr) -> int:

@@ -408,7 +408,7 @@ class OfRows:
             count = sum(row.verdict == "inaccurate" for row in self.rows)
             return f"{self.subject} {denied} {claimed}{at}; refuted at {count} of {len(self.rows)} listed inputs{after}"
         if self.verdict == "undecided" and all(row.verdict == "undecided" for row in self.rows):
-            return f"nothing is proved of {self.subject} {self._refuting_place}"
+            return f"nothing is proved about {self.subject} {self._refuting_place}"
         return f"{self.subject} {right} {claimed}, {self._refuting_place}{after}, {eps}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
@@ -565,7 +565,7 @@ class OfInputs:
             notes.append(f"{self.counts['undecided']} of {count} classes undecided")
         after = f" ({'; '.join(notes)})" if notes else ""
         if self.counts["undecided"] == count:
-            return f"nothing is proved of {self.subject} at every {self.kinds} input{every}"
+            return f"nothing is proved about {self.subject} at every {self.kinds} input{every}"
         return f"{self.subject} is right {claimed}, at every {self.kinds} input{every}{after}, {eps}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
@@ -602,7 +602,7 @@ class OfInputs:
         proved = replace(self.claim, constants=steady)
         answer = claim_follows(replace(asked, constants=steady), proved, opened, budget)
         if answer is Follows.YES and not says_something(replace(asked, constants={**steady, **opened}), budget):
-            return Follows.NO, "the claim asked says nothing"
+            return Follows.NO, "the claim asked about is vacuous"
         why = {Follows.NO: "the claim asked is stronger", Follows.OPEN: "the two claims could not be compared"}
         return answer, why.get(answer, "")
 

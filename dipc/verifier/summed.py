@@ -406,7 +406,7 @@ def _read_branch(value: object, depth: int) -> Branch:
     for item in below:
         count, branch = read.tuple_of(read.up_to(MOST_NOISES), lambda one: _read_branch(one, depth + 1))(item)
         if not count:
-            raise Rejected("its parent does not exist")
+            raise Rejected("a branch must occur at least once")
         branches.append((branch, count))
     return Branch(tuple(noises), tuple(limits), tuple(branches))
 

@@ -55,7 +55,7 @@ class Surroundings:
         known, whole = list(part), set(self.ideal.integer_inputs)
         for place, (form, constant) in enumerate(rounded, start=1):
             if any(i <= ALPHA - place for i in form):
-                raise Rejected("what is rounded depends on what is not known before")
+                raise Rejected("a rounded form depends on a number that is rounded later")
             # value <= n < value + 1 for an integer n.
             whole.add(ALPHA - place)
             excess = plus(_line(form, constant), Affine(_ZERO, ((ALPHA - place, -_ONE),)))
@@ -63,11 +63,11 @@ class Surroundings:
         own, near = (open_inputs(self.ideal.machine, each) for each in (self.finite, finite))
         for slot, form, constant in moved:
             if not isinstance(near.get(slot), Affine):
-                raise Rejected("what is moved is not a real or int input")
+                raise Rejected("a moved input is not real or int")
             if slot in self.ideal.integer_inputs and not (
                 form.keys() <= whole and all(c.denominator == 1 for c in (constant, *form.values()))
             ):
-                raise Rejected("an int may be moved to what is not an integer")
+                raise Rejected("an int input may be moved to a fraction")
             near[slot] = _line(form, constant)
         moves = [plus(_number(near[slot]), scaled(_number(own[slot]), -_ONE)) for slot, _, _ in moved]
         gaps = [gap(*pair) for pair in zip(self.finite, finite, strict=True)]

@@ -137,7 +137,7 @@ def set_to(value: object, *path: str | int) -> Callable[[Document], None]:
         (set_to("undecided", "verdict"), "verdict"),
         (set_to("linf:2", "adjacent"), "pairs: they are not exactly"),
         (set_to("linf", "adjacent"), "adjacent"),
-        (set_to("near:1", "adjacent"), "adjacent: it is no distance"),
+        (set_to("near:1", "adjacent"), "adjacent: it is not an adjacency such as linf:1"),
         (lambda data: data["pairs"].pop(), "pairs: they are not exactly"),
         (lambda data: data["pairs"].append([1, 1]), "pairs: the list is empty"),
         (lambda data: data["couples"].pop(), "pair 0: a set of outputs comes without an obligation"),
@@ -165,7 +165,7 @@ def test_a_forged_proof_is_rejected(change: Callable[[Document], None], step: st
         (set_to("0", "obligations", 0, "counterexample", "eps"), "obligation 0, counterexample"),
         (set_to([[1, 0]], "pairs"), "obligation of a pair"),
         (lambda data: data["laws"].reverse(), "law 0: the program gives another probability"),
-        (set_to("hamming:0", "adjacent"), "adjacent: it is no distance"),
+        (set_to("hamming:0", "adjacent"), "adjacent: it is not an adjacency such as linf:1"),
     ],
 )
 def test_a_forged_refutation_is_rejected(change: Callable[[Document], None], step: str) -> None:

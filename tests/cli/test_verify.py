@@ -108,7 +108,7 @@ def test_another_table(proof: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     code, out, _ = verify(capsys, str(proof), "--table", str(table))
     assert (code, out) == (
         ExitCode.INACCURATE,
-        f"rejected: table: {table} has 27 rows, the certificate another number\n",
+        f"rejected: table: {table} has 27 rows, but the certificate has another number\n",
     )
 
 

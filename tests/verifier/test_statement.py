@@ -189,7 +189,7 @@ def test_an_undecided_certificate_proves_nothing() -> None:
     data |= {"verdict": "undecided", "obligations": []}
     accepted = check_text(resealed(data))
     assert accepted.exit_code == 3
-    assert next(iter(accepted.lines())).startswith("undecided: nothing is proved of rr ")
+    assert next(iter(accepted.lines())).startswith("undecided: nothing is proved about rr ")
 
 
 def test_a_refutation_says_where() -> None:

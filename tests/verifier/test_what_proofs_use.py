@@ -323,7 +323,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("at least one", "rows", put([], "claim", "eps"), "it has no interval of eps"),
     ("not empty", "rows", put(["(1, 1]"], "claim", "eps"), "the interval is empty"),
     ("above 0", "rows", put(["[0, 1]"], "claim", "eps"), "the interval is empty or not within (0, inf)"),
-    # --- rows that stand for others
+    # --- rows that represent others
     (
         "different values that fit",
         "product",
@@ -366,8 +366,8 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
         "does not have its first value",
     ),
     ("in order", "product", exchanged_row, "of exchangeable inputs are not in order"),
-    ("the same row once", "product", repeated_row, "two rows stand for the same inputs"),
-    ("every input of the product", "product", put([], "product", "exchanges"), "do not stand for all inputs"),
+    ("the same row once", "product", repeated_row, "two rows represent the same inputs"),
+    ("every input of the product", "product", put([], "product", "exchanges"), "do not represent all inputs"),
     (
         "no claim of their own",
         "product",
@@ -453,8 +453,8 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     # --- near inputs
     ("finite inputs that are there", "facets", of_answers("near", {**HERE, "finite": 1}), "it refers to"),
     ("rounded in order", "facets", of_answers("near", UNKNOWN), "depends on what is not known before"),
-    ("real or int inputs moved", "facets", of_answers("near", OUTPUT), "what is moved is not a real or int input"),
-    ("ints moved to integers", "steps", of_answers("near", HALF), "an int may be moved to what is not an integer"),
+    ("real or int inputs moved", "facets", of_answers("near", OUTPUT), "a moved input is not real or int"),
+    ("ints moved to integers", "steps", of_answers("near", HALF), "an int input may be moved to a fraction"),
     ("nearer than alpha", "facets", of_answers("near", ALPHA_AWAY), "is not shown to be nearer than alpha"),
     ("another answer", "facets", of_answers("near", HERE), "is not shown to have another answer"),
     # --- every number
@@ -463,12 +463,12 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("every power of m", "every m", lambda data: inequalities(data).pop() and None, "one inequality for each power"),
     ("powers in order", "every m", lambda data: inequalities(data).reverse(), "one inequality for each power"),
     ("once not above start", "every m", put("99", "numbers", "union", "sums", 0, "once"), "takes no more iterations"),
-    ("some runs", "every m", put([], "numbers", "union", "sums"), "a union bound is about some runs"),
+    ("some runs", "every m", put([], "numbers", "union", "sums"), "a union bound must have a sum"),
     # --- privacy
     ("outputs all different", "private", one_output_twice, "two of the outputs, or of the inputs, are the same"),
     ("inputs all different", "private", one_input_twice, "two of the outputs, or of the inputs, are the same"),
     ("every output", "private", an_output_left_out, "do not add up to 1"),
-    ("a law for each input", "private", removed("laws"), "there must be one for each input"),
+    ("a law for each input", "private", removed("laws"), "there must be one law for each input"),
     ("pairs once", "private", repeated("pairs"), "lists a pair twice"),
     ("every adjacent pair", "private", removed("pairs"), "not exactly the adjacent pairs"),
     ("an obligation a couple", "private", put([], "couples"), "a set of outputs comes without an obligation"),
