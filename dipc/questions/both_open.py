@@ -1,23 +1,23 @@
 """Claims about every real and int input with alpha = dd(u) and every gamma, so that both distances are open.
 
-Also claims with one gamma where beta has a summand of eps alone. Beta is a function of two products, alpha·eps and
-gamma·eps. Each class of inputs is reduced to obligations about one of them. Let F be the event that the finite outputs
-are right, and N the event that the other outputs are within gamma. To prove is Pr[F and N] >= 1 - beta.
+Claims with one gamma whose beta has a summand of eps alone are decided here, too. Beta is a function of two products,
+alpha·eps and gamma·eps. Each class of inputs is reduced to obligations about one of them. Let F be the event that the
+finite outputs are right, and N the event that the other outputs are within gamma. The claim is Pr[F and N] >= 1 - beta.
 
 1. beta = f(alpha) + g(gamma). It suffices that Pr[F] >= 1 - f, and that N fails with probability at most g however the
    finite outputs are determined, since Pr[F and N] = Pr[F] - Pr[F and not N]. Let the exits i to the answer have
    probability p_i and share no noises with their outputs. Then Pr[F and not N] = Σ p_i·Pr[not N_i] <= max Pr[not N_i].
    With a single exit it is at most Pr[not N]. Nothing is lost if f and g go to 0, the noises are not shared, and there
-   is one exit. The claim for gamma without bound is then the one with f, and that for alpha without bound the one with
-   g. Some of the exits suffice (a single one where noises are shared): leaving out others only lowers Pr[F and N].
-   It also suffices that N holds at all exits where the noises are in a box, which fails with probability at most g.
+   is one exit. Then the limit of the claim for large gamma is that with f, and for large alpha that with g. Some of the
+   exits suffice (a single one if noises are shared): leaving out others only lowers Pr[F and N].
+   It also suffices that N holds at all exits if the noises are in a box, which fails with probability at most g.
 2. beta = f(min(alpha, gamma)). It suffices that the claim holds with gamma = alpha and f(alpha) for all inputs of the
    class with dd(u) >= alpha, for every alpha up to the greatest. Indeed Pr never falls as gamma grows, and an input
    with dd(u) >= gamma is among these for alpha = gamma. It also suffices that the claim holds with f(gamma) for every
    gamma. Or, by step 1, that it holds with f(alpha)/2 + f(gamma)/2, if f never grows, as this is at most the greater of
    the two.
-3. A number for alpha where dd(u) is one number on the whole class, gamma = 0 where beta does not depend on gamma, and
-   alpha = 0 where it does not depend on alpha. Nothing is lost.
+3. A number for alpha if dd(u) is one number on the whole class, gamma = 0 if beta does not depend on gamma, and
+   alpha = 0 if it does not depend on alpha. Nothing is lost.
 
 Counterexamples are searched at some values of gamma, each separately. With one gamma, step 1 proves beta = f(alpha) +
 g, where g is a function of eps: Pr[F] >= 1 - f, and N fails with probability at most g.
@@ -65,7 +65,7 @@ _ZERO = Fraction(0)
 #: Values of gamma at which refuting inputs are searched.
 _GAMMAS = (*(Fraction(4) ** power for power in (0, -3, 3, 6, -12)), _ZERO)
 
-#: The same for int inputs: just below the gammas from which on more outputs are near.
+#: Values of gamma for int inputs: just below integers, at which more outputs become near.
 _BELOW_INTEGERS = tuple(number - Fraction(1, 4096) for number in (1, 2))
 
 _BEYOND = "alpha and gamma are both left open, but the checker derives bounds for one distance at a time"
@@ -74,7 +74,7 @@ _APART = "its finite outputs and its numbers are proved separately, but the chec
 
 
 class EveryDistance(EveryInput):
-    """The claim about every real and int input, alpha = dd(u), and every gamma."""
+    """The claim about every real and int input with alpha = dd(u), and about every gamma."""
 
     respects_requires: ClassVar[bool] = True
 
@@ -113,7 +113,7 @@ class BothOpenCase(ClassCase):
         return self._row(Method.NONE, Verdict.UNDECIDED)
 
     def settle(self) -> Settling:
-        """Decide the case; raise DiagnosticError for a beta that has no exact meaning."""
+        """Decide the case; raise DiagnosticError for a beta without an exact value."""
         sums = list(self.implying())
         for cases in sums:
             rows = yield from _all_proved(cases)
@@ -143,7 +143,7 @@ class BothOpenCase(ClassCase):
             return
         dd = self._dd()
         if dd is not None or not conditions.depends(beta, alpha=True):
-            # For every alpha < dd(u): a claim with alpha = dd(u) is about no input.
+            # The claim is about every alpha < dd(u); with alpha = dd(u) it would be about no input.
             one = replace(options, alpha=0, gamma=FREE, beta=conditions.at_alpha(beta, dd or _ZERO))
             case = self.claiming(one, convex)
             yield [case]
@@ -159,7 +159,10 @@ class BothOpenCase(ClassCase):
             yield from _right_and_near(source, convex, halves_of_beta, FREE)
 
     def _halves_of_lesser(self, of_alpha: str | None, of_gamma: str | None) -> Iterator[conditions.Halves]:
-        """Yield f(alpha)/2 + f(gamma)/2, which is at most beta = f(min(alpha, gamma)) if f never grows."""
+        """Yield f(alpha)/2 and f(gamma)/2 if beta is f(min(alpha, gamma)) and f never grows; their sum is at most beta.
+
+        `of_alpha` and `of_gamma` are the texts of f(alpha) and f(gamma), None if beta is another function.
+        """
         claim = self.source.claim
         if of_alpha is None or of_gamma is None:
             return
@@ -192,7 +195,7 @@ class BothOpenCase(ClassCase):
     def _proved(self, rows: Sequence[ClassResult]) -> ClassResult:
         """Return the class as proved by `rows`.
 
-        Where its claim is vacuous is known for a single obligation, or from the limit of beta at infinity.
+        The values at which its claim is vacuous are known for a single row, or from the limit of beta at infinity.
         """
         evidence = _uncertified(self.source, self.convex, _BEYOND)
         result = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=evidence)
@@ -220,7 +223,7 @@ class BothOpenCase(ClassCase):
 class OneGamma(EveryInput):
     """The claim about every real and int input and one gamma, with alpha = dd(u).
 
-    Its beta is not a function of alpha·eps.
+    Beta is not a function of alpha·eps alone.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -230,7 +233,7 @@ class OneGamma(EveryInput):
 
 
 class OneGammaCase(ClassCase):
-    """The claim about one convex class of inputs, proved as any such claim, or else in two parts."""
+    """The claim about one convex class of inputs, proved by the rules of `ClassCase`, or else in two parts."""
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
         yield from super().implying()
@@ -262,9 +265,9 @@ def _says(case: ClassCase) -> ClaimScope | None:
 
 
 def with_clipped_inputs(program: Program, options: ClaimOptions) -> Program:
-    """Return the program with its clipped inputs in their ranges if the claim is about every input alike, else itself.
+    """Return the program with inputs limited to their clipping ranges, if the claim does not depend on dd.
 
-    Raises DiagnosticError for a claim that cannot be read.
+    Else `program`. Raises DiagnosticError for a claim that cannot be read.
     """
     claim = ClassClaim(program, options, together=True)
     at_every_input = not claim.at_distance and claim.alpha_text == "0"
@@ -275,7 +278,7 @@ def with_clipped_inputs(program: Program, options: ClaimOptions) -> Program:
 
 
 def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool = False) -> EveryInput:
-    """Return the claim about every real and int input; with `scaled` also about multiples of its beta.
+    """Return the question about every real and int input; with `scaled` it is also about multiples of beta.
 
     Raises DiagnosticError.
     """
@@ -317,7 +320,7 @@ def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:
 
 
 def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassEvidence:
-    """Return the evidence that a class is proved but the checker cannot verify it, for the reason `beyond`."""
+    """Return evidence that the class is proved, marked as not verifiable by the checker, for the reason `beyond`."""
     nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
     why = Farkas(convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
     return ClassEvidence(
@@ -326,7 +329,7 @@ def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassE
 
 
 def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Decision, list[ClassResult] | None]:
-    """Return the rows of the cases, all proved, or None if some case is not proved."""
+    """Return the rows of the cases if all are proved, else None."""
     rows: list[ClassResult] = []
     for case in cases:
         row = None
@@ -352,7 +355,10 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
 
 
 def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
-    """Yield sets of exits to the answer: all that share no noises with their outputs, and each exit alone."""
+    """Yield sets of exits to the answer: all whose noises do not also determine another output's nearness.
+
+    Then each alone.
+    """
     alone = [centered_exit for centered_exit in exits if not _shares(centered_exit)]
     if len(alone) > 1:
         yield alone
@@ -366,7 +372,7 @@ def _shares(centered: CenteredExit) -> bool:
 
 
 def _finite_alone(centered: CenteredExit) -> CenteredExit:
-    """Return the exit with the finite outputs, whatever the other outputs are."""
+    """Return the exit as the event that the finite outputs are right, without conditions on the other outputs."""
     return replace(centered, points=(), in_balls=False, parts=_only(centered, near=False))
 
 

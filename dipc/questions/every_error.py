@@ -1,11 +1,11 @@
-"""Upper bounds of the expected error of answers at every input, where only noise causes the error.
+"""Upper bounds of the expected error of answers at every input, for programs in which only noise causes the error.
 
 **Lemma.** *Let D be a linear combination of centered noises, and a(u) the exact answer. If at each exit of the program,
 for the inputs of a class, |output - a(u)| <= |D|, then E[|output - a(u)|^k] <= E[|D|^k] at each of these inputs, with
-equality where output - a(u) is D at all exits.* Exits cover all values of the noises. ∎
+equality if output - a(u) is D at all exits.* Exits cover all values of the noises. ∎
 
-The condition for one exit and one sign of D is that two systems of linear inequalities have no solution. Where a sum is
-clamped, D is its noise: it moves a clamped number by at most as much.
+The condition for one exit and one sign of D is that two systems of linear inequalities have no solution. If a sum is
+clamped, D is its noise: the noise moves a clamped number by at most as much.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 def class_rows(source: Source, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
     """Yield an upper bound of the expected error in each class of inputs with one answer.
 
-    A class without a known bound has the reason. Raises DiagnosticError for claims without a meaning.
+    If `claimed`, decide the claim. A class without a known bound has a reason. Raises DiagnosticError for claims that
+    make no sense.
     """
     assert isinstance(source, EveryInput)
     for case in source.cases():
@@ -83,7 +84,7 @@ def _row(
 
 
 def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *, equal: bool) -> RowResult:
-    """Return the decision of the claim about a class; only a bound that is attained can refute it."""
+    """Return the decision of the claim about a class; a bound can refute it only if it is attained (`equal`)."""
     required = case.goal.required
     if required.beta is None or required.distances.is_open:
         raise OutsideFragment("the claim about errors depends on a distance that is left open")
@@ -106,7 +107,10 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
 
 
 def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Sequence[Constraint]) -> tuple[Affine, bool]:
-    """Return the noise D of the lemma, and whether the error is D itself. Raises OutsideFragment if there is no D."""
+    """Return the noise D of the lemma, and whether the error is D itself at all exits.
+
+    Raises OutsideFragment if there is no D.
+    """
     means = {noise.id: noise.mean for state in states for noise in state.noises}
     if any(means[noise.id] != noise.mean for state in states for noise in state.noises):
         raise OutsideFragment("the mean of a noise depends on the path through the program")
@@ -126,7 +130,7 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
 
 
 def _is_less(gap: Affine, noise: Affine, state: ExitState, guards: Sequence[Constraint]) -> bool:
-    """Return True if |gap| <= |noise| wherever the exit is reached, at inputs that satisfy the guards."""
+    """Return True if |`gap`| <= |`noise`| for all noises that reach the exit, at inputs that satisfy the guards."""
     known = [
         halfspace(item.form, _ONE, strict=item.strict)
         for item in (*state.constraints.items, *state.guards.items, *guards)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ErrorRows(TableRows):
-    """One table under a claim about expected errors: E[error] <= beta, as the obligation 1 - E[error] >= 1 - beta."""
+    """A table under a claim about expected errors: E[error] <= beta, as the obligation 1 - E[error] >= 1 - beta."""
 
     respects_requires: ClassVar[bool] = True
 
@@ -55,8 +55,8 @@ class ErrorRows(TableRows):
 class ErrorRow(Record):
     """The expected `error` at one input in closed form, and an enclosure of its `value` at the eps of the report.
 
-    Both are None past a limit, with the `reason`. For a numeric output `bias` is E[output - det(u)], and `variance` its
-    variance. `result` is the decided row, if there is a claim.
+    Both are None past a limit, with the `reason`. For a numeric output `bias` is E[output - det(u)], and `variance` the
+    variance of the output. `result` is the decided row, if there is a claim.
     """
 
     FIELDS = (
@@ -73,7 +73,7 @@ class ErrorRow(Record):
     variance: ClosedForm | None = None
     reason: str | None = None
     result: RowResult | None = None
-    #: For a class of inputs: its inequalities, and whether each input has exactly this error, or at most this error.
+    #: For a class of inputs: its inequalities, and whether each input has exactly this error; else it has at most this.
     where: str | None = None
     exact: bool = True
 
@@ -84,7 +84,10 @@ class ErrorRow(Record):
 
     @property
     def counterexample(self) -> dict[str, object] | None:
-        """The eps that refutes the claim, with the error there and the allowed one."""
+        """The eps that refutes the claim, with the error there and the allowed error.
+
+        The result is None if the claim is not refuted.
+        """
         refuted = None if self.result is None else self.result.counterexample
         if refuted is None:
             return None
@@ -108,7 +111,7 @@ class ErrorReport(Record):
 
     `worst` is the number of a row with the largest error at the eps `at`; with `everywhere` this row is proved to have
     the largest error for every eps of the intervals. `error_text` is the error as text, such as `|y - det(u)|`.
-    `claimed` is the claim; without one `claimed` and `verdict` are None.
+    `claimed` is the bound that the claim states; without a claim `claimed` and `verdict` are None.
     """
 
     HEAD = (
@@ -138,7 +141,7 @@ class ErrorReport(Record):
 
 
 def table_rows(source: ErrorRows, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
-    """Yield the expected errors at the rows of the source, with decisions of the claim about them."""
+    """Yield the expected errors at the rows of the source; if `claimed`, with the decision of the claim about each."""
     for case, row in zip(source.cases(), source.table.rows, strict=True):
         result = engine.run(case.settle()) if claimed else None
         yield _row(source, engine, row, point, case.undecided_row() if result is None else result, result)
@@ -152,7 +155,7 @@ def error_report(
     claimed: str | None,
     progress: Progress | None = None,
 ) -> ErrorReport:
-    """Return the report on all rows; after Ctrl-C it has the rows so far, and is `interrupted`."""
+    """Return the report on the rows `every`; after Ctrl-C it has the rows so far, and is `interrupted`."""
     program = source.program
     assert isinstance(program, Erring)
     rows: list[ErrorRow] = []
@@ -202,9 +205,9 @@ def _row(
 def errors_of(
     program: Erring, engine: Engine, bound: Callable[[Moment], Bound], point: Fraction, *, signed: bool
 ) -> tuple[ClosedForm, tuple[Fraction, Fraction], ClosedForm | None, ClosedForm | None]:
-    """Return the expected error, its value at the point, and, if errors are `signed`, the bias and the variance.
+    """Return the expected error, its value at the eps `point`, and, if errors are `signed`, the bias and the variance.
 
-    `bound` returns 1 less each moment. Raises Undecided.
+    `bound` returns 1 minus each moment. Raises Undecided.
     """
 
     def form(moment: Moment) -> ClosedForm:

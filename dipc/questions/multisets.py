@@ -1,10 +1,11 @@
 """Finite inputs by multisets: one row for all orders of the values of interchangeable inputs.
 
-Inputs are cut into *groups*, the blocks of `dipc.program.interchange` and all other inputs alone. A *multiset input*
-has in each group its values in the order of their domain, and represents every input with these values in any order.
+Inputs are divided into *groups*: the blocks of `dipc.program.interchange`, and each other input alone. A *multiset
+input* has in each group its values in the order of their domain, and represents every input with these values in any
+order.
 
-Lemma. dd(u) is the least distance of the multiset input of u to one with another answer, where two multiset inputs are
-as far apart as their nearest arrangements.
+Lemma. dd(u) is the least distance of the multiset input of u from one with another answer, where the distance of two
+multiset inputs is that of their nearest arrangements.
 
 - Conditions: det and the distance of inputs are unchanged when inputs of a group exchange their values.
 - Proof: arranging u and u' by one order changes no distance, and arranging u' alone changes no answer. So dd(u) is a
@@ -44,36 +45,36 @@ MultisetInput = tuple[Bag, ...]
 
 @frozen
 class Group:
-    """Places of inputs that may change places, with the values that each of them can have, in order."""
+    """The positions of inputs that may change places, with the values that each input can have, in order."""
 
     places: tuple[int, ...]
     values: tuple[Value, ...]
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the values are numbers, whose distance is their difference."""
+        """True if the values are numbers, whose distance is their difference."""
         return all(isinstance(value, Fraction) for value in self.values)
 
     @property
     def size(self) -> int:
-        """The number of multisets."""
+        """The number of multisets of values, one value for each position."""
         return comb(len(self.places) + len(self.values) - 1, len(self.places))
 
     def ordered(self, values: Iterable[Value]) -> Bag:
-        """Return values of this group in the order of its domain."""
+        """Return `values` of this group in the order of its domain."""
         if self.is_numeric:
             return tuple(sorted(values))
         rank = {(type(value), value): number for number, value in enumerate(self.values)}
         return tuple(sorted(values, key=lambda value: rank[type(value), value]))
 
     def orders(self, bag: Bag) -> int:
-        """Return the number of different orders of the values."""
+        """Return the number of different orders of the values in `bag`."""
         repeats = Counter((type(value), value) for value in bag)
         return factorial(len(bag)) // prod(map(factorial, repeats.values()))
 
 
 class Groups:
-    """The groups of a product of finite inputs, in the order of their first places."""
+    """The groups of inputs, in the order of their first positions."""
 
     def __init__(self, groups: Sequence[Group]) -> None:
         self.groups = tuple(groups)
@@ -85,7 +86,7 @@ class Groups:
 
     @property
     def inputs(self) -> int:
-        """The number of inputs, which the multiset inputs represent."""
+        """The number of inputs that all multiset inputs together represent."""
         return prod(len(group.values) ** len(group.places) for group in self.groups)
 
     def __iter__(self) -> Iterator[MultisetInput]:
@@ -93,18 +94,18 @@ class Groups:
         return product(*[combinations_with_replacement(each.values, len(each.places)) for each in self.groups])
 
     def member(self, bags: MultisetInput) -> tuple[Value, ...]:
-        """Return the first input of a multiset input."""
+        """Return the first input that the multiset input `bags` represents."""
         values: dict[int, Value] = {}
         for group, bag in zip(self.groups, bags, strict=True):
             values |= zip(group.places, bag, strict=True)
         return tuple([values[place] for place in range(len(values))])
 
     def count(self, bags: MultisetInput) -> int:
-        """Return the number of inputs that a multiset input represents."""
+        """Return the number of inputs that the multiset input `bags` represents."""
         return prod(group.orders(bag) for group, bag in zip(self.groups, bags, strict=True))
 
     def replaced(self, bags: MultisetInput, most: int) -> set[MultisetInput]:
-        """Return the other multiset inputs that differ in at most `most` values, counted over all groups."""
+        """Return the other multiset inputs that differ from `bags` in at most `most` values over all groups."""
         reached = {bags}
         newest = {bags}
         for _ in range(most):
@@ -124,7 +125,7 @@ class Groups:
                         yield (*bags[:number], changed, *bags[number + 1 :])
 
     def arranged(self, one: Sequence[Value], other: Sequence[Value]) -> tuple[Value, ...]:
-        """Return the values of `other`, in each group in an order that agrees with `one` as often as possible."""
+        """Return the values of `other`, ordered in each group to agree with `one` at as many positions as possible."""
         result = list(other)
         for group in self.groups:
             left = [other[place] for place in group.places]
@@ -138,14 +139,15 @@ class Groups:
         return tuple(result)
 
     def multiset(self, inputs: Sequence[Value]) -> MultisetInput:
-        """Return the multiset input of one input."""
+        """Return the multiset input that represents the input `inputs`."""
         return tuple([each.ordered([inputs[place] for place in each.places]) for each in self.groups])
 
 
 def groups_of(program: Program, ideal: Ideal | None, choices: Sequence[Sequence[Value]]) -> Groups | None:
-    """Return the groups of a product of finite inputs, given by the values of each; None if all are single inputs.
+    """Return the groups of interchangeable inputs with these `choices` of values.
 
-    With an `ideal`, right answers and their distances count, too.
+    The result is None if every group is a single input. With an `ideal`, exchanges must also preserve right answers and
+    their distances.
     """
     core = program.core
     place = {slot: number for number, slot in enumerate(core.inputs)}
@@ -170,7 +172,7 @@ def groups_of(program: Program, ideal: Ideal | None, choices: Sequence[Sequence[
 
 
 def _ordered(values: Sequence[Value]) -> tuple[Value, ...]:
-    """Return the values with numbers increasing, others as they are."""
+    """Return `values` in increasing order if all are numbers, else unchanged."""
     numbers = [value for value in values if isinstance(value, Fraction)]
     return tuple(sorted(numbers)) if len(numbers) == len(values) else tuple(values)
 
@@ -185,16 +187,16 @@ def bag_distance(group: Group, norm: Norm, one: Bag, other: Bag) -> Fraction:
     if norm is Norm.DISCRETE:
         return _ONE
     if group.is_numeric:
-        return norm.combined([gap(a, b) for a, b in zip(one, other, strict=True)])  # both are in increasing order
+        return norm.combined([gap(a, b) for a, b in zip(one, other, strict=True)])  # Both are in increasing order.
     changed = len(one) - sum((Counter(one) & Counter(other)).values())
     return Fraction(changed) if norm is Norm.L1 else _ONE
 
 
 class MultisetDistances:
-    """dd of every multiset input of all inputs of a program, whose groups are `groups`."""
+    """The computation of dd for every multiset input of a program whose groups are `groups`."""
 
     def __init__(self, ideal: Ideal, groups: Groups) -> None:
-        """Compute det of every multiset input; raise DiagnosticError where it is undefined, LimitReached."""
+        """Compute det of every multiset input; raise DiagnosticError if it is undefined at one, and LimitReached."""
         most = ideal.program.limits.combinations
         if groups.size > most:
             raise LimitReached("combinations", f"the finite inputs have {groups.size} multisets, too many to compare")
@@ -202,7 +204,7 @@ class MultisetDistances:
         self._norm = ideal.metric.norm
         decisive = ideal.metric.decisive
         self.answers: dict[MultisetInput, tuple[Value, ...]] = {}
-        #: The outputs that dd depends on, by number: equal answers have equal numbers.
+        #: A number for the outputs that dd depends on: equal answers have equal numbers.
         self._told: dict[MultisetInput, int] = {}
         numbers: dict[object, int] = {}
         ranked: list[tuple[Fraction, MultisetInput, int]] = []
@@ -216,16 +218,16 @@ class MultisetDistances:
         self._heights = [height for height, _, _ in ranked]
         self._is_constant = len(numbers) == 1
         places = sum(len(group.places) for group in groups.groups)
-        #: The most by which the sum of all numbers changes over the distance 1; None if it says nothing.
+        #: The most by which the sum of all numbers changes over the distance 1; None if there is no bound.
         self._steepness = {Norm.L1: _ONE, Norm.LINF: Fraction(places), Norm.DISCRETE: None}[self._norm]
 
     def _height(self, bags: MultisetInput) -> Fraction:
-        """Return the sum of all numbers, which no other input near by changes much."""
+        """Return the sum of all numbers in `bags`; the height of a nearby input differs little."""
         numbers = [value for bag in bags for value in bag if isinstance(value, Fraction)]
         return sum(numbers, _ZERO)
 
     def dd(self, bags: MultisetInput) -> Fraction | None:
-        """Return dd of the inputs that a multiset input represents; None is infinity."""
+        """Return dd of the inputs that the multiset input `bags` represents; None is infinity."""
         if self._is_constant:
             return None
         own = self._told[bags]
@@ -247,7 +249,7 @@ class MultisetDistances:
         return best
 
     def _outwards(self, start: int, height: Fraction) -> Iterator[int]:
-        """Yield all positions, those with the nearest heights first."""
+        """Yield the positions of all multiset inputs, those whose heights are nearest to `height` first."""
         low, high = start - 1, start
         heights = self._heights
         while low >= 0 or high < len(heights):
@@ -264,7 +266,7 @@ class MultisetDistances:
 
 @frozen
 class MultisetClass:
-    """The inputs with the same values in each group: `count` of them, with det and dd of all, and one of them."""
+    """A class of `count` inputs with the same values in each group: one of them as `inputs`, and their det and dd."""
 
     inputs: tuple[Value, ...]
     answer: tuple[Value, ...]
@@ -274,21 +276,21 @@ class MultisetClass:
 
 @frozen
 class MultisetClasses:
-    """The classes of a product of inputs, and the places that may change places."""
+    """The classes of all combinations of input values, and the positions of inputs that may change places."""
 
     classes: tuple[MultisetClass, ...]
     alike: tuple[tuple[int, ...], ...]
 
 
-#: A product with more inputs than this is decided by multisets, if there are at most this share of them.
+#: Inputs are decided by multisets if there are more than LEAST_INPUTS, and LEAST_SAVED times as many as multisets.
 LEAST_INPUTS, LEAST_SAVED = 64, 4
 
 
 def multiset_classes(program: Program, inputs: FiniteInputs) -> MultisetClasses | None:
-    """Return the classes of a product of inputs, or None if multisets do not help.
+    """Return the classes of all `inputs`, or None if multisets do not help.
 
     They help programs whose inputs are all finite, with an `ideal` and with enough inputs that may change places.
-    Raises DiagnosticError where det is undefined, LimitReached past a limit.
+    Raises DiagnosticError if det is undefined at an input, LimitReached past a limit.
     """
     core = program.core
     if inputs.count <= LEAST_INPUTS or any(slot.is_symbolic for slot in core.input_slots):

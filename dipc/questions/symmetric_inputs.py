@@ -43,8 +43,8 @@ _ZERO = Fraction(0)
 #: The assignments tried for each allowed class. If more are needed, the inputs have too little symmetry.
 TRIALS = 15
 
-#: The most states of the ideal that are explored where classes only save time if they are few, or one state for each 16
-#: inputs if that is more. A state takes about as long as several rows.
+#: The most states of the ideal to explore if classes are only meant to save time, or one state for each 16 inputs if
+#: that is more. A state takes about as long as several rows.
 LEAST_STATES, INPUTS_A_STATE = 5_000, 16
 
 #: The code of the diagnostic for too many classes.
@@ -53,7 +53,7 @@ TOO_MANY = "E1251"
 
 @frozen
 class SymmetryClass:
-    """`count` inputs with the same obligation as `inputs`, which is one of them.
+    """A class of `count` inputs with the same obligation; `inputs` is one of them.
 
     Values are in the order of the program's inputs and outputs; `dd` is None for infinity. The other members result
     from exchanging values inside the `blocks`, and from giving the free inputs other values.
@@ -68,9 +68,9 @@ class SymmetryClass:
 
 @frozen
 class SymmetryClasses:
-    """All inputs of a product, by classes.
+    """The classes of all combinations of input values, `inputs` in number.
 
-    `program` is the one to execute: the given program, with numeric finite inputs declared real or int where possible.
+    `program` is the one to execute: the given program, with numeric finite inputs declared real or int if possible.
     """
 
     program: Program
@@ -79,7 +79,7 @@ class SymmetryClasses:
 
 
 def input_classes(program: Program, values: Mapping[int, Sequence[Value]], most: int | None = None) -> SymmetryClasses:
-    """Return the classes of all combinations of `values`, a list of distinct ones for every input slot.
+    """Return the classes of all combinations of `values`, a list of distinct values for every input slot.
 
     Every combination is a member of one class, and the counts sum to the number of combinations. dd(u), the probability
     of det(u) within any gamma, and so every obligation, is the same at all members. Raises DiagnosticError for a
@@ -103,9 +103,9 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]], most:
 
 @frozen
 class _Member:
-    """A class whose dd is yet to be computed, with its region of the ideal.
+    """A class whose dd is not computed yet, with its region of the ideal.
 
-    `point` is the numeric part of its input.
+    `point` has the numeric inputs of its representative.
     """
 
     inputs: tuple[Value, ...]
@@ -117,7 +117,7 @@ class _Member:
 
 
 class _Finder:
-    """The search for the classes of one product of inputs."""
+    """The search for the classes of all combinations of input values."""
 
     def __init__(
         self, program: Program, executed: Program, values: Mapping[int, Sequence[Value]], most: int | None
@@ -201,9 +201,9 @@ class _Finder:
         )
 
     def _endings(self, finite: Mapping[int, Value], region: ideals.Region) -> tuple[symmetry.Ending, ...] | None:
-        """Return the exits with the answer of `region`, or None past a limit, or if other answers are near enough.
+        """Return the exits with the answer of `region`; None past a limit, or if other answers count as near enough.
 
-        In the latter case it is not known what the probability depends on.
+        With near answers it is not known what the probability depends on.
         """
         zero = self._pool.cell(Fraction(0))
         inputs = [self._pool.cell(finite[slot]) if slot in finite else zero for slot in self._core.inputs]
@@ -242,7 +242,7 @@ def _too_many(what: str) -> Diagnostic:
 
 
 class ClassDistances:
-    """dd of one ideal, by its program's metric; `executed` is the same ideal, possibly with retyped inputs.
+    """The computation of dd for one `ideal`; `executed` is the same ideal, possibly with retyped inputs.
 
     With `symmetric`, exchanging the values of two numeric inputs in u and in u' never changes d(u, u'), except for
     pairs that `apart` puts infinitely far apart. Then only equal answers count as the same, and only equal answers or
@@ -275,7 +275,7 @@ class ClassDistances:
         return self._general.dd(inputs)
 
     def _mixed(self, region: ideals.Region) -> bool:
-        """Return True if one comparison has int inputs and others, such as ints with listed domains."""
+        """Return True if one guard of `region` has inputs that can be all integers together with others."""
         return any(
             len({self._positions[slot].any_integer for slot, _ in item.form.inputs}) > 1 for item in region.guards
         )
@@ -289,12 +289,12 @@ class ClassDistances:
 def escape(
     guards: Sequence[Constraint], inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return inf { max_i |u_i - w_i| : w violates some guard }, over all w in the declared domains; None is infinity.
+    """Return the distance from an input to the nearest w that violates some guard; None is infinity.
 
-    `inputs` is u, which satisfies all guards. With the guards of the only region where det gives some constant answer,
-    this is dd(u). The outside of a conjunction is the union of the outsides of its guards, so that the result is the
-    least of their distances; redundant guards change nothing. Raises ValueError if one guard mixes int inputs with
-    others.
+    The distance of two inputs is the greatest difference of their values. w is in the declared domains. `inputs`
+    satisfies all guards. If the guards are those of the only region where det gives some constant answer, the result is
+    dd(u). The outside of a conjunction is the union of the outsides of its guards, so that the result is the least of
+    their distances; redundant guards change nothing. Raises ValueError if one guard mixes int inputs with others.
     """
     distances = [_violation_distance(guard, inputs, positions) for guard in guards]
     finite = [radius for radius in distances if radius is not None]
@@ -304,7 +304,7 @@ def escape(
 def _violation_distance(
     guard: Constraint, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return the distance to where the guard is violated: form < 0, or form <= 0 if the guard is strict."""
+    """Return the distance to the nearest input that violates `guard`; None is infinity."""
     terms = guard.form.inputs
     slack = guard.form.evaluate(inputs)
     kinds = {_kind(positions[slot]) for slot, _ in terms}
@@ -331,9 +331,9 @@ def _kind(position: symmetry.Position) -> str:
 def _stepwise(
     guard: Constraint, slack: Fraction, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return the distance if some inputs have listed domains.
+    """Return the distance to the nearest input that violates `guard` if some inputs have listed domains.
 
-    These change the slack in steps, real inputs continuously.
+    Such inputs change the slack in steps, real inputs continuously. None is infinity.
     """
     slope = sum(
         (abs(coefficient) for slot, coefficient in guard.form.inputs if positions[slot].domain is None), start=_ZERO
@@ -356,7 +356,7 @@ def _stepwise(
 
 
 def _gains(coefficient: Fraction, value: Fraction, domain: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return pairs (radius, how much further the term can fall at it), with increasing radii."""
+    """Return pairs (radius, how much further the term can fall at this radius), with increasing radii."""
     result: list[tuple[Fraction, Fraction]] = []
     so_far = _ZERO
     for other in sorted(domain, key=lambda other: abs(other - value)):
@@ -383,7 +383,7 @@ _Types = Mapping[int, str]
 
 
 def promoted(program: Program) -> Program:
-    """Return the program with as many numeric DOM inputs declared `real` or `int` as its rules allow."""
+    """Return the program with as many numeric DOM inputs declared `real` or `int` as the language allows."""
     core = program.core
     tree = parse(core.source.in_language)
     domains = [_domains(declaration, program) for declaration in tree.declarations]
@@ -410,7 +410,7 @@ def promoted(program: Program) -> Program:
 
 
 def _domains(declaration: ast.Declaration, program: Program) -> list[Sequence[Value]]:
-    """Return the values of the inputs declared here, () for those that are not DOM."""
+    """Return the values of each input that `declaration` declares; () for an input that is not DOM."""
     if not isinstance(declaration, ast.VariableDecl) or declaration.role is not ast.Role.INPUT:
         return []
     names = {declarator.name for declarator in declaration.declarators}
@@ -424,10 +424,10 @@ def _is_numeric(values: Sequence[Value]) -> bool:
 
 
 def _retyped(program: Program, tree: ast.ProgramTree, types: _Types) -> Program | None:
-    """Return the program with other types in these declarations, or None if that breaks a rule or costs instructions.
+    """Return the program with other types in the declarations `types`.
 
-    An int costs instructions if it is assigned to a domain: it is compared with each value, where a value of a domain
-    is copied.
+    The result is None if this breaks a rule or costs instructions. An int costs instructions if it is assigned to a
+    variable with a domain: it is compared with each value, while a value of a domain is copied.
     """
     core = program.core
     source = SourceText(core.source.name, _substituted(core.source.in_language.text, tree.declarations, types))
@@ -465,10 +465,10 @@ ROW_BY_ROW = 5_000
 
 @frozen
 class ClassTable:
-    """A product of inputs by classes.
+    """All combinations of input values, by classes.
 
     `table` has a row for each class, a representative with det and dd, to be checked with `program`. `inputs` is the
-    number of inputs, and `everything` whether these are all inputs of a program with finite inputs and outputs.
+    number of inputs. With `everything` these are all inputs of a program with finite inputs and outputs.
     """
 
     program: Program
@@ -479,7 +479,7 @@ class ClassTable:
     everything: bool
 
     def counted(self, report: Report) -> Report:
-        """Return the report on `table` as one on all inputs: each row with the `count` of inputs that it represents."""
+        """Return the report on `table` as one on all inputs: each row has the `count` of inputs that it represents."""
         rows = tuple(replace(row, count=each.count) for row, each in zip(report.rows, self.classes, strict=False))
         evidence = report.evidence
         if evidence is not None:
@@ -493,9 +493,10 @@ def class_table(
 ) -> ClassTable:
     """Return the table of the classes of `inputs`, a row for each; raise the errors of `input_classes`.
 
-    `as_given` keeps the declared types of inputs: rows are then decided more slowly, but of the given program itself.
-    The verdict, the probability and the counterexample of a row hold for all inputs of its class, and every input is in
-    one class. The report therefore states of each input exactly what a check of all inputs one by one states of it.
+    With `as_given` the declared types of inputs are not changed: rows are then decided more slowly, but for the given
+    program itself. At most `most` classes are searched. The verdict, the probability and the counterexample of a row
+    hold for all inputs of its class, and every input is in one class. The report therefore states of each input exactly
+    what a check of all inputs one by one states.
     """
     core = program.core
     values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
@@ -512,7 +513,10 @@ def class_table(
 
 
 def _multiset_table(program: Program, inputs: FiniteInputs) -> ClassTable | None:
-    """Return the classes of inputs that may change places; None if there are too few of these."""
+    """Return the table of classes of inputs that differ in the order of values.
+
+    The result is None if too few inputs may change places.
+    """
     found = multisets.multiset_classes(program, inputs)
     if found is None:
         return None
@@ -564,9 +568,10 @@ def _product(
 def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bool = False) -> ClassTable | None:
     """Return the classes of the inputs if they are decided by classes, or None if they are checked one by one.
 
-    With `classes` True or False they always or never are; with None they are if there are many inputs and few classes.
-    `inputs` is a value that `parse_inputs` reads, or None for all inputs of a program with finitely many. Raises
-    DiagnosticError for inputs that cannot be read, and as `class_table` does.
+    With `classes` True they are decided by classes, with False one by one; with None by classes if there are many
+    inputs and few classes. `inputs` is a value that `parse_inputs` reads, or None for all inputs of a program with
+    finitely many. `as_given` is that of `class_table`. Raises DiagnosticError for inputs that cannot be read, and as
+    `class_table` does.
     """
     if classes is False:
         return None
@@ -582,7 +587,7 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     if not isinstance(result, FiniteInputs):
         return None
-    # A certificate can list so many rows, and then rests on no multisets.
+    # A certificate can list this many rows, and then does not depend on multisets.
     if classes or not as_given or result.count > ROW_BY_ROW:
         with suppress(LimitReached):
             by_multisets = _multiset_table(program, result)
@@ -616,9 +621,9 @@ def with_corollary(report: Report) -> Report:
 
 
 def is_everything(program: Program, inputs: Any) -> bool:
-    """Return True if these are all inputs of a program with finite inputs and outputs.
+    """Return True if `inputs` are all inputs of a program with finite inputs and outputs.
 
-    `inputs` is as for `grouped`, and was read before. A selection of inputs is not all of them.
+    `inputs` is as for `grouped`, and can be read. A selection of inputs is not all of them.
     """
     if program.core.selection is not None:
         return False
@@ -630,7 +635,7 @@ def is_everything(program: Program, inputs: Any) -> bool:
 
 
 def _is_everything(core: CoreProgram, values: Mapping[int, Sequence[Value]]) -> bool:
-    """Return True if these are all inputs of a program with finite inputs and outputs."""
+    """Return True if `values` of each input slot are all inputs of a program with finite inputs and outputs."""
     if not core.has_finite_outputs:
         return False
     for slot in core.inputs:

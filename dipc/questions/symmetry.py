@@ -1,8 +1,8 @@
 """The structure that a probability depends on, in a form that can be compared: noises are anonymous, inputs are named.
 
 Two structures are alike if one is the other with its noises renamed; the probabilities are then the same function of
-the inputs. Only the laws of the noises and the half-spaces matter, so that all forms are scaled in the same way,
-whatever their order.
+the inputs. The structure consists of the laws of the noises and of half-spaces, all scaled in the same way. Their order
+does not matter.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from dipc.text.core import IntType, Value
 
 _T = TypeVar("_T")
 
-#: The rounds of refinement. Two noises that look alike after these are hardly ever different.
+#: The rounds of refinement of colors. Two noises that have one color afterwards are hardly ever different.
 _ROUNDS = 3
 
-#: Σ coefficient · u[slot] + constant.
+#: A form over the inputs u: Σ coefficient · u[slot] + constant.
 InputForm = tuple[Terms, Fraction]
 
 
@@ -61,7 +61,11 @@ class DependentFactor:
 
 @frozen
 class Ending:
-    """An exit: the product of the weight and all parts, where `guards` hold and `points` are at least -gamma."""
+    """An exit as a structure: its probability is the product of the `weight` and the probabilities of all `parts`.
+
+    The exit is reached if all `guards` hold and the forms `points` are at least -gamma. With `needs_radius`, some part
+    depends on gamma.
+    """
 
     weight: Closed | None
     guards: frozenset[Halfspace]
@@ -71,7 +75,7 @@ class Ending:
 
 
 def guard_of(item: Constraint) -> Halfspace:
-    """Return a constraint on inputs alone, scaled to coefficients of absolute sum 1.
+    """Return a constraint on inputs as a half-space with coefficients of absolute sum 1.
 
     Equal sets have equal half-spaces.
     """
@@ -80,12 +84,12 @@ def guard_of(item: Constraint) -> Halfspace:
 
 
 def guards_of(items: Iterable[Constraint]) -> frozenset[Halfspace]:
-    """Return a conjunction of constraints on inputs alone as half-spaces."""
+    """Return a conjunction of constraints on inputs as half-spaces."""
     return frozenset(guard_of(item) for item in items)
 
 
 def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int, InputForm]) -> Ending:
-    """Return the exit `event`, with the balls around `centers`, forms over the inputs by output slot."""
+    """Return the exit `event` as a structure; `centers` has the forms around which near outputs lie, by slot."""
     return Ending(
         weight,
         guards_of(event.guards),
@@ -98,7 +102,7 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
 
 
 def mentioned(endings: Iterable[Ending]) -> set[int]:
-    """Return the input slots that the endings depend on."""
+    """Return the input slots on which the `endings` depend."""
     result: set[int] = set()
     for ending in endings:
         forms = [guard.coefficients for guard in ending.guards]
@@ -116,7 +120,7 @@ Renaming = Mapping[int, int]
 
 
 def renamed_terms(terms: Terms, names: Renaming) -> Terms:
-    """Return the terms with input slots renamed; the same object if no slot of them is."""
+    """Return the terms with input slots renamed; the same object if no slot changes."""
     if not any(slot in names for slot, _ in terms):
         return terms
     return tuple(sorted((names.get(slot, slot), coefficient) for slot, coefficient in terms))
@@ -133,7 +137,7 @@ def renamed_guard(guard: Halfspace, names: Renaming) -> Halfspace:
 
 
 def renamed_part(factor: DependentFactor, names: Renaming) -> DependentFactor:
-    """Return the factor with input slots renamed; the same object if it mentions none of them."""
+    """Return the factor with input slots renamed; the same object if no slot changes."""
     laws = tuple(_renamed_law(law, names) for law in factor.laws)
     relations = tuple(
         NoiseRelation(relation.noises, (renamed_terms(relation.form[0], names), relation.form[1]), relation.within)
@@ -181,7 +185,7 @@ def _same_ending(left: Ending, right: Ending) -> bool:
 
 
 def _matched(left: list[_T], right: list[_T], same: Callable[[_T, _T], bool]) -> bool:
-    """Return True if the items can be paired.
+    """Return True if each item of `left` has a partner in `right` for which `same` is True, and none is left over.
 
     `same` is an equivalence, so that the first partner found is as good as any.
     """
@@ -213,7 +217,10 @@ def same_part(left: DependentFactor, right: DependentFactor) -> bool:
 
 
 def _order(factor: DependentFactor) -> list[int]:
-    """Return the noises in an order that depends on their names as little as refined colors allow."""
+    """Return the noises in an order that depends on their names as little as refined colors allow.
+
+    The color of a noise is a hash of its law, and then of its relations with the colors of their noises.
+    """
     colors = [hash(law) for law in factor.laws]
     around: list[list[NoiseRelation]] = [[] for _ in factor.laws]
     for relation in factor.relations:
@@ -256,7 +263,7 @@ def _factor(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> D
 
 
 def _off(form: InputForm, center: InputForm, sign: int) -> InputForm:
-    """Return how far an output is above the center of its ball, or with sign -1 below it."""
+    """Return how far the output `form` is above the `center` of the near outputs, or with `sign` -1 below it."""
     difference = Affine((), *form) - (Affine((), *center) if sign > 0 else -Affine((), *center))
     return difference.inputs, difference.constant
 
@@ -272,7 +279,7 @@ def _scaled(by: Terms, terms: Terms, constant: Fraction) -> InputForm:
 #
 # The regions of the ideal that share an answer.
 
-#: The most combinations of the finite inputs' domains that are examined.
+#: The greatest number of combinations of finite inputs that are examined.
 _MOST_COMBINATIONS = 2_000
 
 
@@ -280,8 +287,8 @@ _MOST_COMBINATIONS = 2_000
 class RegionFamily:
     """All regions with the answer of one region.
 
-    `guards` has the guards of these regions, for each combination of finite inputs in turn. `alone` means that there is
-    one region only and no finite input, and that its answer is constant. Answers are compared by the outputs that dd(u)
+    `guards` has the guards of these regions, for each combination of finite inputs in turn. With `alone`, there is one
+    region only and no finite input, and the region's answer is constant. Answers are compared by the outputs that dd(u)
     depends on.
     """
 
@@ -290,7 +297,7 @@ class RegionFamily:
 
 
 class Families:
-    """The families of one ideal."""
+    """The families of regions of one `ideal`."""
 
     def __init__(self, ideal: Ideal) -> None:
         self._ideal = ideal
@@ -368,15 +375,15 @@ class Apartness:
         return {slot % self.shift for item in _constraints(self.formula) for slot, _ in item.form.inputs}
 
     def allows(self, names: Renaming) -> bool:
-        """Return True only if the formula is the same after renaming the inputs in u and in u'."""
+        """Return True only if the condition is the same after renaming the inputs in u and in u'."""
         both = {**names, **{slot + self.shift: other + self.shift for slot, other in names.items()}}
         return _key(self.formula, both) == _key(self.formula, {})
 
 
 def apartness(ideal: Ideal) -> Apartness | None:
-    """Return the condition of a program whose inputs are all real or int, or None if its metric has none.
+    """Return the condition under which the metric of `ideal` puts two inputs infinitely far apart; None if it has none.
 
-    Raises DiagnosticError if it has no value, such as for an index out of range.
+    All inputs are real or int. Raises DiagnosticError if the condition has no value, such as for an index out of range.
     """
     metric = ideal.metric
     if metric.core.apart is None:
@@ -434,7 +441,7 @@ def _constraints(formula: Formula) -> Iterator[Constraint]:
 # (d) also infinite ones) do not change when both arguments are permuted, and by (b) and (c) an input w has another
 # answer than u exactly if w with its values exchanged has another answer than u'. ∎
 #
-# Transpositions (r p) and (r p') generate (p p'), so that a position is tried with one position of each block only.
+# The transpositions (r p) and (r p') generate (p p'). So a position is compared with only one position of each block.
 #
 # A position on which no exit, no region of S, no output form and no such pair depends is free: neither the probability
 # nor dd depends on it, the latter because the nearest w can agree with u there.
@@ -454,15 +461,15 @@ class Position:
 
     @property
     def any_integer(self) -> bool:
-        """Whether its values are all integers, and nothing else."""
+        """True if the input can have all integers as values, and nothing else."""
         return self.whole and self.domain is None
 
 
 @frozen
 class Block:
-    """Positions that can be exchanged for each other, all with the candidates `values`.
+    """Input slots that can be exchanged for each other, all with the candidates `values`.
 
-    A `free` block is a single position on which nothing depends.
+    A `free` block is a single slot on which nothing depends.
     """
 
     slots: tuple[int, ...]
@@ -474,8 +481,8 @@ class Block:
 class Orbit:
     """The data that decide which inputs of a region have the same obligation (see the lemma above).
 
-    These are the region's guards, those of all regions of S (for each combination of the finite inputs in turn), the
-    output forms, and the exits.
+    These are the region's guards, those of all regions with its answer (for each combination of the finite inputs in
+    turn), the output forms, the exits, and the metric's condition `apart`.
     """
 
     guards: frozenset[Halfspace]
@@ -506,7 +513,7 @@ class Orbit:
 
 
 def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
-    """Return the positions in blocks of interchangeable ones, as few blocks as were found."""
+    """Divide `positions` into blocks of interchangeable inputs, as few blocks as are found."""
     depends = orbit.mentions()
     groups: list[list[Position]] = []
     free: list[Block] = []
@@ -534,9 +541,10 @@ def singletons(positions: Sequence[Position]) -> tuple[Block, ...]:
 def representatives(
     blocks: Sequence[Block], guards: Sequence[Constraint]
 ) -> Iterator[tuple[dict[int, Fraction], int] | None]:
-    """Yield one assignment of each class that satisfies `guards`, with the number of its members, in a fixed order.
+    """Yield one assignment of values to inputs from each class, if it satisfies `guards`, with the number of members.
 
-    Yields None after each dead end, so that the caller can count the work.
+    A class has all assignments that exchanges inside the blocks turn into each other. The order is fixed. None is
+    yielded after each dead end, so that the caller can count the work.
     """
     fixed = [block for block in _narrowed(blocks, guards) if not block.free]
     order = {slot: position for position, block in enumerate(fixed) for slot in block.slots}
@@ -570,9 +578,9 @@ def _arrangements(values: Sequence[Fraction]) -> int:
 
 
 def _narrowed(blocks: Sequence[Block], guards: Sequence[Constraint]) -> Iterator[Block]:
-    """Yield the blocks without values that guards on a single position exclude.
+    """Yield the blocks without values that are excluded by guards on a single input.
 
-    Such guards are the same for all positions of a block, as every exchange maps the guards to themselves.
+    Such guards are the same for all slots of a block, as every exchange maps the guards to themselves.
     """
     alone: dict[int, list[Constraint]] = {}
     for guard in guards:

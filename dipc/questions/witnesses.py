@@ -1,8 +1,8 @@
 """Inputs of a class at which a claim is most likely to fail, to be decided exactly, the most promising first.
 
 Linear programs propose the inputs where slacks of the answer's events are least or greatest, alone and in pairs. They
-also propose points between an inner point and these, and points far out where a slack is unbounded. Floats put them in
-order. Both are guesses: the caller decides each input like the row of a table.
+also propose points between these and an inner point, and distant points in directions where a slack is unbounded.
+Floating-point estimates put them in order. Both are guesses: the caller decides each input like a row of a table.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 Point = dict[int, Fraction]
 
-#: The most slacks whose least and greatest values are computed, and the most pairs of them.
+#: The greatest number of slacks whose least and greatest values are computed, and of pairs of them.
 _MOST_FORMS = 12
 _MOST_PAIRS = 12
-#: The shares of the way from an extreme point to the inside, and the distances along an unbounded direction.
+#: The shares of the way from an extreme point to an inner point, and the distances along an unbounded direction.
 _NEAR = tuple(Fraction(1, 2**halvings) for halvings in (0, 1, 3, 6, 10))
 _FAR = tuple(Fraction(10**zeros) for zeros in (0, 1, 2, 3))
-#: The values of eps at which claims are guessed, as far as they are in the intervals.
+#: The values of eps at which probabilities are estimated, if they are in the intervals.
 _EPS = tuple(Fraction(2) ** power for power in (-8, -5, -3, -1, 0, 1, 3, 6))
 
 
 def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Sequence[int]) -> Iterator[Point]:
-    """Yield points of the system, nearly extreme for some of the forms, each once.
+    """Yield points of `system`, an input for each of `slots`, at which one of the `forms` is nearly least or greatest.
 
-    Strict inequalities hold strictly.
+    Each point is yielded once, and satisfies strict inequalities strictly.
     """
     inside = solution(system, slots)
     if isinstance(inside, Infeasible):
@@ -80,7 +80,7 @@ def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Seque
 
 
 def _nearer(inside: Mapping[int, Fraction], ends: Sequence[Mapping[int, Fraction]]) -> Iterator[Point]:
-    """Yield the extreme points, and points between them and the inside."""
+    """Yield the point `inside`, the extreme points `ends`, and points between these and `inside`."""
     yield dict(inside)
     for end in ends:
         yield dict(end)
@@ -96,12 +96,12 @@ def _along(start: Mapping[int, Fraction], direction: Mapping[int, Fraction], far
 def _extremes(
     system: Sequence[Halfspace], forms: Sequence[Affine], slots: Sequence[int]
 ) -> tuple[list[Point], list[Point]]:
-    """Return points of the closure where forms are least or greatest, and directions in which one is unbounded."""
+    """Return points of the closure where forms are least or greatest, and directions in which a form is unbounded."""
     ends: list[Point] = []
     directions: list[Point] = []
 
     def look(where: Sequence[Halfspace], form: Affine) -> Fraction | None:
-        """Return the least value of the form there, if it has one."""
+        """Return the least value of `form` in `where`, if it has one; add the point or the direction to the results."""
         least = minimum(_halfspace(form), where, slots)
         if isinstance(least, Infeasible):
             return None
@@ -134,7 +134,7 @@ def _halfspace(form: Affine) -> Halfspace:
 
 @frozen
 class PointClaim:
-    """The claim at one input: gamma, and the requirement 1 - beta(scale·eps) at eps."""
+    """The claim at one input: gamma, and the required probability 1 - beta(scale·eps) at eps."""
 
     gamma: Fraction
     beta: BetaForm
@@ -152,10 +152,10 @@ def most_promising(
     intervals: Sequence[Interval],
     claimed: Callable[[Point], PointClaim | None],
 ) -> list[Point]:
-    """Return the points where the claim seems to fail, or to hold barely.
+    """Return the points at which the claim seems to fail, or to hold barely.
 
-    Clear failures come first, the simplest numbers first, as these are decided fastest. `claimed` returns None if
-    nothing is claimed.
+    Clear failures come first, the simplest numbers first, as these are decided fastest. `claimed` returns the claim at
+    a point, or None if nothing is claimed there.
     """
     grid = _grid(intervals)
     weights = [[1.0 if e.weight is None else ClosedForm(e.weight).float(eps) for eps in grid] for e in exits]
@@ -186,7 +186,7 @@ def most_promising(
 
 
 def _required(claim: PointClaim, eps: Fraction) -> float:
-    """Return a guess of the required probability at eps.
+    """Return an estimate of the probability that `claim` requires at `eps`.
 
     It is 1 if beta is too small or too large to be written out, and 0 if it exceeds all floats.
     """
@@ -214,12 +214,12 @@ def _grid(intervals: Sequence[Interval]) -> list[Fraction]:
 
 @frozen
 class _Guess:
-    """A guess of the probability of one exit at one input.
+    """An estimate of the probability of one exit at one input.
 
-    It is computed from the slacks there and the scales of the noises, both for eps = 1.
+    It is computed from the slacks at this input and the scales of the noises, both for eps = 1.
     """
 
-    #: For each direction of noises its two sides, None where there is no constraint.
+    #: For each direction of noises its two sides, None without a constraint.
     sides: tuple[tuple[_Side | None, _Side | None], ...]
     possible: bool
 
@@ -283,7 +283,7 @@ def _side(component: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int,
 
 
 def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int, Value]]:
-    """Yield inputs of this program that resemble the given ones of the program with fewer queries.
+    """Yield inputs of the program `core` made from `inputs` of the program with fewer queries.
 
     The last value of each array is repeated, or the first one. Inputs with a value outside its domain are left out.
     """
@@ -326,7 +326,7 @@ class Witnesses:
     def first_refuting(
         self, proposed: Iterator[Mapping[int, Value]], gamma: Fraction | None = None, *, finite: bool = False
     ) -> Generator[Obligation | Bound, Decision, Refuted | None]:
-        """Return the first of the inputs at which the claim is refuted, or None if there is none among the first few.
+        """Return the first of the `proposed` inputs that refutes the claim, or None if none of the first few does.
 
         `gamma` replaces an open gamma. With `finite`, inputs whose dd is infinite are skipped, since a gamma that grows
         with dd is not a number there. Inputs at which beta is too long are skipped too, and those that violate
@@ -348,7 +348,10 @@ class Witnesses:
     def settle(
         self, inputs: Mapping[int, Value], gamma: Fraction | None = None
     ) -> Generator[Obligation | Bound, Decision, tuple[RowResult, Obligation | None]]:
-        """Decide the claim at one input, with its det and dd, and return its row and its obligation."""
+        """Decide the claim at one input, with its det and dd, and return its row and its obligation.
+
+        `gamma` replaces an open gamma.
+        """
         case = self._case(inputs, gamma)
         posed: Sequence[ProofStep] = ()
         with suppress(Undecided):
@@ -357,7 +360,7 @@ class Witnesses:
         return row, posed[0].obligation if posed else None
 
     def steps(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[ProofStep]:
-        """Return the obligations of the claim at one input; raises Undecided.
+        """Return the obligations of the claim at one input, with `gamma` in place of an open gamma. Raises Undecided.
 
         There are none if beta is too long there, or if the input violates `requires`.
         """
@@ -383,7 +386,7 @@ class Witnesses:
         return all(each is None or each.allows(values) for each in (program.allowed, program.selected))
 
     def distance(self, inputs: Mapping[int, Value]) -> Fraction | None:
-        """Return dd at an input; None is infinity."""
+        """Return dd at the input `inputs`; None is infinity."""
         return self._distances.dd([inputs[slot] for slot in self._ideal.program.core.inputs])
 
     def _row(self, inputs: Mapping[int, Value]) -> dict[str, str]:
@@ -407,11 +410,11 @@ def candidates(
     guards: Sequence[Constraint] | None = None,
     nearest: Fraction | None = None,
 ) -> Iterator[Mapping[int, Value]]:
-    """Yield inputs near which the probability may be least.
+    """Yield inputs of the class `convex` near which the probability may be least, for each of the `alphas`.
 
     These are the corner and points where single slacks are least. Then come points between them and an inner point of
     the region, or of `guards`, as an edge can belong to another class. They lie at the share `nearest` of the way, if
-    it is given, and at greater ones.
+    it is given, and at greater shares.
     """
     inputs = convex.inputs
     within = [guard.guard for guard in inputs.region.guards]
@@ -454,7 +457,7 @@ def _candidates(
 
 
 def _middle(points: Sequence[Mapping[int, Fraction]]) -> dict[int, Fraction] | None:
-    """Return the mean of the points, which is in every convex set that contains them."""
+    """Return the mean of `points`, which is in every convex set that contains them; None if there are none."""
     if not points:
         return None
     share = Fraction(1, len(points))
@@ -477,9 +480,9 @@ _MOST_BROKEN = 3
 def near_integers(
     proposed: Iterable[Mapping[int, Fraction]], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> Iterator[dict[int, Fraction]]:
-    """Yield the points with integers for the inputs `whole`.
+    """Yield the points `proposed` with integers for the inputs `whole`.
 
-    If only a few coordinates are not integers, both neighbours of each are tried. If none of these satisfies all of
+    If only a few coordinates are not integers, both neighbours of each are tried. If no combination satisfies all of
     `within`, the nearest integers that do come first. With inputs in `whole`, each point is yielded once.
     """
     seen: set[tuple[Fraction, ...]] = set()
@@ -509,7 +512,11 @@ def near_integers(
 def least_near(
     form: Affine, point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> dict[int, Fraction] | None:
-    """Return integers near the point where the form is least, if all of its inputs are `whole`; else None."""
+    """Return integers near `point` at which `form` is least, if all inputs of the form are `whole`; else None.
+
+    The other inputs keep their values, and all of `within` is satisfied. The result is None if there are no such
+    integers, or if the search takes too long.
+    """
     if not all(slot in whole for slot, _ in form.inputs):
         return None
     return _solved(Halfspace(form.inputs, form.constant), point, whole, within)
@@ -518,7 +525,7 @@ def least_near(
 def _nearest(
     point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> dict[int, Fraction] | None:
-    """Return the point with the nearest integers for the inputs `whole`, within the system.
+    """Return `point` with the nearest integers for the inputs `whole` that satisfy `within`.
 
     The result is None if there is none nearby, or if the search takes too long.
     """
@@ -526,7 +533,7 @@ def _nearest(
 
 
 def _length(point: Mapping[int, Fraction]) -> int:
-    """Return the key of the unknown that bounds how far the integers are from the point."""
+    """Return the key of the unknown that bounds how far the integers are from `point`."""
     return 1 + max(point)
 
 

@@ -1,6 +1,6 @@
-"""Every number of queries as a source of obligations: exactly for small numbers, by a union bound for all others.
+"""The claim for every number of queries as a source of cases: small numbers exactly, all others by a union bound.
 
-The union bound can prove a claim and never refute it. Where it does not prove the claim, small numbers of queries are
+The union bound can prove a claim and never refute it. If it does not prove the claim, small numbers of queries are
 tried exactly.
 """
 
@@ -75,21 +75,22 @@ else:
     witnesses = LazyModule("dipc.questions.witnesses")
     optimum = LazyModule("dipc.sign.optimum")
 
-#: The numbers of queries tried exactly: if the union bound proves nothing, and if some number breaks the bound.
-#: The greatest number known to break it that is tried, and with how many inputs. The numbers checked for breaking it.
+#: How many numbers of queries are tried exactly: if the union bound proves nothing, and if it is known to fail at some
+#: number. The greatest number at which it fails that is tried, and with how many inputs. How many numbers are checked
+#: for such a failure.
 MOST_TRIED = 4
 MOST_TRIED_TO_BREAK = 8
 MOST_AT_INPUTS = 500
 MOST_INPUTS = 3
 MOST_COMPARED = 1_000
 
-#: The most finite inputs that are decided in classes, too. Only classes have certificates.
+#: The greatest number of finite inputs that are also decided in classes. Only classes have certificates.
 MOST_IN_CLASSES = 64
 
-#: The most finite inputs of one number that are decided one by one.
+#: The greatest number of finite inputs, for one number of queries, that are decided one by one.
 MOST_ONE_BY_ONE = 5_000
 
-#: The fields of a row about an input.
+#: The fields that the row of a refuting input adds to a result.
 _OF_A_ROW = ("input", "output", "alpha", "beta_form", "gamma", "closed_form", "counterexample", "failing")
 
 _UNPROVED = "the union bound over single comparisons is too weak to prove the claim"
@@ -97,9 +98,9 @@ _UNPROVED = "the union bound over single comparisons is too weak to prove the cl
 
 @frozen
 class _Range:
-    """The numbers of queries of the claim: it is about all from `least` on.
+    """The numbers of queries in question: all from `least` on.
 
-    The `proof` is about those from `start` on, or there is a `reason` why there is none.
+    The `proof` is about those from `start` on, or is None, for the `reason`.
     """
 
     least: int
@@ -121,7 +122,7 @@ class OtherNumbers:
 
 @frozen
 class NumberResult(ClassResult):
-    """A decided case: the classes of the numbers that were decided `singly`, and the result for all `others`."""
+    """A decided case: the classes of each number that was decided `singly`, and the result for all `others`."""
 
     singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
     others: OtherNumbers | None = field(default=None, compare=False, repr=False)
@@ -129,7 +130,7 @@ class NumberResult(ClassResult):
 
 @frozen
 class _InputByInput:
-    """The result for one number by its inputs. If they are few (`is_small`), classes of them are decided first."""
+    """The result for one number, from deciding each input; if there are few (`is_small`), classes are decided first."""
 
     result: ClassResult
     is_small: bool
@@ -138,7 +139,7 @@ class _InputByInput:
 class AllNumbers(ClassSource):
     """The claim about every real input and every integer value of the constant `parameter`.
 
-    The values begin at the first index of its loop, or at `least` if that is greater.
+    The values begin at the first index of the loop over queries, or at `least` if that is greater.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -153,10 +154,10 @@ class AllNumbers(ClassSource):
         singly: int = 0,
         by_inputs: Callable[[Program, ClaimOptions], Source] | None = None,
     ) -> None:
-        """Take the claim; at least `singly` numbers are cases of their own, even if the union bound covers them.
+        """Prepare the claim; at least `singly` numbers are cases of their own, even if the union bound covers them.
 
-        `by_inputs` returns the question about every input of a program whose inputs are finite.
-        Raises DiagnosticError for an unknown constant, and for a claim or program without such a question.
+        `by_inputs` returns the question about every input of a program whose inputs are finite. Raises DiagnosticError
+        for an unknown constant, and for a claim or program without such a question.
         """
         _require_reals(program)
         require_product(program.core)
@@ -191,14 +192,14 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def varying(self) -> tuple[str, ...]:
-        """The constants whose value depends on the number of queries."""
+        """The constants whose values depend on the number of queries."""
         core = self.program.core
         return computed_from(parse(core.source).declarations, core.overrides, self.parameter)
 
     def constants_of(self, number: int) -> dict[str, Fraction]:
-        """Return the parameter and the constants that depend on it, for this number.
+        """Return the values for `number` of the parameter and of the constants that depend on it.
 
-        Without the latter if the program is refused for this number.
+        The latter are left out if the program is refused for this number.
         """
         result = {self.parameter: Fraction(number)}
         try:
@@ -211,7 +212,7 @@ class AllNumbers(ClassSource):
         return self.range.least
 
     def cases(self) -> Iterator[Case]:
-        """Yield the small numbers one by one, and then all others together."""
+        """Yield a case for each small number, and then one for all others together."""
         numbers = self.range
         for number in range(numbers.least, numbers.start):
             yield _OneNumber(self, number - numbers.least + 1, number)
@@ -219,7 +220,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def range(self) -> _Range:
-        """The numbers that are left to the union bound."""
+        """The numbers in question, those left to the union bound, and the search for its proof."""
         given = self._asked_least
         least = 1 if given is None else given
         start = least + self._singly
@@ -267,7 +268,7 @@ class AllNumbers(ClassSource):
                 if begin is not None:
                     return unit, begin
                 refused = NotUniform(unit.refusal(union.sums, start, self.parameter))
-        # Summands of beta in other units are left out; the unit that contains the number of queries keeps most of them.
+        # Leave out summands of beta in other units. The unit that leaves the greatest power of the number is the best.
         left: dict[int, tuple[Unit, int]] = {}
         for scale, begin in tried.items():
             unit = Unit(scale, union.rates, lesser=True)
@@ -281,7 +282,7 @@ class AllNumbers(ClassSource):
 
     @property
     def _intervals(self) -> tuple[Interval, ...]:
-        """The values of the variable."""
+        """The values of the variable: of distance·eps if a distance is open, else of eps."""
         return (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
 
     @cached_property
@@ -291,21 +292,21 @@ class AllNumbers(ClassSource):
         return open_requirement(claim) if claim.is_open else fixed_requirement(claim.without_distance())
 
     def refusal(self, refused: NotUniform) -> str:
-        """Return the reason why there is no union bound, with its line."""
+        """Return the reason why there is no union bound, with the line of the program."""
         line = ""
         if refused.span is not None:
             line = f" (line {self.program.core.source.excerpt(refused.span).line})"
         return f"{NO_UNION_BOUND}: {refused.reason}{line}"
 
     def question_for(self, number: int) -> EveryInput:
-        """Return the question for one number; raise DiagnosticError if the program is refused for it."""
+        """Return the question for one `number` of queries; raise DiagnosticError if the program is refused for it."""
         if number not in self._instances:
             program = self._instance(number)
             self._instances[number] = EveryInput(program, ClassClaim(program, self.options))
         return self._instances[number]
 
     def exactly(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, ...]]:
-        """Return the classes for one number, each decided."""
+        """Decide the claim for one `number` of queries, and return its classes."""
         rows: list[ClassResult] = []
         try:
             alone = yield from self._input_by_input(number)
@@ -324,9 +325,10 @@ class AllNumbers(ClassSource):
         return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
 
     def _input_by_input(self, number: int) -> Generator[Obligation | Bound, Decision, _InputByInput | None]:
-        """Return the result for one number where every input is finite, decided for each input; None if it is not.
+        """Return the result for one number, decided for each input.
 
-        Raises DiagnosticError if the program is refused for this number.
+        The result is None if some input is not finite or nothing is decided. Raises DiagnosticError if the program is
+        refused for this number.
         """
         program = self._instance(number)
         if self._by_inputs is None or not program.core.has_finite_inputs:
@@ -369,7 +371,7 @@ class AllNumbers(ClassSource):
     def _refuted_at(
         self, number: int, inputs: Iterable[Mapping[int, Value]], gamma: Fraction | None
     ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
-        """Return the claim for one number refuted at one of the first of `inputs`, or None."""
+        """Return the result that the claim for one number is refuted at one of the first of `inputs`, or None."""
         with suppress(DiagnosticError, Undecided):
             source, where = self.question_for(number), f"{self.parameter} = {number}"
             refuted = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
@@ -381,7 +383,7 @@ class AllNumbers(ClassSource):
         return None
 
     def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
-        """Return one row for a number for which the claim holds, else the classes that make it fail."""
+        """Return the rows to show for a number: one row if the claim holds, else the classes that are not proved."""
         verdict = _together(rows)
         if verdict is not Verdict.ACCURATE:
             return [row for row in rows if row.verdict is verdict]
@@ -393,14 +395,15 @@ class AllNumbers(ClassSource):
         return [replace(row, note=self._in_variable(row), vacuous=all(each.vacuous for each in rows), says=says)]
 
     def _in_variable(self, row: ClassResult) -> ClassNote:
-        """Return the note of the row with the claim's own variable."""
+        """Return the note of the row with the variable of the claim."""
         assert row.note is not None
         return replace(row.note, variable=self.required.variable)
 
     def with_scope(self, row: ClassResult, start: int) -> ClassResult:
-        """Return the row about all numbers from `start` on, with the values where the claim for `start` is not vacuous.
+        """Return the row about all numbers from `start` on, with the values at which the claim is not vacuous.
 
-        The row is vacuous if beta is at least 1 at all values, and never falls as the number grows.
+        They are those of the claim for `start`. The row is vacuous if beta is at least 1 at all values, and never falls
+        as the number grows.
         """
         assert self.range.proof is not None
         intervals, limits = self.range.proof.intervals, self.program.limits
@@ -446,12 +449,12 @@ class AllNumbers(ClassSource):
             raise NotUniform(f"the interval of eps depends on `{self.parameter}`")
 
     def _depends(self, tree: object) -> bool:
-        """Return True if a part of the claim depends on the number."""
+        """Return True if `tree`, a part of the claim, depends on the number."""
         return any(mentions(tree, name) for name in (self.parameter, *self.varying))
 
     @cached_property
     def _beta_below_one(self) -> ClaimExpression:
-        """An expression equivalent to beta, without its minimum with 1."""
+        """The expression of beta without its minimum with 1, which states the same claim."""
         return below_one(self.claim.beta)
 
     @cached_property
@@ -468,9 +471,9 @@ class AllNumbers(ClassSource):
         return Constants.from_tree(tree, self.program.core, QueryNumber(self.parameter, self.varying))
 
     def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
-        """Return the coefficients of beta, by power of the number less `start`, for eps in this unit.
+        """Return the coefficients of beta, by power of (number - `start`), for eps in this unit.
 
-        They can also be those of a smaller function, if the unit has `lesser`.
+        If the unit has `lesser`, they can be those of a function that is at most beta.
         """
         evaluation = InNumber("beta", self.parameter, self._names, unit.scale, list(self._constants.divisors))
         result: dict[int, ExpPoly] = {}
@@ -482,7 +485,7 @@ class AllNumbers(ClassSource):
         return result
 
     def number_that_breaks(self, start: int) -> int | None:
-        """Return the least number >= `start` at which the union bound falls more slowly than beta towards infinity.
+        """Return the least number >= `start` at which the union bound decays more slowly than beta towards infinity.
 
         The claim is likely to fail there. The result is None if none is found.
         """
@@ -500,7 +503,10 @@ class AllNumbers(ClassSource):
         return None
 
     def _beta_decay(self, number: int) -> Fraction | None:
-        """Return the r such that beta for this number falls like e^{-r·t}; None if beta is 0 or negative."""
+        """Return the r such that beta for this number decays like e^{-r·t}; None if beta is 0 or negative.
+
+        The variable t is eps, or distance·eps.
+        """
         own = {name: constant(value.value_at(number)) for name, value in self._constant_ratios.items()}
         names = {**self._names, **own, self.parameter: constant(Fraction(number))}
         evaluation = InNumber("beta", "", names, ONE)
@@ -523,14 +529,17 @@ class AllNumbers(ClassSource):
 
 @frozen
 class _OneNumber:
-    """The claim for one number of queries."""
+    """The claim for one number of queries, as a case."""
 
     source: AllNumbers
     number: int
     queries: int
 
     def steps(self) -> Sequence[ProofStep]:
-        """Return the obligations of all its classes; raise Undecided, and DiagnosticError if the program is refused."""
+        """Return the obligations of all classes for the number of queries.
+
+        Raises Undecided, and DiagnosticError if the program is refused.
+        """
         return [posed for case in self.source.question_for(self.queries).cases() for posed in case.steps()]
 
     def undecided_row(self) -> ClassResult:
@@ -545,7 +554,10 @@ class _OneNumber:
 
 @frozen
 class _OtherNumbers:
-    """The claim for all numbers from a start on, which is searched; smaller numbers are decided exactly."""
+    """The claim for all numbers from a start on, as a case.
+
+    The start is searched, and smaller numbers are decided exactly.
+    """
 
     source: AllNumbers
     number: int
@@ -624,7 +636,7 @@ def _united(
     singly: Sequence[tuple[int, tuple[ClassResult, ...]]],
     others: OtherNumbers | None = None,
 ) -> NumberResult:
-    """Return a single result for several rows."""
+    """Return a single result for several rows of the report."""
     last = rows[-1]
     return NumberResult(
         number,

@@ -1,10 +1,9 @@
-"""Preconditions that bound each query by itself, in the same way for every number of queries.
+"""Preconditions `requires` that bound each query by itself, in the same way for every number of queries.
 
-**Lemma.** *Let `requires` be a conjunction of bounds, each on one input or, by `min(i in 1..m : q[i]) >= a` and
-`max(i in 1..m : q[i]) <= b`, on all elements of an array. Then the inputs are a box, with the same bounds of the
-elements for every m.* So some number of queries has an input if and only if every number has one. A step that moves
-some inputs leads outside of the box only if one of these inputs passes its own bound; what the other queries are does
-not matter.
+**Lemma.** *Let `requires` be a conjunction of bounds, each on one input or, by `min(i in 1..m : q[i]) >= a` and `max(i
+in 1..m : q[i]) <= b`, on all elements of an array. Then the inputs are a box, with the same bounds of the elements for
+every m.* So some number of queries has an input if and only if every number has one. A move of some inputs leads
+outside of the box only if one of these inputs passes its own bound; the values of other queries do not matter.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _BELOW = (CompareOp.LE, CompareOp.LT)
 
 
 def require_bounds(program: Program, parameter: str) -> None:
-    """Raise NotUniform unless the program's `requires` is of the form of the lemma; see `gaps`, too."""
+    """Raise NotUniform unless the program's `requires` has the form of the lemma; `gaps` checks more."""
     if program.core.requires is None:
         return
     tree = parse(program.core.source)
@@ -60,7 +59,7 @@ _Arrays = dict[str, tuple[ast.Expr | None, ast.Expr | None]]
 
 
 def _is_bound(part: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
-    """Whether a part means the same for every number: it is about no array, or about all elements of one."""
+    """Return True if `part` means the same for every number: a bound on single inputs, or on a whole array."""
     if not isinstance(part, ast.Compare):
         return False
     for side, other, above in ((part.left, part.right, _ABOVE), (part.right, part.left, _BELOW)):
@@ -75,7 +74,7 @@ def _reversed(above: tuple[CompareOp, CompareOp]) -> tuple[CompareOp, CompareOp]
 
 
 def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
-    """Whether no array and no constant that depends on the number occurs, and no range."""
+    """Return True if `tree` contains no array, no range, and no constant that depends on the number."""
     return not any(
         (isinstance(node, ast.Name | ast.Element) and node.name in {*varying, *arrays}) or isinstance(node, ast.Ranged)
         for node in ast.walk(tree)
@@ -83,7 +82,7 @@ def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
 
 
 def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> bool:
-    """Whether the range is that of one array, of which the body has the element at its variable and no other."""
+    """Return True if `side` ranges over one whole array, and its body has no element but the one at its variable."""
     elements = [node for node in ast.walk(side.body) if isinstance(node, ast.Element)]
     names = {node.name for node in elements}
     if len(names) != 1 or not names <= arrays.keys():
@@ -100,7 +99,7 @@ def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> boo
 
 
 def gaps(ideal: Ideal, guards: Sequence[Constraint]) -> tuple[tuple[Constraint, ...], tuple[Region, ...]]:
-    """Return the bounds of the inputs that `guards` are about, and the sets behind each of these bounds.
+    """Return the bounds by `requires` of the inputs that `guards` are about, and the sets beyond each of these bounds.
 
     Both are empty for a program without a precondition. Raises NotUniform unless the inputs are one box of real inputs.
     """

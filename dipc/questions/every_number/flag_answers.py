@@ -6,9 +6,9 @@ The array of the tests has more answers than this flag: many inputs that differ 
 their distance to disagreement is greater. The bound for arrays does not hold for the flag, which has its own.
 
 **Form.** An iteration of the ideal either exits, behind one guard g(u_i) >= 0 of its own inputs and of inputs that all
-iterations share, or goes on without a trace. The program carries on to one head, in one way, and gives the ideal's
-answer *found* wherever it exits. The answer behind the loop, *not found*, is another one. The metric is the maximum of
-the coordinates.
+iterations share, or continues without changing any variable. The program continues in one way, to one head, and gives
+the ideal's answer *found* wherever it exits. The answer after the loop, *not found*, is another one. The metric is the
+maximum of the coordinates.
 
 **Lemma.** Let w be the sum of the sizes of the coefficients of g, and dd(u) >= alpha.
 
@@ -19,7 +19,7 @@ the coordinates.
 3. In the case 2 let F be the event that the comparisons of iteration i go wrong, for noises of their own laws. If the
    program does not exit before iteration i, the noises there are draws that no earlier comparison has selected, because
    there is one way to this head. So the error has at most the probability of F, the terms of one iteration.
-4. In the case 1 the error has at most the sum of the terms of all iterations, and of what follows the loop.
+4. In the case 1 the error has at most the sum of the terms of all iterations, and of the statements after the loop.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class FlagRuns(AgreeingRuns):
     """
 
     def terms(self) -> Iterator[tuple[tuple[Term, ...], tuple[Term, ...], int]]:
-        """Yield by case the terms that fail at most once, those that fail in any iteration, and the iterations needed.
+        """Yield for each case the terms that can fail once, those of each iteration, and the iterations needed.
 
-        A case without iterations is *not found*, a case with one is *found*. Raises NotUniform if the program does not
-        have the form that the module describes.
+        The case *not found* needs no iteration, the case *found* one. Raises NotUniform if the program does not have
+        the form that the module describes.
         """
         require_defined(self._own, self._finite, self._limits.states, self._entries)
         (begun,) = self._before()
@@ -105,7 +105,7 @@ class FlagRuns(AgreeingRuns):
 
 
 def is_flag(ideal: Ideal, shape: UniformLoops) -> bool:
-    """Return True if all outputs are finite, none belongs to one iteration, and iterations of the ideal compare."""
+    """Return True if all outputs are finite and belong to no iteration, and the ideal's iterations compare inputs."""
     slots = [ideal.program.core.slots[slot] for slot in ideal.program.core.outputs]
     alone = all(not slot.is_symbolic and slot.name.partition("[")[0] not in shape.arrays for slot in slots)
     return alone and any(isinstance(node, If) for node in walk(shape.ideal_loop))

@@ -1,10 +1,10 @@
-"""Expressions in the number of queries: quotients of polynomials in it, and exponentials of these.
+"""Expressions in the number of queries m: quotients of polynomials in m, and exponentials of such quotients times eps.
 
     eps = scale(m)·e
 
 In the program's rates and in the claim eps often occurs with the number of queries, as in Lap(eps/(2*m), q[i]) and
 m*exp(-alpha*eps/(2*m)). In the unit e, for a scale such as m, the number occurs in no exponent and no rate, and beta is
-a polynomial in it.
+a polynomial in m.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dipc.questions.every_number.uniform import NotUniform
 from dipc.text import ast
 from dipc.text.ast import GREEK
 
-#: The starts that are tried to prove that values never fall from there on, or never rise.
+#: The number of starts that are tried to prove that values never fall, or never rise, from a start on.
 _LATER = 20
 
 #: A polynomial in the number, with rational coefficients.
@@ -56,7 +56,7 @@ class RationalFunction:
 
     @staticmethod
     def number() -> RationalFunction:
-        """Return the number of queries itself."""
+        """Return the function whose value is the number of queries itself."""
         return RationalFunction(flint.fmpq_poly([0, 1]), _ONE)
 
     def __eq__(self, other: object) -> bool:
@@ -104,24 +104,27 @@ class RationalFunction:
         return self.numerator if self.denominator.degree() == 0 else None
 
     def value_at(self, number: int) -> Fraction:
-        """Return the value for one number; raise ZeroDivisionError if it has none."""
+        """Return the value at `number`; raise ZeroDivisionError if there is none."""
         return to_fraction(self.numerator(flint.fmpq(number))) / to_fraction(self.denominator(flint.fmpq(number)))
 
     def has_sign_from(self, start: int) -> bool:
-        """Return True only if it is defined and not 0 for every number from `start` on."""
+        """Return True only if the function is defined and not 0 for every number from `start` on."""
         return bool(sign_from(self.numerator, start) and sign_from(self.denominator, start))
 
     def is_positive_from(self, start: int) -> bool:
-        """Return True only if it is positive for every number from `start` on."""
+        """Return True only if the function is positive for every number from `start` on."""
         return sign_from(self.numerator, start) * sign_from(self.denominator, start) > 0
 
     def is_nonnegative_from(self, start: int) -> bool:
-        """Return True only if it is at least 0 for every number from `start` on."""
+        """Return True only if the function is at least 0 for every number from `start` on."""
         signs = sign_from(self.numerator, start, zero=True), sign_from(self.denominator, start)
         return self.is_zero() or signs[0] * signs[1] > 0
 
     def supremum_from(self, start: int) -> Fraction | None:
-        """Return the supremum of the values from `start` on, or None if they are unbounded or it is not known."""
+        """Return the supremum of 0 and the values from `start` on.
+
+        The result is None if they are unbounded, or if it is not known.
+        """
         before = Fraction(0)
         for number in range(start, start + _LATER):
             if self.never_falls_from(number):
@@ -137,7 +140,7 @@ class RationalFunction:
         return None
 
     def never_falls_from(self, start: int) -> bool:
-        """Return True only if it is defined and never falls for numbers from `start` on."""
+        """Return True only if the function is defined and never falls for numbers from `start` on."""
         slope = self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
         return bool(sign_from(self.denominator, start)) and (not slope or sign_from(slope, start, zero=True) > 0)
 
@@ -180,7 +183,7 @@ def _polynomial_text(polynomial: Polynomial, name: str) -> str:
 
 
 def _of_coefficients(numerator: list[Fraction], denominator: list[Fraction]) -> RationalFunction:
-    """Return the ratio that was pickled, as FLINT's polynomials cannot be."""
+    """Return the quotient from pickled coefficients, as FLINT's polynomials cannot be pickled."""
     return RationalFunction(*(flint.fmpq_poly([to_fmpq(c) for c in shares]) for shares in (numerator, denominator)))
 
 
@@ -188,10 +191,10 @@ _ONE: Polynomial = flint.fmpq_poly([1])
 
 
 def sign_from(polynomial: Polynomial, start: int, *, zero: bool = False) -> int:
-    """Return 1 or -1 if the polynomial is proved to have this sign for all numbers from `start` on, else 0.
+    """Return 1 or -1 if `polynomial` is proved to have this sign for all numbers from `start` on, else 0.
 
-    The proof is that all its coefficients in powers of the number less `start` have this sign. With `zero` the
-    polynomial may be 0 at the start.
+    The proof is that all its coefficients in powers of (number - `start`) have this sign. With `zero` the polynomial
+    may be 0 at the start.
     """
     coefficients = shifted(polynomial, start)
     if not coefficients or not (zero or coefficients[0]):
@@ -203,18 +206,18 @@ def sign_from(polynomial: Polynomial, start: int, *, zero: bool = False) -> int:
 
 
 def shifted(polynomial: Polynomial, start: int) -> list[Fraction]:
-    """Return the coefficients in powers of the number less `start`."""
+    """Return the coefficients of `polynomial` in powers of (number - `start`)."""
     return [to_fraction(c) for c in polynomial(flint.fmpq_poly([start, 1])).coeffs()]
 
 
-#: The ratio 1.
+#: The function 1.
 ONE = RationalFunction.constant(1)
 
 
 #: The greatest power of the number.
 MOST_DEGREE = 8
 
-#: The most summands of one expression after multiplying out, and the most factors of a power.
+#: The greatest number of summands of an expression after multiplying out, and of factors of a power.
 MOST_SUMMANDS = 1_000
 MOST_FACTORS = 200
 
@@ -236,9 +239,9 @@ class OtherScale(NotUniform):
 
 @frozen
 class InNumber:
-    """An evaluation of expressions for every value of the parameter.
+    """The evaluation of expressions for every value of the parameter.
 
-    `what` names the expression in messages, and `names` has the known values of names.
+    `what` names the expression in messages, and `names` has the known values of names. eps is `scale` times the unit e.
     """
 
     what: str
@@ -249,7 +252,10 @@ class InNumber:
     divisors: list[RationalFunction] = field(default_factory=list)
 
     def value(self, tree: ast.Expr) -> Summands:
-        """Return the value; raise NotUniform for an expression of another kind, OtherScale if another unit may fit."""
+        """Return the value of `tree`; raise NotUniform if it is not a sum of the form `Summands`.
+
+        Raises OtherScale if it may be one in another unit.
+        """
         match tree:
             case ast.Number(value=number):
                 return constant(number)
@@ -277,7 +283,7 @@ class InNumber:
                 raise self._refused()
 
     def lesser(self, tree: ast.Expr, start: int) -> Summands:
-        """Return the value of an expression that is nowhere greater, for numbers from `start` on.
+        """Return the value of an expression that is at most `tree` everywhere, for numbers from `start` on.
 
         Summands that are at least 0 and may need another unit are left out. Raises NotUniform and OtherScale as `value`
         does.
@@ -295,7 +301,7 @@ class InNumber:
             raise
 
     def _is_positive(self, tree: ast.Expr, start: int) -> bool:
-        """Return True if an expression is proved to be at least 0 for numbers from `start` on."""
+        """Return True if `tree` is proved to be at least 0 for numbers from `start` on."""
         match tree:
             case ast.Number(value=number):
                 return number >= 0
@@ -314,7 +320,7 @@ class InNumber:
         return False
 
     def require_divisors(self, start: int) -> None:
-        """Raise NotUniform if some divisor may be 0 for a number from `start` on."""
+        """Raise NotUniform if some divisor in `divisors` may be 0 for a number from `start` on."""
         for divisor in self.divisors:
             if not divisor.has_sign_from(start):
                 raise NotUniform(f"{self.what} divides by something that may be 0 for some `{self.parameter}`")
@@ -381,7 +387,7 @@ def constant(value: Fraction) -> Summands:
 
 
 def summands(value: Parametric) -> Summands | None:
-    """Return a polynomial in unknowns in which neither eps nor the parameter occurs; None for another function."""
+    """Return a polynomial in unknowns without eps as summands; None for another function."""
     if value.denominator != ExpPoly.ONE:
         return None
     total: Summands = {}
@@ -393,10 +399,10 @@ def summands(value: Parametric) -> Summands | None:
 
 
 def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool = False) -> dict[int, Parametric]:
-    """Return the coefficients of an expression by power of the parameter less `start`, as functions of e.
+    """Return the coefficients of `tree` by power of (parameter - `start`), as functions of e.
 
-    With `lesser` they belong to an expression that is nowhere greater. Raises NotUniform unless the expression is a
-    polynomial for all numbers from `start` on.
+    With `lesser` they belong to an expression that is at most `tree` everywhere. Raises NotUniform unless the
+    expression is a polynomial for all numbers from `start` on.
     """
     terms = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
     evaluation.require_divisors(start)
@@ -425,7 +431,7 @@ def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool
 
 
 def rate_of(evaluation: InNumber, tree: ast.Expr) -> RationalFunction:
-    """Return the rate as a multiple of eps; raise NotUniform if it is not one."""
+    """Return the rate `tree` as a multiple of eps; raise NotUniform if it is not one."""
     match list(evaluation.value(tree).items()):
         case [((("eps", 1, r),), ratio)] if not r:
             return ratio

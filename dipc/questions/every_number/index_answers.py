@@ -39,14 +39,14 @@ _TRUE, _FALSE = ast.Truth(value=True), ast.Truth(value=False)
 
 @frozen
 class IndexAnswer:
-    """An output that holds an index plus `shift`: its name, and the first index."""
+    """An output that held an index plus `shift` before it became an array: its name, and the first index `low`."""
 
     name: str
     low: int
     shift: int = 0
 
     def elements(self, answer: str, number: int) -> Mapping[str, str]:
-        """Return the elements of the array for the answer `answer` of a loop up to `number`, as texts."""
+        """Return the elements of the array, as texts, for the output `answer` of a loop up to `number`."""
         return {
             f"{self.name}[{i}]": "true" if str(i + self.shift) == answer else "false"
             for i in range(self.low, number + 1)
@@ -55,9 +55,9 @@ class IndexAnswer:
 
 @frozen
 class IndexAnswers:
-    """A program whose answers that are an index have become arrays.
+    """A program in which each output that holds an index has become an array of truth values.
 
-    `refused` has the reason for each output that is assigned a loop variable but does not fulfill the conditions.
+    `refused` has the reason for each output that is assigned a loop variable but does not satisfy the conditions.
     """
 
     tree: ast.ProgramTree
@@ -66,7 +66,7 @@ class IndexAnswers:
 
 
 def with_index_answers(tree: ast.ProgramTree, parameter: str) -> IndexAnswers:
-    """Return the program with arrays of truth values in place of answers that are an index of a loop to `parameter`."""
+    """Return the program with arrays of truth values as outputs if they hold an index of a loop to `parameter`."""
     done: list[IndexAnswer] = []
     refused: dict[str, str] = {}
     for name in _candidates(tree, parameter):
@@ -79,7 +79,7 @@ def with_index_answers(tree: ast.ProgramTree, parameter: str) -> IndexAnswers:
 
 
 def last_offset(last: object, parameter: str) -> int | None:
-    """Return the c if the expression is the parameter + c, else None."""
+    """Return the c if the expression `last` is `parameter` + c, else None."""
     match last:
         case ast.Name(name=name) if name == parameter:
             return 0
@@ -90,11 +90,11 @@ def last_offset(last: object, parameter: str) -> int | None:
 
 
 class _Refused(Exception):
-    """The output does not fulfill a condition; the reason is one sentence."""
+    """The output does not satisfy a condition; the reason is one sentence."""
 
 
 def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
-    """Yield the outputs that some loop to the parameter assigns its variable."""
+    """Yield the outputs to which some loop up to `parameter` assigns its variable."""
     bodies = (tree.body, () if tree.ideal is None else tree.ideal.body)
     loops = {
         node.variable: node
@@ -157,7 +157,7 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.Pr
 
 
 def _shift_of(value: ast.Expr, variable: str) -> int | None:
-    """Return the c if the value is the variable + c, else None."""
+    """Return the c if `value` is `variable` + c, else None."""
     return last_offset(value, variable)
 
 
@@ -177,7 +177,7 @@ def _domain(tree: ast.ProgramTree, type_: ast.TypeExpr) -> tuple[ast.Expr, ast.E
 
 
 def _literal(value: ast.Expr | None) -> int | None:
-    """Return the integer that an expression spells, or None."""
+    """Return the integer that the expression `value` spells, or None."""
     match value:
         case ast.Number(value=Fraction(denominator=1) as number):
             return int(number)
@@ -187,7 +187,7 @@ def _literal(value: ast.Expr | None) -> int | None:
 
 
 def _of_no_index(value: ast.Expr, parameter: str) -> int | str:
-    """Return a value given beside indices: an integer, or the parameter + c as text. Raises _Refused otherwise."""
+    """Return a value assigned besides indices: an integer, or `parameter` + c as text. Raises _Refused for others."""
     number, offset = _literal(value), last_offset(value, parameter)
     if number is not None:
         return number
@@ -196,13 +196,16 @@ def _of_no_index(value: ast.Expr, parameter: str) -> int | str:
     raise _Refused("it is given a value other than a number and the index of the loop")
 
 
-#: What may have been assigned so far: nothing, the number that is no index, or an index.
+#: The states of an output on a path: nothing assigned, the number that is no index, or an index.
 _NOTHING, _NUMBER, _INDEX = "nothing", "number", "index"
 
 
 @dataclass(slots=True)
 class _Answer:
-    """The conditions on one output, as found so far: the number that is no index, and the first and last index."""
+    """The conditions on the output `name`, as found so far.
+
+    `number` is its value that is no index, `low` the first and `last` the last index, and `shift` is added to indices.
+    """
 
     name: str
     parameter: str
@@ -212,7 +215,10 @@ class _Answer:
     shift: int | None = None
 
     def rewritten(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-        """Return the statements of the program, or of its ideal, with the array. Raises _Refused."""
+        """Return the statements of the program, or of its ideal, with the array in place of the output.
+
+        Raises _Refused.
+        """
         begun = frozenset({_NOTHING if self.number is None else _NUMBER})
         result, held = self._block(tuple(body), begun, None)
         if _NOTHING in held:
@@ -223,7 +229,7 @@ class _Answer:
         return result
 
     def fits(self, low: ast.Expr, high: ast.Expr) -> bool:
-        """Return True if a domain has all indices and the other number, which is no index."""
+        """Return True if the domain from `low` to `high` has all indices and the other number, which is no index."""
         first, end, last = _literal(low), last_offset(high, self.parameter), last_offset(self.last, self.parameter)
         assert self.low is not None, "there is a loop"
         assert self.shift is not None, "it gives the index plus a number"
@@ -239,9 +245,9 @@ class _Answer:
     def _block(
         self, block: tuple[ast.Statement, ...], held: frozenset[str], loop: ast.For | None
     ) -> tuple[tuple[ast.Statement, ...], frozenset[str]]:
-        """Return the statements with the array, and what may be assigned at their end, for all paths that get there.
+        """Return the statements with the array, and what the output may hold at their end, on paths that get there.
 
-        `loop` is the loop to the parameter whose iteration this is.
+        `held` is what it may hold before. `loop` is the loop up to the parameter whose iteration `block` belongs to.
         """
         result: list[ast.Statement] = []
         for statement in block:
@@ -283,7 +289,7 @@ class _Answer:
     def _assigned(
         self, statement: ast.Assign, held: frozenset[str], loop: ast.For | None
     ) -> tuple[list[ast.Statement], frozenset[str]]:
-        """Return the statements in place of an assignment to the output, and what is assigned afterwards."""
+        """Return the statements in place of an assignment to the output, and what it holds afterwards."""
         if _INDEX in held:
             raise _Refused(f"`{self.name}` is assigned again after it was given the index")
         shift = None if loop is None else _shift_of(statement.value, loop.variable)

@@ -1,15 +1,15 @@
 """The runs of a loop over queries, iteration by iteration, for every number of iterations at once.
 
-This is the single engine for loops, of accuracy (`AgreeingRuns`) and of privacy (`privacy.loops`).
+This is the only engine for loops, for accuracy (`AgreeingRuns`) and for privacy (`privacy.loops`).
 
 **Heads.** In a uniform program an iteration depends on earlier iterations only through the scalars that are still read:
 finite values, and forms over noises. Two heads of the loop with the same scalars (up to names of noises) have the same
 later iterations, up to the index. If only finitely many such heads are reached from the start, these are all heads for
-any m, and each iteration is one of finitely many steps between them. What is known of noises at a head is forgotten,
-which only adds runs.
+any m, and each iteration is one of finitely many steps between them. Constraints on noises are dropped at a head, which
+only adds runs.
 
-The loop is explored as it is unrolled for some number of iterations. If more iterations are needed to reach all heads,
-it is unrolled again.
+The loop is unrolled for some number of iterations and explored. If more iterations are needed to reach all heads, it is
+unrolled again.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ Key = tuple[object, ...]
 class LoopSide:
     """The program, or its ideal: the place of its loop, and its scalars that are alive at the loop's head or end.
 
-    An iteration leaves the set of live scalars unchanged, adds to it, or removes from it. It does so variable by
-    variable, in the same way each time. A scalar that is alive before one iteration is alive before each of them.
+    Each iteration changes the set of live scalars in the same way: for each scalar, it adds it, removes it, or leaves
+    it. A scalar that is alive before one iteration is alive before each of them.
     """
 
     flow: Flow
@@ -81,7 +81,7 @@ class LoopSide:
 
 
 class Step(Protocol):
-    """A step from one head of the loop to another, whose number is `goal`, or to the exit (None)."""
+    """A step from one head of the loop to the head number `goal`, or to the exit (`goal` None)."""
 
     @property
     def goal(self) -> int | None: ...
@@ -93,9 +93,9 @@ N = TypeVar("N")
 
 @frozen
 class Automaton(Generic[S]):
-    """All steps of runs of the loop: to its first head, by head those of one iteration, and by head those to the exit.
+    """All steps of runs of the loop: to its first head, from each head through an iteration, and from each to the exit.
 
-    The last are the steps if the loop ends at this head.
+    The `endings` of a head are its steps if the loop ends there.
     """
 
     before: tuple[S, ...]
@@ -106,9 +106,9 @@ class Automaton(Generic[S]):
 class LoopRuns(Generic[N, S]):
     """The runs of one loop, from head to head.
 
-    A *node* is a head as a question sees it, and a *step* leads from one to the next. Invariant: nodes with the same
-    key have the same later iterations. If a question does not depend on the means of noises carried from one iteration
-    to a later one, these means may be inputs of the earlier iteration.
+    A *node* is a head as a question sees it, and a *step* leads from one node to the next. Invariant: nodes with the
+    same key have the same later iterations. If a question does not depend on the means of noises carried from one
+    iteration to a later one, these means may be inputs of the earlier iteration.
     """
 
     _keeps_means: ClassVar[bool] = True
@@ -116,7 +116,7 @@ class LoopRuns(Generic[N, S]):
     def __init__(
         self, program: Program, loop: ast.For, arrays: frozenset[str], count: int, finite: Mapping[int, Value]
     ) -> None:
-        """Take a program with `count` iterations of the loop, at these values of its finite inputs outside the loop.
+        """Prepare a program with `count` iterations of the loop, at values `finite` of finite inputs outside of it.
 
         Raises NotUniform if the loop is not found in the instructions, LimitReached if the finite inputs of an
         iteration have too many values.
@@ -163,25 +163,25 @@ class LoopRuns(Generic[N, S]):
 
     @abstractmethod
     def _iteration(self, node: N, iteration: int) -> Iterable[S]:
-        """Return the steps from a head that is reached before an iteration; each has the number of its goal."""
+        """Return the steps from the head `node` before `iteration`; each has the number of its goal."""
 
     @abstractmethod
     def _ending(self, node: N) -> Iterable[S]:
-        """Return the steps to the exit if the loop ends at this head."""
+        """Return the steps to the exit if the loop ends at the head `node`."""
 
     def _key(self, state: State) -> Key:
         """Return the key of the program's state at a head."""
         return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:
-        """Return the number of a head, in the order in which heads are reached."""
+        """Return the number of the head with this `key`, in the order in which heads are reached."""
         if key not in self._keys:
             self._keys[key] = len(self._keys)
             self._pending.append((node, iteration))
         return self._keys[key]
 
     def _runs(self, flow: Flow, start: State, goal: int | None) -> Iterator[State]:
-        """Yield the ends of all runs from a state to the instruction `goal`, or to the exit."""
+        """Yield the ends of all runs from the state `start` to the instruction `goal`, or to the exit."""
         pending = [start]
         for _ in range(self._limits.states):
             if not pending:
@@ -194,7 +194,7 @@ class LoopRuns(Generic[N, S]):
         raise LimitReached("states", f"an iteration has more than {self._limits.states} states")
 
     def _takes(self, edge: Edge) -> bool:  # noqa: ARG002
-        """Return True if a run can take this step."""
+        """Return True if a run can take the step `edge`."""
         return True
 
     def _array_of(self, slot: int) -> str | None:
@@ -203,7 +203,7 @@ class LoopRuns(Generic[N, S]):
         return name if bracket and name in self._arrays else None
 
     def _is_at(self, slot: int, iteration: int | None) -> bool:
-        """Return True if the slot is the element of an iteration.
+        """Return True if the slot is the element of `iteration`.
 
         The iteration -1 has the index before the first one; None has no element.
         """
@@ -217,7 +217,7 @@ class TooFew(Exception):
 
 
 def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> LoopSide:
-    """Return the loop in the instructions: those whose text is inside it, the same number for each iteration."""
+    """Return the instructions of `loop`: those whose text is inside it, equally many in `count` iterations."""
     program = flow.program
     labels = [
         label
@@ -237,7 +237,7 @@ def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> LoopS
 
 
 def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None) -> list[State]:
-    """Return the states after the next step, by steps that are `taken`; raise NotUniform if the instruction fails."""
+    """Return the states after the next step, if `taken` accepts its edge; raise NotUniform if the instruction fails."""
     try:
         return [after.state for after in step(flow, state) if taken is None or taken(after.edge)]
     except Fault as fault:
@@ -245,12 +245,12 @@ def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None)
 
 
 def stripped(state: State) -> State:
-    """Return the state without constraints on noises and inputs; fewer decided comparisons only add runs and terms."""
+    """Return `state` without constraints on noises and inputs: fewer decided comparisons only add runs and terms."""
     return replace(initial_state(state.label, state.values), noises=state.noises)
 
 
 def entered(state: State, entry: Mapping[int, Value]) -> State:
-    """Return the state with these values of inputs."""
+    """Return `state` with the values `entry` of inputs."""
     for slot, value in entry.items():
         state = state.assign(slot, value, state.label)
     return state
@@ -287,7 +287,7 @@ def key_of(side: LoopSide, state: State, *, means: bool = True) -> Key:
 
 
 def plain_value(value: SlotValue) -> object:
-    """Return the value so that true differs from the number 1."""
+    """Return `value` in a form in which true differs from the number 1."""
     return isinstance(value, bool), value
 
 
@@ -333,13 +333,13 @@ def require_defined(
 
 # --- A uniform program and its ideal, iteration by iteration ----------------------------------------------------------
 #
-# **Agreement.** Run the program and, beside it, its ideal at the same input. Where the program compares noisy values,
-# one outcome agrees with the ideal's iteration: it is implied by A·N + s >= 0 with a slack s that is not negative for
-# the inputs that take the ideal this way. As long as every comparison has this outcome, the program goes through the
-# states found here, and writes what the ideal writes. The probability of an error is therefore at most the sum of
-# Pr[A·N + s < 0] over the comparisons (and real outputs) met in agreement: one term for each, whatever else is random.
+# **Agreement.** Run the program and its ideal side by side at one input. When the program compares noisy values, one
+# outcome agrees with the ideal's iteration: it is implied by A·N + s >= 0 with a slack s that is not negative for the
+# inputs that take the ideal this way. As long as every comparison has the agreeing outcome, the program goes through
+# the states found here, and writes what the ideal writes. The probability of an error is therefore at most the sum of
+# Pr[A·N + s < 0] over the comparisons (and real outputs) of such a run: one term for each, whatever else is random.
 #
-# A head of both together is a pair of heads.
+# A head of this pair is a pair of heads.
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
@@ -379,7 +379,10 @@ class Term:
 
 @frozen
 class NoisyOutcome:
-    """One outcome of a noisy comparison, which holds by at least `margin` >= 0 without noise."""
+    """One outcome of a noisy comparison that holds by at least `margin` >= 0 if all noise is 0.
+
+    `term` is the event that noise changes the outcome.
+    """
 
     margin: Fraction
     term: Term
@@ -388,7 +391,7 @@ class NoisyOutcome:
 def noisy_outcome_of(
     form: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
 ) -> NoisyOutcome | None:
-    """Return the outcome form >= 0 behind the facets, or None if it can fail without noise."""
+    """Return the outcome `form` >= 0 for inputs behind the facets, or None if it can fail with all noise 0."""
     coefficients, used, slack = _centered(form, noises)
     margin = _margin(slack, 0, facets, distances)
     if margin is None or (distances.is_open and not all(noise.law.scales for noise in used)):
@@ -401,7 +404,7 @@ def ball(
 ) -> tuple[Term, ...] | None:
     """Return the terms for |value - center| <= gamma, empty if the value has no noise.
 
-    The result is None if the inequality can fail without noise.
+    The result is None if the inequality can fail with all noise 0.
     """
     coefficients, used, off = _centered(value - center, noises)
     above, below = _margin(off, 1, facets, distances), _margin(-off, 1, facets, distances)
@@ -414,7 +417,7 @@ def ball(
 
 
 def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[exact.Noise, ...], Affine]:
-    """Return the coefficients of the form over its centered noises, the noises, and the form where they are all 0."""
+    """Return the coefficients of the form over its centered noises, the noises, and the form with all of them 0."""
     by_id: Mapping[int, NoiseVar] = {noise.id: noise for noise in noises}
     over = centered(form, {noise.id: noise.mean for noise in noises})
     own = [by_id[noise] for noise, _ in over.noises]
@@ -424,7 +427,7 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[ex
 
 
 def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
-    """Return a lower bound of the slack behind the facets that is not negative, or None."""
+    """Return a lower bound >= 0 of the slack for inputs behind the facets, or None if none is found."""
     for bounding in (single_bound, best_bound):
         bound = slack_bound(slack, facets, distances, radius=radius, bounding=bounding)
         if bound is not None and bound.base >= 0 and bound.slope >= 0:
@@ -437,9 +440,9 @@ _BARE = "an output may have no value at the end"
 
 @frozen
 class AgreeingStep:
-    """An iteration in agreement, or the statements after the loop: its `terms`, and the head it leads to.
+    """An iteration in agreement with the ideal, or the statements after the loop: its `terms`, and its goal.
 
-    `goal` is None for the exit.
+    `goal` is the number of the next head, None for the exit.
     """
 
     goal: int | None
@@ -448,14 +451,14 @@ class AgreeingStep:
 
 @frozen
 class _Node:
-    """The states of both runs at the head of the loop before one iteration."""
+    """The states of the program and of its ideal at the head of the loop before one iteration."""
 
     program: State
     ideal: State
 
 
 class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
-    """The runs in agreement of one program, unrolled for more iterations than there are steps to its last head."""
+    """The runs of one program that agree with its ideal; the loop is unrolled often enough to reach every head."""
 
     def __init__(
         self,
@@ -465,7 +468,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         distances: ClaimedDistances,
         finite: Mapping[int, Value],
     ) -> None:
-        """Take the ideal for some number of iterations, whose uniform program is `shape`.
+        """Prepare the ideal for some number of iterations, whose uniform program is `shape`.
 
         `finite` has the values of the finite inputs outside the loop, by slot. Raises NotUniform if the loops are not
         found in the instructions, and for int inputs; LimitReached if the inputs of an iteration have too many values.
@@ -505,8 +508,8 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         for entry in self._entries[iteration]:
             there = {slot: entry[own] for slot, own in self._inputs.items() if own in entry}
             runs = list(self._ideal_runs(entered(node.ideal, there), self._other.head(iteration + 1)))
-            # Two inputs with different runs have different answers, whatever follows: each facet leads to another
-            # answer. Inputs that differ in finite inputs can only be nearer.
+            # Two inputs with different runs have different answers, so that each facet leads to another answer.
+            # Inputs that differ in finite inputs can only be nearer.
             if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in runs}) < len(runs):
                 raise NotUniform(
                     "different paths through an iteration of the ideal give the same answer for that index"
@@ -563,7 +566,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return replace(guard, form=self._form(guard.form), difference=self._form(guard.difference))
 
     def _form(self, form: Affine) -> Affine:
-        """Return a form of the ideal over the program's inputs."""
+        """Return a form of the ideal as a form over the program's inputs."""
         return Affine((), tuple(sorted((self._inputs[slot], c) for slot, c in form.inputs)), form.constant)
 
     # --- the program ---------------------------------------------------------------------------------------
@@ -571,9 +574,9 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _agreeing(
         self, state: State, guards: Sequence[Constraint], goal: int
     ) -> Iterator[tuple[State, tuple[Term, ...]]]:
-        """Yield the runs in agreement from `state` to the label `goal`, or to the exit, for inputs with these guards.
+        """Yield the runs in agreement from `state` to the label `goal`, or to the exit, with their terms.
 
-        There are several if the program itself compares inputs.
+        The inputs satisfy `guards`. There are several runs if the program itself compares inputs.
         """
         flow = self._own.flow
         moving = self._facets(guards)
@@ -593,17 +596,20 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
                 pending += [(after, terms) for after in successors if not contradict([*guards, *after.guards.items])]
 
     def _facets(self, guards: Sequence[Constraint]) -> tuple[Moving, ...]:
-        """Return the facets of the inputs with these guards; beyond a bound of `requires` there is no other answer."""
+        """Return the facets of the inputs that satisfy `guards`.
+
+        Beyond a bound of `requires` there is no other answer.
+        """
         bounds, outside = gaps(self._ideal, guards)
         region = Region((*guards, *bounds), ())
-        # An element is compared in one iteration: moved a little into the inside, it leaves the answer as it is.
+        # An element is compared in one iteration only, so that moving it a little inwards does not change the answer.
         alone = all(self._array_of(slot) is not None for guard in guards for slot, _ in guard.form.inputs)
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
-        """Return the outcome of a noisy comparison that the ideal's path implies for noise 0.
+        """Return the outcome of a noisy comparison that the ideal's path implies if all noise is 0.
 
-        Also return the term for the other outcome.
+        The term for the other outcomes follows.
         """
         best: tuple[State, NoisyOutcome] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]
@@ -631,7 +637,10 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _compared(
         self, program: State, ideal: State, guards: Sequence[Constraint], pairs: Sequence[tuple[int, int]]
     ) -> list[Term]:
-        """Return the terms for these outputs; raise NotUniform if they differ in agreement."""
+        """Return the terms for the outputs `pairs`.
+
+        Raises NotUniform if program and ideal differ there with all noise 0.
+        """
         terms: list[Term] = []
         moving = self._facets(guards)
         for own, other in pairs:

@@ -19,7 +19,7 @@ is S0; S1; for i in low..m do A; B[i for j] end; S2, where B(i) commutes with A(
   single loop). A(k) and B(i) have no element in common, and each element is read and written in the same order.
 - No scalar is written by one of A and B (or S1) and read or written by the other. A scalar of the second part that is
   written there before it is read is another variable, and is renamed.
-- A and S1 do not exit. Where B does, the rest of the program is not executed from there on, except for the A's: a flag
+- A and S1 do not exit. If B does, the rest of the program is not executed afterwards, except for the A's: a flag
   replaces the exit.
 
 Draws are independent of each other, so that their order does not matter, and the outputs have the same law.
@@ -72,7 +72,7 @@ Block = tuple[ast.Statement, ...]
 
 
 def with_one_loop(program: ast.ProgramTree, number: QueryNumber, arrays: frozenset[str]) -> ast.ProgramTree:
-    """Return the program with its loops up to the parameter joined into one, and those of its ideal.
+    """Return `program` with its loops up to the parameter joined into one, and those of its ideal into another.
 
     It is unchanged if both have at most one. Raises NotUniform if the loops depend on each other.
     """
@@ -93,7 +93,7 @@ def with_one_loop(program: ast.ProgramTree, number: QueryNumber, arrays: frozens
 
 
 def _fresh(program: ast.ProgramTree) -> Iterator[str]:
-    """Return names that do not occur in the program."""
+    """Yield names that do not occur in `program`."""
     known = {str(getattr(node, "name", "")) for node in walk(program)}
     known |= {node.variable for node in walk(program) if isinstance(node, ast.For | ast.Each)}
     known |= {name for node in walk(program) if isinstance(node, ast.ConstDecl) for name, _ in node.bindings}
@@ -102,7 +102,7 @@ def _fresh(program: ast.ProgramTree) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Fusion:
-    """One body, with the variables that it may use, added ones included."""
+    """One body of statements whose loops become one, with the variables that it may use, added ones included."""
 
     number: QueryNumber
     arrays: frozenset[str]
@@ -110,7 +110,7 @@ class _Fusion:
     names: Iterator[str]
 
     def fused(self, body: Block) -> tuple[Block, tuple[ast.VariableDecl, ...]]:
-        """Return the statements with one loop, and the variables that are added."""
+        """Return the statements `body` with one loop, and the variables that are added."""
         places = [position for position, statement in enumerate(body) if self._is_loop(statement)]
         if len(places) < 2:
             return body, ()
@@ -147,7 +147,7 @@ class _Fusion:
         return isinstance(statement, ast.For) and mentions(statement.high, self.number.parameter)
 
     def _with_own_variables(self, left: Block, right: Block) -> Block:
-        """Return the second part with new variables for those that it writes before it reads them."""
+        """Return the statements `right` with new variables for those of `left` that they write before reading."""
         for declaration in self.variables:
             for declarator in declaration.declarators if declaration.role is ast.Role.VAR else ():
                 name = declarator.name
@@ -160,7 +160,10 @@ class _Fusion:
         return right
 
     def _merge(self, loop: ast.For, between: Block, other: ast.For) -> ast.For:
-        """Return the loop that does what both do; raise NotUniform if this is not proved to be the same."""
+        """Return one loop that does what both do; raise NotUniform if it is not proved to be equivalent.
+
+        `between` has the statements between the two loops, which move before both.
+        """
         if (loop.low, loop.high) != (other.low, other.high):
             raise NotUniform("two loops do not run over the same indices", other.span)
         for node in walk(between):
@@ -189,12 +192,12 @@ class _Fusion:
 
 
 def writes(tree: object, name: str) -> bool:
-    """Return True if a variable, or an element of it, is written."""
+    """Return True if `tree` writes the variable `name`, or an element of it."""
     return any(isinstance(node, ast.Assign | ast.Sample) and node.target.name == name for node in walk(tree))
 
 
 def may_read(block: Sequence[ast.Statement], name: str) -> bool:
-    """Return True if a scalar can be read before it is written.
+    """Return True if `block` can read the scalar `name` before it writes it.
 
     A loop up to the parameter is executed at least once.
     """
@@ -202,7 +205,7 @@ def may_read(block: Sequence[ast.Statement], name: str) -> bool:
 
 
 def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
-    """Return whether the scalar can be read before it is written, and whether it is always written."""
+    """Return whether `block` can read the scalar `name` before it writes it, and whether it always writes it."""
     for statement in block:
         match statement:
             case ast.Assign(target=target, value=value):
@@ -229,12 +232,12 @@ def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
 
 
 def exits(tree: object) -> bool:
-    """Return True if the program can end in this part."""
+    """Return True if `tree`, a part of a program, contains an `exit`."""
     return any(isinstance(node, ast.ExitStatement) for node in walk(tree))
 
 
 def _withoutexits(block: Block, flag: str) -> Block:
-    """Return the statements with the flag set in place of each exit, and with nothing executed afterwards."""
+    """Return the statements with `flag` set in place of each exit, after which none of them is executed."""
     for position, statement in enumerate(block):
         if not exits(statement):
             continue
@@ -252,7 +255,7 @@ def _withoutexits(block: Block, flag: str) -> Block:
 
 
 def _renamed(tree: Any, name: str, other: str) -> Any:
-    """Return this part of a program with a variable that is not an array renamed."""
+    """Return `tree`, a part of a program, with the variable `name`, which is not an array, renamed to `other`."""
 
     def rename(node: Any) -> Any:
         return replace(node, name=other) if isinstance(node, ast.Name) and node.name == name else node
@@ -261,7 +264,7 @@ def _renamed(tree: Any, name: str, other: str) -> Any:
 
 
 def changed(node: Any, change: Callable[[Any], Any]) -> Any:
-    """Return this part of a program with `change` applied to each node, inner nodes first."""
+    """Return `node`, a part of a program, with `change` applied to each of its nodes, inner nodes first."""
     if isinstance(node, tuple):
         return tuple([changed(child, change) for child in node])
     if isinstance(node, Span) or not is_dataclass(node) or isinstance(node, type):
@@ -270,7 +273,10 @@ def changed(node: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, ast.ProgramTree] | None:
-    """Return a selection loop with its ideal, and the rest with its own; None if the program has no such parts."""
+    """Return a program with the selection loop and its ideal, and one with the rest.
+
+    The result is None if there are no such parts.
+    """
     ideal = program.ideal
     if ideal is None:
         return None
@@ -312,7 +318,7 @@ def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tupl
 def _with_outputs(
     program: ast.ProgramTree, body: Block, ideal: Block, wanted: Callable[[str], bool]
 ) -> ast.ProgramTree:
-    """Return the program with these statements, those of its ideal, and the wanted outputs, without its claims."""
+    """Return the program with the statements `body` and `ideal` and the outputs that are `wanted`, without claim."""
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
         match declaration:
@@ -351,7 +357,7 @@ class LoopText:
     def from_program(program: Program, parameter: str, *, privacy: bool = False) -> LoopText:
         """Return the normal form of a program; raise NotUniform for rates that are not covered.
 
-        For `privacy` it is the program without its ideal, its metric and its claim.
+        For `privacy` the ideal, the metric and the claim of the program are left out.
         """
         core = program.core
         own = parse(core.source)
@@ -366,22 +372,25 @@ class LoopText:
         return LoopText(program, number, result[0], result[1], None, answers)
 
     def with_tree(self, tree: ast.ProgramTree) -> LoopText:
-        """Return this text with another program."""
+        """Return this text with the program `tree`."""
         return self if tree == self.tree else replace(self, tree=tree, source=None)
 
     def with_one_loop(self) -> LoopText:
-        """Return this text with one loop up to the parameter, parsed again; raise NotUniform if there is none."""
+        """Return this text with one loop up to the parameter, printed and parsed again.
+
+        Raises NotUniform if the loops cannot be joined.
+        """
         return self.with_tree(with_one_loop(self.tree, self.number, parameter_arrays(self.tree, self.number))).read()
 
     def read(self) -> LoopText:
-        """Return this text, printed and parsed again unless it was parsed."""
+        """Return this text with a tree that was parsed: printed and parsed again if it was built."""
         if self.source is not None:
             return self
         source = SourceText("<one loop>", print_program(self.tree))
         return replace(self, tree=parse(source), source=source)
 
     def explained(self, refused: NotUniform) -> NotUniform:
-        """Return the reason why the text is not uniform, with the form that is covered where an index is a value."""
+        """Return `refused` with advice on the form to write, if the reason is that an index is used as a value."""
         if not isinstance(refused, IndexIsAValue):
             return refused
         for name, reason in self.answers.refused.items():
@@ -394,7 +403,10 @@ class LoopText:
         )
 
     def instance(self, number: int) -> Program:
-        """Return the program for one number; raise NotUniform if it is refused. The tree must have been parsed."""
+        """Return the program for one `number` of queries; raise NotUniform if it is refused.
+
+        The tree must have been parsed.
+        """
         assert self.source is not None, "places in the tree are places in a text"
         try:
             return self.program.with_constants({self.number.parameter: Fraction(number)}, self.source)
@@ -411,7 +423,7 @@ def without_claim(tree: ast.ProgramTree) -> ast.ProgramTree:
 def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, int]:
     """Return the result of `explored` with a sufficient number of iterations, at most `most`, and this number.
 
-    Raises LimitReached.
+    `explored` raises TooFew for a number that is too small. Raises LimitReached.
     """
     count = 2
     while count <= most:
@@ -423,9 +435,9 @@ def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, 
 
 
 def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.ProgramTree:
-    """Return the program with indices shifted to end at the parameter, if they all end at it plus one constant.
+    """Return the program with indices shifted to end at the parameter, if all of them end at it plus one constant.
 
-    It is unchanged if they do not, or if an index is more than a name of an element.
+    It is unchanged if they do not, or if an index is used for more than naming an element.
     """
     parameter = number.parameter
     ranges = [node for node in walk(tree) if isinstance(node, ast.For | ast.Declarator | ast.Each)]
@@ -498,6 +510,7 @@ class _IndexShift:
         return len(variables) == as_index + as_value
 
     def node(self, node: Any) -> Any:
+        """Return `node` with shifted indices."""
         match node:
             case ast.For() | ast.Each() | ast.Declarator() | ast.RangeDomain() if mentions(node.high, self.parameter):
                 if isinstance(node, ast.RangeDomain):
@@ -518,7 +531,7 @@ class _IndexShift:
         return node
 
     def _moved_index(self, index: Any) -> ast.Expr:
-        """Return the shifted index."""
+        """Return the expression `index` plus `by`."""
         if isinstance(index, ast.Number):
             value = index.value + self.by
             return ast.Number(value, str(value))
@@ -529,7 +542,7 @@ class _IndexShift:
 class Rates:
     """The rates of a program by their marks, 1, 2, … in this order, as multiples of eps.
 
-    `divisors` has everything that a rate is divided by.
+    `divisors` has every expression that a rate is divided by.
     """
 
     of_marks: tuple[RationalFunction, ...]
@@ -548,7 +561,7 @@ class Rates:
 
 @frozen
 class Constants:
-    """The constants of a program that are quotients of polynomials in the parameter, with the divisors in them."""
+    """The constants of a program that are quotients of polynomials in the parameter, and the divisors in them."""
 
     values: Mapping[str, Summands]
     divisors: tuple[RationalFunction, ...]
@@ -598,5 +611,5 @@ def marked(tree: ast.ProgramTree, number: QueryNumber, constants: Constants) -> 
 
 
 def rate_of_mark(rates: Rates | None, rate: Fraction) -> RationalFunction:
-    """Return the rate of a mark if there are `rates`, else the rate as it is."""
+    """Return the rate for which `rate` is a mark if there are `rates`, else `rate` itself."""
     return RationalFunction.constant(rate) if rates is None else rates.of_marks[int(rate) - 1]

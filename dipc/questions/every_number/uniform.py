@@ -11,8 +11,8 @@ A program is *uniform* in its constant m if its text has one loop `for i in low.
 - noise is Laplace or one-sided exponential, and nothing else is random; there is no other loop.
 
 Unrolled for a given m, the program is the statements before the loop, its body once for each i, and the statements
-after it. The bodies are the same except for the elements q[i], out[i] of their own index. The number m itself is never
-computed with.
+after it. The bodies are the same except for the elements q[i], out[i] of their own index. No value is computed from the
+number m itself.
 
 **Selection.** One kind of loop that is not uniform keeps the largest of m noisy values:
 
@@ -49,7 +49,7 @@ from dipc.text.program import CoreProgram
 
 
 class NotUniform(Exception):
-    """The criterion does not cover the program.
+    """The program is not uniform, nor a selection, as far as the criterion shows.
 
     `reason` is one sentence, `span` the place in the text if there is one.
     """
@@ -70,7 +70,7 @@ class IndexIsAValue(NotUniform):
 
 @frozen
 class UniformLoops:
-    """A uniform program: its loop, the ideal's loop, the index of the first iteration, and the arrays up to m."""
+    """A uniform program: its loop, the ideal's loop, the first index `low`, and the arrays up to the parameter."""
 
     parameter: str
     loop: ast.For
@@ -87,7 +87,7 @@ class QueryNumber:
     others: tuple[str, ...] = ()
 
     def require_free(self, node: object, reason: str) -> None:
-        """Raise NotUniform if a part of a program depends on the number of queries."""
+        """Raise NotUniform with `reason` if `node`, a part of a program, depends on the number of queries."""
         if any(mentions(node, name) for name in (self.parameter, *self.others)):
             raise NotUniform(reason, getattr(node, "span", None))
 
@@ -138,7 +138,7 @@ def parameter_arrays(program: ast.ProgramTree, number: QueryNumber) -> frozenset
 def uniform_loop(
     program: ast.ProgramTree, number: QueryNumber, *, privacy: bool = False
 ) -> tuple[ast.For, frozenset[str]]:
-    """Return the loop of a uniform program, whatever its ideal, and the arrays that go up to the parameter.
+    """Return the loop of a uniform program and the arrays up to the parameter, without looking at the ideal.
 
     For `privacy` there may be finite choices, and statements before the loop may use the elements of the index before
     its first one. Raises NotUniform with the reason.
@@ -187,7 +187,7 @@ def require_uniform_metric(
 
 
 def _declare(declaration: ast.VariableDecl, number: QueryNumber, arrays: set[str], others: set[str]) -> None:
-    """Add the declared variables to the arrays up to the parameter, or to the others."""
+    """Add the declared variables to `arrays` if they are arrays up to the parameter, else to `others`."""
     parameter = number.parameter
     _require_bound(declaration.type, number)
     number.require_free(declaration.initial, f"an initial value depends on `{parameter}`")
@@ -209,7 +209,7 @@ def _require_bound(type_: ast.TypeExpr, number: QueryNumber) -> None:
 
 
 def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
-    """Raise NotUniform if an array has another index than the variable, with or without a prime.
+    """Raise NotUniform with `reason` if an array has another index than `variable`, with or without a prime.
 
     With `variable` None any index is refused.
     """
@@ -257,24 +257,24 @@ def _loop(
 
 
 def _indexed_alike(node: object, variable: str) -> bool:
-    """Return True if the loop's variable occurs only as a whole index."""
+    """Return True if `variable`, that of a loop, occurs in `node` only as a whole index."""
     free = sum(is_name(each, variable) for each in walk(node))
     indices = sum(isinstance(each, ast.Element) and is_name(each.index, variable) for each in walk(node))
     return free == indices
 
 
 def _domains(declared: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
-    """Return the domains that are declared by name."""
+    """Return the domains of the declarations `declared`, by name."""
     return {each.name: each.domain for each in declared if isinstance(each, ast.DomainDecl)}
 
 
 @frozen
 class SelectionLoop:
-    """A selection loop: `array` is selected from, and `answer` is the output.
+    """A selection loop: it selects an index of `array` and assigns the index to the output `answer`.
 
-    `rates` are those of the first value and of the others, None without noise. `scales` are the factors of their
-    queries, negative if the least value is selected. `first` is the least index, and `held` has the variables with
-    values.
+    `rates` are the noise rates of the first value and of the others, None without noise. `scales` are the factors of
+    their queries, negative if the least value is selected. `first` is the least index, and `held` has the variables
+    that hold values.
     """
 
     array: str
@@ -286,7 +286,7 @@ class SelectionLoop:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the queries are compared without a factor."""
+        """True if the queries are compared without a factor."""
         return all(scale == 1 for scale in self.scales)
 
     def drawn(self, core: CoreProgram) -> tuple[tuple[Law, Fraction], tuple[Law, Fraction]]:
@@ -301,7 +301,7 @@ class SelectionLoop:
 
 
 def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> SelectionLoop:
-    """Return the selection loop that `body` is, with the declarations that it sees; raise NotUniform if it is none."""
+    """Return the selection loop that `body` is, with the declarations `declared`; raise NotUniform if it is none."""
     selection = selection_of(body, parameter)
     _require_initial(declared, selection.answer, selection.first, parameter)
     return selection
@@ -310,8 +310,8 @@ def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration]
 def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy: bool = False) -> SelectionLoop:
     """Return the selection loop of a program that selects from noisy values of an input array up to the parameter.
 
-    Other inputs are not used. For `privacy`, statements may follow that read the index but no input or noisy value.
-    Raises NotUniform if the program is not of this kind.
+    No other input is used. For `privacy`, statements may follow that read the index but no input or noisy value. Raises
+    NotUniform if the program does anything else.
     """
     arrays = parameter_arrays(tree, number)
     if privacy:
@@ -328,9 +328,9 @@ def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy:
 
 
 def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-    """Return the statements with `x <- Expo(RATE).
+    """Return the statements with each noise drawn around 0 and then added to a mean as one draw around the mean.
 
-    X <- x + MEAN`, as one-sided noise needs, as one draw around the mean.
+    One-sided noise is written as a draw around 0 and an addition.
     """
     result: list[ast.Statement] = []
     for statement in body:
@@ -349,9 +349,9 @@ def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
 
 
 def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumber) -> None:
-    """Raise NotUniform if the statements after a selection use more than its answer.
+    """Raise NotUniform if the statements after a selection read more than its answer.
 
-    Also if the answer does not start with the first index.
+    Also raises it if the answer does not start with the first index.
     """
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
     apart = {declarator.name for each in inputs for declarator in each.declarators} | own.held
@@ -366,7 +366,10 @@ def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumbe
 
 
 def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop:
-    """Return the selection loop that `body` is, whatever its answer was before; raise NotUniform if it is none."""
+    """Return the selection loop that `body` is, without looking at the answer's initial value.
+
+    Raises NotUniform if it is none.
+    """
     match list(body):
         case [first, ast.For(variable=variable, low=low, high=ast.Name(name=high), body=inner)] if high == parameter:
             pass
@@ -407,7 +410,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop
 
 
 def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
-    """Return the variable that is assigned, its value (or mean), and the rate of the noise."""
+    """Return the variable that `statement` assigns, its value (or the mean of its noise), and the rate of the noise."""
     match statement:
         case ast.Sample(target=ast.Name(name=name), distribution=ast.NoiseExpr(law, rate, mean)) if (
             mean is not None and law.scales
@@ -419,7 +422,7 @@ def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
 
 
 def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
-    """Return the query and its factor, for a value that is a multiple of one query."""
+    """Return the query and its factor, for a `value` that is a multiple of one query."""
     match value:
         case ast.Binary(op=ast.BinaryOp.MULTIPLY, left=ast.Number(value=factor), right=ast.Element() as query):
             return query, factor
@@ -429,7 +432,7 @@ def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
 
 
 def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element, int]:
-    """Return the value compared with the best so far, and 1 if it replaces it when greater, -1 when less."""
+    """Return the value compared with `best`, and 1 if it replaces the best when greater, -1 when less."""
     greater, less = (ast.CompareOp.GT, ast.CompareOp.GE), (ast.CompareOp.LT, ast.CompareOp.LE)
     match condition:
         case ast.Compare(op=op, left=ast.Name() | ast.Element() as new, right=old) if is_name(old, best):
@@ -444,7 +447,7 @@ def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element,
 
 
 def _answer_name(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, variable: str) -> str:
-    """Return the output that is set to the index when the challenger becomes the best."""
+    """Return the output to which the index is assigned when the challenger becomes the best."""
     answer: str | None = None
     replaced = False
     for statement in then:

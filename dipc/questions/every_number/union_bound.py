@@ -1,6 +1,6 @@
 """The error of a program as a union of single events, for every number of queries.
 
-**Walks.** All runs in agreement are walks through a finite automaton (see `loop_runs`).
+**Walks.** All runs in agreement with the ideal are walks through a finite automaton (see `loop_runs`).
 
 1. Remove the cycles of a walk with n iterations, one after the other, until a path is left that visits no head twice,
    with k iterations. The n - k other iterations lead from heads to heads of the same component, which contains a head
@@ -13,17 +13,17 @@
 where n = m - low + 1 for a loop from low to m. A run that exits earlier has no more. This sum is shown to be at most
 beta(m) for every m >= start, coefficient by coefficient of the polynomial in m - start.
 
-**Below beta** for every number of queries are finitely many inequalities in one variable. Let beta(m) = Σ b_j·(m -
-start)^j, and let the error have at most the probability f + (m - once)·r. Then beta(m) is at least that for every m >=
-start if b_0 >= f + (start - once)·r, b_1 >= r, and b_j >= 0 for the others. Where this fails for small t only, up to
-some t0, it suffices that beta(start) >= 1 there and that beta does not decrease with m, as a probability is at most 1.
-A later start makes beta(start) larger.
+**Below beta** for every number of queries are finitely many inequalities in one variable t, eps or distance·eps. Let
+beta(m) = Σ b_j·(m - start)^j, and let the error have at most the probability f + (m - once)·r. Then beta(m) is at least
+that for every m >= start if b_0 >= f + (start - once)·r, b_1 >= r, and b_j >= 0 for the others. If this fails for small
+t only, up to some t0, it suffices that beta(start) >= 1 there and that beta does not decrease with m, as a probability
+is at most 1. A later start makes beta(start) larger.
 
 **Rates that depend on m.** For one number the terms of a union bound have the rates in place of their marks. In a unit
 e in which no rate falls as the number grows, the rates for the first number bound the error for all of them:
 
 **Lemma.** Let N be a sum of independent noises, each symmetric, unimodal and only scaled by its rate, as Laplace noise
-is, and s >= 0. Then Pr[N + s < 0] does not grow where a rate grows.
+is, and s >= 0. Then Pr[N + s < 0] does not grow when a rate grows.
 
 1. Let Y be the sum of the other noises, with the symmetric and unimodal density f (Wintner), and x·Z a noise of scale
    x, Z symmetric.
@@ -92,7 +92,7 @@ from dipc.text.diagnostic import DiagnosticError
 
 @frozen
 class Sum:
-    """A sum of at most `fixed` + (m - `once`) · `repeated` terms that can fail in a run of the loop up to m >= once."""
+    """A bound of the error: the sum of the terms `fixed` + (m - `once`) · `repeated`, for a loop up to m >= once."""
 
     fixed: tuple[Term, ...]
     repeated: tuple[Term, ...]
@@ -104,7 +104,7 @@ class Sum:
 
 
 def plus(left: Sum, right: Sum) -> Sum:
-    """Return the sum of both, for m from the greater `once` on."""
+    """Return the sum of both bounds, for m from the greater `once` on."""
     if left.once > right.once:
         left, right = right, left
     # fixed + (m - once)·repeated = fixed + (later - once)·repeated + (m - later)·repeated
@@ -113,7 +113,7 @@ def plus(left: Sum, right: Sum) -> Sum:
 
 
 def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[Sum]:
-    """Return sums such that each run in agreement of a loop from `low` to m has one of them as an upper bound.
+    """Return sums such that each run in agreement, of a loop from `low` to m, has one of them as an upper bound.
 
     This holds for m of at least every `once`, at any eps, with the most probable iteration of a cycle. Raises
     NotUniform if no run agrees with the ideal, LimitReached past `paths` paths.
@@ -130,7 +130,7 @@ def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[
 
 
 def _on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tuple[AgreeingStep, ...]]:
-    """Return by head the iterations between heads of its strongly connected component."""
+    """Return for each head the iterations between heads of its strongly connected component."""
     graph = {
         head: [step.goal for step in steps if step.goal is not None] for head, steps in enumerate(automaton.iterations)
     }
@@ -173,8 +173,8 @@ def _sorted(terms: tuple[Term, ...]) -> tuple[Term, ...]:
 class UnionBound:
     """The bound for every number of queries from `start` on: the error is at most the largest of `sums`.
 
-    The claim is about numbers from `least` on. If there are `rates` that depend on the number, the terms have their
-    marks.
+    The claim is about numbers from `least` on. If there are `rates` that depend on the number, the terms have marks for
+    them.
     """
 
     sums: frozenset[Sum]
@@ -187,9 +187,9 @@ class UnionBound:
             raise ValueError("a union bound needs a run: about no run it would prove anything")
 
     def decay(self, number: int) -> Fraction | None:
-        """Return the r such that the bound for this number falls like e^{-r·t}; None if it is 0.
+        """Return the r such that the bound for `number` decays like e^{-r·t} as t grows; None if the bound is 0.
 
-        Raises ZeroDivisionError if a rate has no value.
+        The variable t is eps, or distance·eps. Raises ZeroDivisionError if a rate has no value.
         """
         result = [
             rate
@@ -221,7 +221,7 @@ def _union_of(text: LoopText, distances: ClaimedDistances) -> UnionBound:
         return _of_one_loop(single, distances)
     except NotUniform as refused:
         explained = single.explained(refused)
-        place = explained.span if single.source is text.program.core.source else None  # else one in another text
+        place = explained.span if single.source is text.program.core.source else None  # A place in another text.
         raise NotUniform(explained.reason, place) from None
 
 
@@ -254,13 +254,13 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
             raise NotUniform(f"{refused.reason}: {other.reason}") from None
     last = max(total.once for total in found_sums)
     start = max(last, shape.low) + 1
-    # If domains end at m, no value is outside its domain for the number explored, nor for a greater one.
+    # If domains end at m, exploring one number shows that no value leaves its domain for this or a greater number.
     explored = _enough(instance, shape, start - shape.low + 1, count, distances) + shape.low - 1
     return UnionBound(found_sums, shape.low, max(start, explored))
 
 
 def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: ClaimedDistances) -> UnionBound:
-    """Return the bound of an answer that says whether some iteration exits; raise NotUniform for another program."""
+    """Return the bound for an output that says whether some iteration exits; raise NotUniform for another program."""
     if not (exits(shape.loop) and exits(shape.ideal_loop)):
         raise NotAFlag
     if instance(shape.low + 1).program.allowed is not None:
@@ -282,7 +282,7 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: C
 
 
 def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
-    """Return the union bound of a program whose error is at most the sum of two others."""
+    """Return the union bound of a program whose error is at most the sum of those of two parts."""
     sums = frozenset(plus(one, other) for one in left.sums for other in right.sums)
     return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
@@ -302,7 +302,7 @@ def _sums(
 
 
 def _is_element(name: str, shape: UniformLoops) -> bool:
-    """Return True if a slot is an element of an array up to the parameter."""
+    """Return True if the slot `name` is an element of an array up to the parameter."""
     array, bracket, _ = name.partition("[")
     return bool(bracket) and array in shape.arrays
 
@@ -310,7 +310,7 @@ def _is_element(name: str, shape: UniformLoops) -> bool:
 def _enough(
     instance: Callable[[int], Ideal], shape: UniformLoops, least: int, most: int, distances: ClaimedDistances
 ) -> int:
-    """Return a number of iterations from `least` to `most` that suffices to explore everything that `most` reaches."""
+    """Return a number of iterations from `least` to `most` that suffices to reach every head that `most` reach."""
     for count in range(max(2, least), most):
         with suppress(TooFew, NotUniform, LimitReached, DiagnosticError):
             _sums(instance, shape, count, distances)
@@ -322,7 +322,7 @@ def _enough(
 
 
 def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoop, SelectionLoop] | None:
-    """Return the loops of the program and of its ideal, or None unless they are the same selection."""
+    """Return the loops of the program and of its ideal if both are the same selection, else None."""
     ideal = tree.ideal
     if ideal is None:
         return None
@@ -337,7 +337,7 @@ def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoo
 
 
 def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: ClaimedDistances) -> UnionBound:
-    """Return the sums of a selection loop: one term for each query but the selected one, in two cases."""
+    """Return the union bound of a selection loop: one term for each query but the selected one, in two cases."""
     assert isinstance(own.first, ast.Number)
     least = int(own.first.value)
     ideal = instance(least + 2)
@@ -371,12 +371,12 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
 
 
 def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction) -> Term:
-    """Return the term that the selected value, ahead by the margin, loses against one challenger."""
+    """Return the term that the selected value, greater by `margin` without noise, loses against a challenger."""
     noises = tuple([Noise(law, rate, Fraction(0)) for law, rate in (selected, challenger)])
     return Term(Event(noises, (Halfspace(((0, Fraction(1)), (1, Fraction(-1))), margin),)))
 
 
-#: The most numbers that the start of a proof is moved by; the numbers before it are decided exactly.
+#: The greatest number by which the start of a proof is moved; the numbers before it are decided exactly.
 LATER = 10
 
 #: The coefficients of beta by powers of m - start, for a start.
@@ -392,7 +392,7 @@ class Unit:
     """A unit e with eps = `scale`(m)·e, in which the sums of terms are compared with beta for all large enough numbers.
 
     `rates` replace the marks of the terms; without them the terms have the same rates for every number. With `lesser`,
-    beta is bounded from below: summands in another unit are left out.
+    beta is replaced by a lower bound: summands in another unit are left out.
     """
 
     scale: RationalFunction
@@ -401,12 +401,12 @@ class Unit:
 
     @property
     def is_eps(self) -> bool:
-        """Whether e is eps itself, no rate depends on the number, and beta is the claimed one."""
+        """True if e is eps itself, no rate depends on the number, and beta is the claim's."""
         return self.rates is None and self.scale == ONE and not self.lesser
 
     @property
     def is_other(self) -> bool:
-        """Whether beta is in another unit than eps, or not complete."""
+        """True if beta is in another unit than eps, or replaced by a lower bound."""
         return self.lesser or self.scale != ONE
 
     def holds_from(self, sums: Iterable[Sum], start: int) -> bool:
@@ -459,7 +459,7 @@ class Unit:
         return True
 
     def with_rates(self, total: Sum, start: int) -> Sum:
-        """Return the sum with the rates for `start`, as multiples of e."""
+        """Return the sum `total` with the rates for `start`, as multiples of e."""
         if self.is_eps:
             return total
         return replace(total, fixed=self._terms(total.fixed, start), repeated=self._terms(total.repeated, start))
@@ -493,7 +493,7 @@ EPS = Unit(ONE)
 
 @frozen
 class CoefficientInequality(BoundEvidence):
-    """The inequality of two polynomials in m - `start` at one `power`.
+    """The inequality between the coefficients of (m - `start`)^`power` in beta and in the bound of the error.
 
     Beta's coefficient is at least that of the probability that a term of `total` fails. If all these inequalities hold,
     so does the claim for every m >= start.
@@ -506,9 +506,10 @@ class CoefficientInequality(BoundEvidence):
 
 @frozen
 class ProvedStart:
-    """The claim holds for every number of queries from `start` on.
+    """A proof that the claim holds for every number of queries from `start` on.
 
-    If `trivial` is not None, beta is at least 1 for t up to `trivial`, and the union bound holds beyond.
+    If `trivial` is not None, beta is at least 1 for values t of the variable up to `trivial`, and the union bound is at
+    most beta beyond.
     """
 
     start: int
@@ -517,7 +518,7 @@ class ProvedStart:
 
 @frozen
 class UnionEvidence:
-    """The inequalities of a proof, and for t up to `trivial` the obligations that beta is at least one.
+    """The inequalities of a proof, and for values of the variable up to `trivial` obligations that beta is at least 1.
 
     Unless `in_eps`, they are about another multiple of eps for each number, or bound rates that depend on it.
     """
@@ -532,7 +533,7 @@ class UnionEvidence:
 class UnionProof:
     """A search for a proof that the sums of one program are at most beta, on `intervals` of the variable.
 
-    Both are in the `unit`, whose rates for a start bound the error for every greater number.
+    Sums and beta are in the `unit`, whose rates for a start bound the error for every greater number.
     """
 
     sums: tuple[Sum, ...]
@@ -547,9 +548,9 @@ class UnionProof:
     def inequalities(
         self, start: int, intervals: tuple[Interval, ...] | None = None
     ) -> Iterator[tuple[Obligation, CoefficientInequality]]:
-        """Yield the inequalities for every m >= start.
+        """Yield the inequalities that prove the claim for every m >= `start`, each as an obligation.
 
-        B >= needed is an obligation for 1 - needed. Raises NotUniform.
+        The inequality b >= needed becomes the obligation 1 - needed >= 1 - b. Raises NotUniform.
         """
         coefficients = self.beta(start)
         for total in dict.fromkeys(self.unit.with_rates(total, start) for total in self.sums):
@@ -569,7 +570,7 @@ class UnionProof:
             worst = yield from self._tried(start)
             if worst is None:
                 return None
-        # A little farther, so that the numbers stay short.
+        # Round up, so that the numbers stay short.
         trivial = Fraction(ceil(worst * 16), 16)
         near, beyond = _split(trivial)
         for later in range(start, start + LATER + 1):
@@ -579,7 +580,7 @@ class UnionProof:
         return None
 
     def evidence(self, proof: ProvedStart) -> UnionEvidence:
-        """Return the evidence for a proof."""
+        """Return the inequalities of `proof`."""
         if proof.trivial is None:
             return UnionEvidence(None, tuple(self.inequalities(proof.start)), (), self.unit.is_eps)
         near, beyond = _split(proof.trivial)
@@ -588,7 +589,7 @@ class UnionProof:
         return UnionEvidence(proof.trivial, inequalities, above_one, self.unit.is_eps)
 
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return None if the inequalities hold, else a number above which they do, or 0 if none is known."""
+        """Return None if the inequalities hold, else a value of the variable above which they do; 0 if unknown."""
         worst: Fraction | None = None
         for obligation, _ in self.inequalities(start, intervals):
             decision = yield obligation
@@ -601,9 +602,9 @@ class UnionProof:
         return worst
 
     def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return a number above which the inequalities hold, among those tried, or None.
+        """Return a value of the variable above which the inequalities hold, among those tried, or None.
 
-        It is needed where there is no closed form, so that the last failing value is not known.
+        It is needed if there is no closed form, so that the last failing value is not known.
         """
         start_at: Fraction | None = None
         for start_at in _TRIED:
@@ -612,7 +613,7 @@ class UnionProof:
         return None
 
     def _above_one(self, start: int, near: tuple[Interval, ...]) -> Generator[Obligation, Decision, bool]:
-        """Return True if beta is at least 1 for `start`, and does not fall for greater numbers, on these intervals."""
+        """Return True if beta is at least 1 for `start`, and does not fall for greater numbers, on `near`."""
         for obligation in self.above_one(start, near):
             decision = yield obligation
             if decision.verdict is not Verdict.ACCURATE:
@@ -620,23 +621,23 @@ class UnionProof:
         return True
 
     def above_one(self, start: int, near: tuple[Interval, ...]) -> Iterator[Obligation]:
-        """Yield the obligations that beta is at least 1 for `start`, and does not decrease from there on."""
+        """Yield obligations that beta is at least 1 for `start`, and does not fall for greater numbers, on `near`."""
         coefficients = self.beta(start)
         for power in range(max(coefficients, default=0) + 1):
             yield Obligation(_CERTAIN if power else _NOTHING, PiecewiseForm(coefficients.get(power, _ZERO)), near)
 
 
-#: The numbers above which a claim about every m is tried.
+#: The values of the variable above which the inequalities for every m are tried.
 _TRIED: tuple[Fraction, ...] = tuple([Fraction(n, 8) * 2**k for k in range(8) for n in (4, 5, 6, 7)])
 
 
 def _split(trivial: Fraction) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-    """Return the intervals of all t up to `trivial`, and from there on."""
+    """Return the intervals of all values up to `trivial`, and from there on."""
     return (Interval(Fraction(0), trivial, False, True),), (Interval.closed(trivial, None),)
 
 
 def _needed(total: Sum, power: int, start: int) -> Bound:
-    """Return 1 less the coefficient of (m - start)^power in the probability that a term fails.
+    """Return 1 minus the coefficient of (m - start)^power in the sum of the probabilities that terms fail.
 
     A term fails with the probability 1 - Pr[event].
     """
