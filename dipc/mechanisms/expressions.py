@@ -410,7 +410,7 @@ class Expressions:
         if isinstance(value, bool):
             return ast.Truth(value, span)
         if isinstance(value, str):
-            if not _WORD.fullmatch(value) or value in RESERVED - {NONE_NAME}:
+            if not _WORD.fullmatch(value) or value in RESERVED - {NONE_NAME, FALSE_NAME, TRUE_NAME}:
                 raise self.module.wrong(
                     node,
                     f"the string {value!r} is not the name of an answer",
@@ -639,7 +639,12 @@ class Expressions:
             )
         if array is None:
             raise self.module.wrong(
-                node, f"`{self.module.text(value)}` is not a list of this function", "index a list by its name"
+                node,
+                f"`{self.module.text(value)}` is not a list of this function",
+                "index a list by its name"
+                if isinstance(value, python.Name)
+                else f"give the list a name first, `ys = {self.module.text(value)}`, and use `ys[…]`; "
+                "a right answer that needs this is a function, `def exact(…)`, and not a `lambda`",
             )
         return ast.Element(array.name, self.index(array, index), span)
 

@@ -387,7 +387,7 @@ class _Header:
                 raise module.wrong(
                     inside,
                     f"the length `{inside.value}` is not the name of a constant",
-                    f"write the number itself, `{called}[{plain}]`"
+                    f"write the number itself, without quotes: `[{plain}]`"
                     if plain.isdigit()
                     else f'write the name of a constant, `{called}["m"]` with `@dipc.mechanism(m=3)`',
                     code=BAD_HEADER,
@@ -628,6 +628,14 @@ class _Final:
                     place,
                     'the string "none" and None would be the same answer in the program',
                     'write another word, such as "nothing"',
+                    code=UNKNOWN_TYPE,
+                )
+            word = next(filter(written.strings.__contains__, (FALSE_NAME, TRUE_NAME)), None)
+            if word is not None and kind.none and kind.base == "bool":
+                raise self.module.wrong(
+                    written.strings[word],
+                    f'the string "{word}" and a truth value would be the same answer in the program',
+                    f'`{spelling.get(name, name)}` may be True, False or None: write other words than "yes" and "no"',
                     code=UNKNOWN_TYPE,
                 )
         self.presence = self._flags(like)

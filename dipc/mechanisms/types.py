@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
+from math import prod
 from typing import assert_never
 
 from dipc.mechanisms.module import UNKNOWN_TYPE, Module
@@ -149,6 +151,26 @@ def _affine(tree: ast.Expr, constants: Mapping[str, Fraction]) -> dict[ast.Expr 
     return None
 
 
+#: The most values of variables for which `_is_never_zero` computes a sum.
+_MOST_VALUES = 4096
+
+
+def _is_never_zero(total: Mapping[ast.Expr | None, Fraction], kinds: Mapping[str, Kind]) -> bool:
+    """Return True if a sum with these coefficients differs from 0 for all values of its finite variables.
+
+    The result is False if a variable has other than finitely many numbers, or if there are too many sums to compute.
+    """
+    variables = [each for each in total if each is not None]
+    choices: list[Sequence[Fraction]] = []
+    for each in variables:
+        kind = kinds.get(each.name) if isinstance(each, ast.Name | ast.Element) else None
+        numbers = None if kind is None else kind.numbers
+        if numbers is None or prod(map(len, choices)) * len(numbers) > _MOST_VALUES:
+            return False
+        choices.append([total[each] * number for number in numbers])
+    return all(total.get(None, Fraction(0)) + sum(terms) for terms in product(*choices))
+
+
 # --- types --------------------------------------------------------------------------------------------
 
 
@@ -174,6 +196,18 @@ class Kind:
         assert self.low is not None
         assert self.high is not None
         return self.low, self.high
+
+    @property
+    def numbers(self) -> Sequence[Fraction] | None:
+        """The values, if they are finitely many numbers for all constants; else None. A long range is cut off."""
+        if self.none or self.unordered:
+            return None
+        if self.base == "listed":
+            return [value for value in self.values if isinstance(value, Fraction)]
+        if self.base != "range" or any(end.terms for end in self.ends):
+            return None
+        low, high = (end.value for end in self.ends)
+        return [low + step for step in range(min(int(high - low), _MOST_VALUES) + 1)]
 
     def type(self, span: Span) -> ast.TypeExpr:
         """Return the type that a program declares, which includes the value that represents None."""
@@ -413,6 +447,8 @@ class Inference:
         difference = _affine(ast.Binary(BinaryOp.SUBTRACT, one, two), self.constants)
         if first is not None and second is not None and difference is not None and set(difference) <= {None}:
             return bool(difference.get(None))
+        if difference is not None and _is_never_zero(difference, kinds):
+            return True
         kind_one, kind_two = self._kind_of_tree(one, kinds, {}), self._kind_of_tree(two, kinds, {})
         if kind_one is None or kind_two is None or (kind_one.none and kind_two.none):
             return False

@@ -224,8 +224,14 @@ class _Elaborator(Elaborator):
 
     def undeclared(self, name: str, span: Span, index: str = "") -> None:
         known = [known for known, symbol in self.scope.symbols.items() if isinstance(symbol, DeclaredVariable)]
-        notes = (*did_you_mean(name, known), "a `requires` compares inputs, constants and numbers")
-        message = f"`{name}{index}` cannot stand in `requires`"
+        named = ", ".join(f"`{each}`" for each in known)
+        notes = (
+            *did_you_mean(name, known),
+            f"a `requires` compares inputs, constants and numbers; the inputs are {named}"
+            if known
+            else "a `requires` compares inputs, constants and numbers, and no input is declared",
+        )
+        message = f"`{name}{index}` is neither an input nor a constant"
         self.findings.report(ProgramCode.BAD_PRECONDITION, span, message, notes=notes, once=("requires", name))
 
 

@@ -702,3 +702,31 @@ def index_assigned_first(x: dipc.Finite[0:4], eps):
     i = 0
     i, xs[i] = 1, 8
     return xs, a, b, c
+
+
+@dipc.mechanism
+def keys_that_differ(x: dipc.Finite[0, 1], y: dipc.Finite[0:3], eps):
+    return dipc.choice({x: 1 / 2, 1 - x: 1 / 4, 2 * y + 2: 1 / 4})
+
+
+@dipc.mechanism
+def yes_or_no(x: dipc.Finite[0:3], eps):
+    return "yes" if dipc.choice({0: 1 / 2, x: 1 / 2}) >= 1 else "no"
+
+
+@dipc.mechanism
+def yes_or_none(x: dipc.Finite[0:3], eps):
+    yes = x >= 2
+    if yes:
+        return "yes"
+    return None
+
+
+@dipc.mechanism
+def yes_or_truth(x: dipc.Finite[0:3], eps):
+    found = None
+    if x >= 1:
+        found = x >= 2
+    if found is None:
+        return "yes"
+    return "no"

@@ -18,7 +18,7 @@ FINITE = "@dipc.mechanism\ndef f(x: dipc.Finite[0:4], eps):\n"
 HELPS = {
     "length": (
         '@dipc.mechanism\ndef f(q: dipc.Reals["8"], eps):\n    return dipc.laplace(sum(q), scale=1 / eps)\n',
-        r"write the number itself, `dipc.Reals\[8\]`",
+        r"write the number itself, without quotes: `\[8\]`",
         "@dipc.mechanism\ndef f(q: dipc.Reals[8], eps):\n    return dipc.laplace(sum(q), scale=1 / eps)\n",
     ),
     "logarithm": (

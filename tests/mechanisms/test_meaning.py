@@ -19,6 +19,7 @@ REFUSED = {
     "before_def": "the function `helper` is not known here",
     "flag_and": "`flag` may be None here, and `and` or `or` would give None",
     "none_str": 'the string "none" and None',
+    "yes_or_truth": 'the string "no" and a truth value',
     "none_order": "`a` may be None here but is used as a number",
     "max_none": "may be None here but is used as a number",
     "index_float": "an index must be an int",

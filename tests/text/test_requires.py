@@ -54,8 +54,8 @@ def test_it_holds_where_it_says(seed: int) -> None:
 @pytest.mark.parametrize(
     ("requires", "message"),
     [
-        ("out", "`out` cannot stand in `requires`"),
-        ("x >= z", "`z` cannot stand in `requires`"),
+        ("out", "`out` is neither an input nor a constant"),
+        ("x >= z", "`z` is neither an input nor a constant"),
         ("x * y >= 0", "E0207"),
         ("x", "a condition is needed here"),
         ("eps >= x", "E0212"),
