@@ -660,7 +660,7 @@ _FEW = 4
 
 
 def simplest(value: Closed) -> Closed:
-    """The closed form `value`, as an exponential polynomial if it is equal to one."""
+    """The closed form `value`, as an exponential polynomial if possible."""
     if isinstance(value, Quotient):
         ring = value.in_ring()
         return value if ring is None else ring
@@ -701,7 +701,7 @@ def product(values: Iterable[Closed]) -> Closed:
 
 
 def check_product(factors: Sequence[Closed]) -> None:
-    """Raise LimitReached early where a product of many factors will exceed the limit unless half of it cancels."""
+    """Raise LimitReached early if a product of many factors will exceed the limit, unless half of it cancels."""
     if len(factors) <= _FEW:
         return
     above = below = Fraction(0)
@@ -861,7 +861,7 @@ class ClosedForm:
         return ClosedForm, (self.value, self.only_at, self._text)
 
     def numerator_and_denominator(self) -> tuple[ExpPoly, ExpPoly | None]:
-        """The numerator and the denominator, which is None if it is 1.
+        """The numerator and the denominator; a denominator of 1 is None.
 
         The coefficients of a quotient are coprime integers. For large eps, numerator and denominator grow like a power
         of eps: the greatest exponent of the denominator is 0.

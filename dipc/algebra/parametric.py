@@ -219,7 +219,7 @@ class Parametric:
         return Parametric({FLAT: self.numerator[FLAT]} if FLAT in self.numerator else {}, self.denominator)
 
     def in_product(self) -> ExpPoly | None:
-        """The function g with f = g(U·eps), if f depends on one unknown U and has this form; else None.
+        """The function g with f = g(U·eps) for this function f and its only unknown U; None if f has no such form.
 
         Such an f is Σ c·(U·eps)^j·e^{r·U·eps} with rational c; g is Σ c·t^j·e^{r·t}.
         """
@@ -313,7 +313,7 @@ class SelectionKind(StrEnum):
 
 
 class Operation(StrEnum):
-    """An operation whose operands include a selection (min, max or abs), and that stays outside of it."""
+    """An operation that is kept because an operand is a selection (min, max or abs)."""
 
     SUM = "+"
     PRODUCT = "*"
@@ -322,7 +322,7 @@ class Operation(StrEnum):
 
 @frozen
 class Selection:
-    """The least or the greatest argument at each eps, or the absolute value of the only one."""
+    """The least or the greatest of the arguments at each eps, or the absolute value of a single argument."""
 
     kind: SelectionKind
     arguments: tuple[Selected, ...]

@@ -316,7 +316,7 @@ def _merged_logarithms(numbers: Sequence[Real]) -> list[Real]:
 
 
 def _total(numbers: Sequence[Real]) -> Real:
-    """The sum of `numbers`, as one atom or minus one atom."""
+    """The sum of `numbers`, as an atom or the negative of an atom."""
     flat: list[Real] = []
     for number in numbers:
         match number:

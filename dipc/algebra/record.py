@@ -185,5 +185,5 @@ def _part(name: str, part: Callable[[Any], Any], record: object) -> Any:
 
 
 def _record_unless(find: Callable[[Any], Any] | None, record: object) -> object | None:
-    """Return `record`, or None if the value that `find` gets from it is None."""
+    """Return `record`, or None if `find` returns None for it."""
     return None if find is not None and find(record) is None else record

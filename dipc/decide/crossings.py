@@ -155,7 +155,7 @@ def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
 
 
 def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
-    """Yield the stretches of each region: its punctures, single eps where the claim holds, cut it."""
+    """Yield the stretches of all regions. The punctures of a region, single eps where the claim holds, divide it."""
     for region in regions:
         inner = [RegionEnd(root, closed=False) for root in region.punctures]
         for lower, upper in zip([region.lower, *inner], [*inner, region.upper], strict=True):

@@ -57,13 +57,12 @@ _LONG = ("terms", "integrand", "steps", None)
 
 
 def _is_too_long(undecided: Undecided) -> bool:
-    """Whether the reason is that a closed form would be too long to compute."""
     return isinstance(undecided, LimitReached) and undecided.limit in _LONG
 
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A question and its `decision`, which is None until known; then the functions in `waiting` are called."""
+    """A question and its `decision`, None until it is known; the functions `waiting` are called when it is."""
 
     question: Question
     decision: Decision | None = None
@@ -94,7 +93,7 @@ class Spent:
 
 
 class Engine:
-    """A decider of obligations in this process, each when it is asked; equal obligations are decided once.
+    """An engine that decides obligations in this process, each when it is asked; equal obligations are decided once.
 
     A question is an obligation or a bound; `Pending` is its answer, now or later. Invariant: equal questions have one
     `Pending`.
@@ -173,7 +172,7 @@ class Engine:
         return pending
 
     def wait(self) -> None:
-        """Wait until at least one more question is decided; some question must be pending."""
+        """Wait until at least one more question is decided; at least one must be undecided."""
         raise AssertionError("questions are decided at once, so there is nothing to wait for")
 
     def _begin(self, pending: Pending) -> None:
@@ -340,7 +339,7 @@ class Underway(Generic[R]):
 
 
 def results_in_order(underway: Iterable[Underway[R]], engine: Engine) -> Iterator[R]:
-    """Yield the result of each case in the order of `underway`, where the same object may occur several times."""
+    """Yield the results of the cases `underway` in their order; the same object may occur several times."""
     coming = iter(underway)
     ahead: deque[Underway[R]] = deque()
     while True:

@@ -237,7 +237,7 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
 
 
 def _extended(failure: Failure, stretch: Stretch) -> Failure:
-    """The failing interval extended by `stretch`, which follows it; the claim fails at the point between them too."""
+    """The failing interval extended by the adjacent `stretch`; the claim fails at the point between them too."""
     *before, last = failure.stretches
     if (last.numerator, last.denominator) == (stretch.numerator, stretch.denominator):
         return Failure((*before, replace(last, upper=stretch.upper)))
@@ -387,7 +387,7 @@ def _fails_at(probability: Closed, beta: PiecewiseForm, eps: Fraction, limits: L
 def _witness(
     probability: Closed, beta: PiecewiseForm, decisions: Sequence[CellDecision], limits: Limits
 ) -> Fraction | None:
-    """An eps at which the claim fails, or None; `decisions` say where the forms of beta's cells fail on their hulls."""
+    """An eps at which the claim fails, or None; candidates are the eps at which the forms of cells fail."""
     result = [decision.witness for cell_decision in decisions if isinstance(decision := cell_decision.decision, Fails)]
     return next((eps for eps in result if _fails_at(probability, beta, eps, limits)), None)
 

@@ -156,7 +156,10 @@ class SeriesDecision:
         return Decision(Verdict.ACCURATE)
 
     def _touching(self, eps: Fraction) -> str:
-        """A clause for a reason: probability and 1 - beta seem to be equal near `eps`. Empty if they do not."""
+        """A clause for a reason, saying that the probability and 1 - beta seem to be equal near `eps`.
+
+        Else an empty text.
+        """
         point = eps or min(_SAMPLES)
         numerator, denominator = self.plain_beta.fraction_at(point)
         below, above = (poly.enclosure(point, DIGITS) for poly in (numerator, denominator))
@@ -742,7 +745,7 @@ def _opposite(item: Halfspace) -> Halfspace:
 
 
 def _coarse(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """Exponents and weights with few different exponents, whose sum of w·e^{-q·eps} is at least that of `tails`.
+    """A few exponents q and weights w whose sum of w·e^{-q·eps} is at least that of `tails`.
 
     The exponents are multiples of a fraction of the least exponent. Many exponents with different denominators would
     give a polynomial of an enormous degree.

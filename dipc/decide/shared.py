@@ -55,7 +55,7 @@ _MOST_PARAMETERS = 500
 
 
 def question_key(context: str, question: str) -> bytes:
-    """The hash of `question` in `context`, the key of its answer in the cache."""
+    """The hash of `question` in `context`, which is the key of its answer in the cache."""
     return hashlib.sha256(f"{context}\0{question}".encode()).digest()
 
 
@@ -90,7 +90,7 @@ class Cache:
             self._database = None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """The undamaged answers in the file for these keys."""
+        """The answers that the file has for `keys`; damaged answers are left out."""
         result: dict[bytes, str] = {}
         database = self._open
         with self._explained():
@@ -546,7 +546,6 @@ class Memory:
 
 
 def _claim_text(obligation: Obligation) -> str:
-    """The text of what the obligation claims about its bound: beta and the intervals."""
     return f"{beta_text(obligation.beta)};{','.join(map(str, obligation.intervals))}"
 
 
@@ -666,7 +665,7 @@ class SharedEngine(Engine):
         return batch
 
     def _shortened(self, question: Question) -> Question:
-        """The question with the closed form of its bound in place of the bound, if the form is known."""
+        """The question with its bound replaced by the bound's closed form, if the form is known."""
         if isinstance(question, Bound):
             return question
         form = self._known_form(question)

@@ -416,10 +416,10 @@ class Objective:
         return best
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
-        """The numbers κ for the corners of a cell, one list for each recorded pair of inputs (u, u').
+        """The numbers κ of the module's lemma at the corners of a cell, one list for each recorded pair of inputs.
 
-        κ is the cost of the output at u' with the rates `far`, less the cost of noises at u with the rates `near`. The
-        noises at u cost the least with the rates `center`, or with a member of `near`.
+        For a pair (u, u'), κ is the cost of the output at u' with the rates `far`, less the cost of noises at u with
+        the rates `near`. These noises cost the least with the rates `center`, or with a member of `near`.
         """
         if self._costs is None:
             return [[_ONE] * len(far)]

@@ -668,13 +668,13 @@ class Solution(Record):
 
     @property
     def details(self) -> dict[str, Any]:
-        """The keys of the JSON object that only this kind of solution has, with their values."""
+        """The fields of the JSON object that only this kind of solution has, by key."""
         return json_object(self, self.DETAILS)
 
 
 @frozen(eq=False)
 class EpsSolution(Solution):
-    """The set of eps at which the claim holds, among those of the question: exactly the union of `holds`.
+    """The eps of the question at which the claim holds: exactly the union of `holds`.
 
     If the status is undecided, the claim holds at most on `holds`, and at least on `proved`. `everywhere` says that it
     holds for all eps of the question, and `from_there_on` that it holds for all of them from the least eps on.
@@ -758,7 +758,7 @@ class AlphaSolution(Solution):
 
 @frozen(eq=False)
 class EnvelopePiece(Record):
-    """The least beta on `span`, in closed form: `beta` is the text of the largest 1 - Pr, that of the cases `rows`.
+    """A piece of the least beta as a function of eps: `beta` is its closed form on `span`, 1 - Pr of the cases `rows`.
 
     The closed form is a function of `variable`, which is written `eps` in it. `value` is an enclosure if the span is a
     single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
@@ -805,7 +805,9 @@ class BetaSolution(Solution):
 
 
 def check_request(question: Question, wanted: Wanted) -> Question:
-    """Return `question`; if gamma is `wanted` and the claim block leaves it free, the claim no longer says so.
+    """Return `question`.
+
+    If gamma is `wanted` and the claim block leaves gamma free, the result leaves this statement out.
 
     Raises DiagnosticError for a question that contradicts itself.
     """

@@ -93,7 +93,7 @@ class ConstantGrid:
 
 
 def _values(text: str) -> tuple[Fraction, ...]:
-    """The values that `text` lists or spans; empty if it is not such a text."""
+    """The values that `text`, such as "1..100", lists; empty if it does not list values."""
     try:
         if (listed := re.fullmatch(r"\{(.*)\}", text)) is not None:
             return tuple(sorted({parse_rational(number.strip()) for number in listed[1].split(",")}))

@@ -224,7 +224,7 @@ def _not_far_away(
 def failures_by_interval(
     distinct: Sequence[Inequality], intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
-    """The failures of exact probabilities in each interval, those of other bounds, and the unknown cases.
+    """The failures in each interval: those of exact probabilities, those of other bounds, and the unknown cases.
 
     A case is unknown past a limit, or if it was not examined before Ctrl-C.
     """
@@ -247,7 +247,6 @@ def failures_by_interval(
 
 
 def _place_of(inner: Interval, intervals: Sequence[Interval]) -> int:
-    """The index of the interval in `intervals` that contains `inner`."""
     return next(
         position
         for position, interval in enumerate(intervals)
@@ -278,7 +277,6 @@ def _is_about_products(claims: Claims) -> bool:
 
 
 def _everywhere(claims: Claims, digits: int) -> EpsSolution:
-    """The solution of a claim that holds for all eps of the question."""
     limits = claims.question.program.limits
     return EpsSolution(
         question=claims.question,

@@ -137,7 +137,7 @@ class _Search:
     def _holds(self, claimed: _Claimed, gamma: Fraction | None) -> bool:
         """Whether Pr >= 1 - beta for this row at all eps of the claim.
 
-        With gamma None, real and int outputs are arbitrary.
+        With gamma None, any real and int outputs are right.
         """
         bound = self._bound(claimed, gamma)
         intervals = self._claim.intervals
@@ -451,7 +451,7 @@ class SmoothCourse:
 
 
 def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCourse | None:
-    """The way in which Pr depends on gamma for `row`; None if it is not known. Raises Undecided."""
+    """The kind of dependence of Pr on gamma for `row`; None if it is not known. Raises Undecided."""
     program = probabilities.program
     if not program.has_product_distance:
         return StepCourse(False, Nearness(program).distances(row.inputs, row.outputs))
@@ -522,7 +522,6 @@ def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate
 
 
 def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-    """The numeric inputs and outputs of a row, by slot."""
     reals = {
         slot: cell.value
         for slot, cell in zip(program.inputs, row.inputs, strict=True)

@@ -113,7 +113,7 @@ class EnclosedNumber(QuotientValue):
 
 @frozen(eq=False)
 class EnclosedPeak(Peak):
-    """A peak of (1 - Pr)/beta whose place is only enclosed: all eps that need as large a factor are in `enclosure`."""
+    """A peak of (1 - Pr)/beta whose place is not known exactly: `enclosure` contains all eps with a value as large."""
 
     enclosure: tuple[Fraction, Fraction]
 
@@ -542,7 +542,7 @@ class _Peaks:
         return result
 
     def candidates(self, every: Sequence[Inequality]) -> list[tuple[Peak, Inequality]]:
-        """All peaks of the inequalities, each with its inequality."""
+        """All peaks of all inequalities, each with the inequality that it belongs to."""
         result = [(peak, claimed) for claimed in every for peak in self.peaks_of(claimed)]
         if result:
             # Some f > 0 is needed somewhere, and does not suffice where only f = 0 does.
@@ -578,8 +578,8 @@ _MOST_INPUTS = 13
 def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits: int) -> list[Inequality]:
     """The `known` inequalities, with better ones for cases whose bounds are not exact. Raises Undecided.
 
-    For each of these cases, the inequalities are those of the rules that need the least factor, and of the claims at
-    some inputs, until some exact probability needs as much as all others.
+    Such a case takes the bounds of the rules that need the least factor, and the claim at some of its inputs. The cases
+    are improved in turn until some exact probability needs the greatest factor of all.
     """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
@@ -605,7 +605,10 @@ def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits
 def _least_needing(
     case: ClassCase, first: list[Inequality], engine: Engine, peaks: _Peaks, enough: Fraction
 ) -> list[Inequality]:
-    """The inequalities of the rule that needs the least factor for the case; `first` are those of the first rule."""
+    """The inequalities of the rule that needs the least factor for `case`.
+
+    `first` are the inequalities of its first rule.
+    """
     choice = case.least_needing(partial(peaks.needed, case.number), enough)
     if choice.needed is None:
         return first
@@ -744,7 +747,7 @@ def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
 
 @frozen(eq=False)
 class _Greatest:
-    """The greatest factor that any case needs, with the places that need it, like the fields of `Tightest`."""
+    """The greatest factor that any case needs; the fields have the meaning that they have in `Tightest`."""
 
     factor: Cell | None
     kappa: int | None

@@ -612,7 +612,6 @@ def _degree(tree: Expr, names: set[str]) -> int | None:
 
 
 def _with_rates(program: Program, rates: Sequence[Fraction]) -> Program:
-    """The program with `rates` as the rates of its noises, in order."""
     left = iter(rates)
     instructions = tuple(
         [

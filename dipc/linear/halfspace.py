@@ -59,7 +59,7 @@ class Halfspace:
         return Halfspace(self.coefficients, self.constant) if self.strict else self
 
     def with_values(self, point: Mapping[int, Fraction]) -> Halfspace:
-        """The half-space of the remaining unknowns after `point` gives some of the unknowns their values."""
+        """The half-space in the remaining unknowns, with the values of `point` for some unknowns."""
         constant = sum((c * point[key] for key, c in self.coefficients if key in point), self.constant)
         return Halfspace(tuple([(key, c) for key, c in self.coefficients if key not in point]), constant, self.strict)
 

@@ -687,7 +687,6 @@ def _hang(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l:
 
 
 def _add(case: Inequalities, i: int, j: int, w: int) -> None:
-    """Add the inequality Z_i - Z_j >= `w` to `case`."""
     if i != j:
         case[i, j] = max(case.get((i, j), w), w)
 

@@ -334,7 +334,6 @@ class Measurer:
             meter.size(4 * min(most, left.product_box(right)))
 
     def _own_tree(self, tree: CanonicalTree) -> Closed:
-        """Return the measure of a canonical tree at `stretch`·eps."""
         return self._tree(tree._replace(stretch=_ONE)).scaled(tree.stretch)
 
     def _tree(self, tree: CanonicalTree) -> Closed:
@@ -390,7 +389,6 @@ def _independent(event: Event) -> list[Event]:
 
 
 def _terms(value: Closed) -> int:
-    """Return the number of terms of a closed form, numerator and denominator together."""
     return sum(len(poly) for poly in fraction_of(value))
 
 

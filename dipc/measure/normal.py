@@ -105,12 +105,12 @@ class Normal:
 
     @property
     def curvature(self) -> Fraction:
-        """1/variance, the coefficient of y² in the bounds of the integrand at u = x + iy."""
+        """The coefficient of y² in the bounds of the integrand at u = x + iy: 1/variance for this law."""
         return 1 / self.variance
 
     @property
     def linear(self) -> Fraction:
-        """0, the coefficient of the distance from the real line in the bounds of the integrand."""
+        """The coefficient of the distance from the real line in the bounds of the integrand; 0 for this law."""
         return _ZERO
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
@@ -152,7 +152,7 @@ class Exponential:
 
     @property
     def curvature(self) -> Fraction:
-        """0, the coefficient of y² in the bounds of the integrand at u = x + iy."""
+        """The coefficient of y² in the bounds of the integrand at u = x + iy; 0 for this law."""
         return _ZERO
 
     @property
@@ -218,7 +218,7 @@ class Leaf:
 
     @property
     def turned(self) -> Leaf:
-        """The leaf with -t in place of t; its law must be normal."""
+        """The leaf after the center t is replaced by -t; its law must be normal."""
         (a, d), upper = self.lower, self.upper
         return Leaf(self.spread, (-a, d), None if upper is None else (-upper[0], upper[1]))
 
@@ -407,7 +407,6 @@ def series_in_unit(
 
 
 def _enclosure(center: Fraction, unit: Real) -> Ends:
-    """Return rationals below and above `center`/`unit`."""
     low, high = unit.enclosure(flint.ctx.prec)
     return center / high, center / low
 
@@ -797,7 +796,7 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
 
 
 def _canonical(center: Spread, pieces: tuple[NormalPiece, ...]) -> tuple[NormalPiece, ...]:
-    """Return `pieces` in a form that is equal for two events that differ by t -> -t, where t is the center.
+    """Return `pieces`, possibly with -t in place of the center t, so that mirrored events have equal pieces.
 
     Only integrals over the whole line with normal laws alone are changed.
     """
@@ -892,7 +891,7 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
 
 
 def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPiece, ...]:
-    """Return the pieces of the event with the value number `center` as the center."""
+    """Return the pieces of the integral for an event, with the value number `center` as its center."""
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
     for row, d in rows:

@@ -282,7 +282,7 @@ class _Growth:
     count: int
 
     def most(self, other: _Growth) -> _Growth:
-        """Return the greater of each quantity of this growth and `other`."""
+        """Return the greater of each quantity, in this growth and `other`."""
         return _Growth(
             max(self.curvature, other.curvature),
             max(self.drift, other.drift),
@@ -402,7 +402,7 @@ def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[F
 
 
 def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
-    """Return each w of the nodes k·h + w·eps of `center`, while the nodes of its parent have the w `above`.
+    """Return the w of all nodes k·h + w·eps of `center`, if the nodes of its parent have the w `above`.
 
     There is one w for each end, or one for the mean if the center has no ends.
     """

@@ -140,7 +140,7 @@ class Slopes:
 
     @property
     def width(self) -> int:
-        """The number of pairs (l, power of X) that occur, each with a polynomial over the ring as its coefficient."""
+        """The number of polynomials over the ring: one for each exponent l and power of X."""
         return sum([len(powers) for _, powers in self.parts.values()])
 
     def product(self, other: Slopes) -> Slopes:
@@ -160,7 +160,7 @@ class Slopes:
         return Slopes(terms, self.bits + other.bits)
 
     def with_constant(self, constant: RingElement, l: int) -> Slopes:
-        """Return the sum of this function and `constant`·e^{l·X}; this function must not have such a term."""
+        """Return the sum of this function, which must have no term with this `l`, and `constant`·e^{l·X}."""
         if not len(constant.poly):
             return self
         mine = self.parts.get(l, (constant.low, {}))
@@ -776,7 +776,7 @@ class Size(NamedTuple):
         return Size(self.terms * (self.degree + 1), self.low, self.high, self.degree + more).boxed()
 
     def boxed(self) -> Size:
-        """Return the size with its number of terms cut down to the number of exponents in its range."""
+        """Return the size with its number of terms reduced to the number of exponents in its range, if that is less."""
         most = (self.high - self.low + 1) * comb(self.degree + 2, 2)
         return self if self.terms <= most else self._replace(terms=most)
 

@@ -114,7 +114,7 @@ def value_system(event: Event) -> ValueSystem:
 
 
 def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict[int, Fraction]:
-    """Rewrite the row `coefficients` over values of `system` as one over the independent variables they are sums of."""
+    """Return the row `coefficients`, over values of `system`, as a row over independent variables."""
     total: dict[int, Fraction] = {}
     for value, c in coefficients.items():
         position: int | None = value
@@ -248,10 +248,7 @@ class _Range:
 
 
 def normalizer(noise: Noise) -> ExpPoly:
-    """Return the integral of the function that the law of `noise` gives as its density.
-
-    It is positive for every eps > 0.
-    """
+    """Return the integral of the law's function for the density of `noise`; it is positive for every eps > 0."""
     return ExpPoly.from_terms(noise.law.normalizer(noise.rate))
 
 
@@ -428,9 +425,9 @@ class _Forest(ABC, Generic[_Function]):
     def weights(self) -> Iterator[list[_Function]]:
         """Yield, for each tree, functions of its root's value, the shortest first.
 
-        Their product is the density or mass of the root's value, times the probability of all constraints of the tree
-        given that value. The root is a value without a parent: the density of any other value is not smooth everywhere,
-        and messages would inherit its breakpoints.
+        The product of the functions is the density or mass of the root's value, times the probability of all
+        constraints of the tree given that value. The root is a value without a parent: the density of any other value
+        is not smooth everywhere, and messages would inherit its breakpoints.
         """
         seen: set[int] = set()
         values = self._system.values
@@ -561,7 +558,6 @@ class _Masses(_Forest["lattice.LatticePiecewise"]):
 
 
 def _rate(part: _Part) -> int:
-    """Return the rate of discrete Laplace noise."""
     assert not isinstance(part, Windows)
     side, rate = part
     assert side is Support.BOTH
@@ -641,7 +637,6 @@ class _Elimination:
 
     @staticmethod
     def _has_mass_one(noise: Noise) -> bool:
-        """Whether the pieces of the density of `noise` integrate to 1."""
         return noise.law.is_probability and noise.law.normalizer(noise.rate) == ONE_TERM
 
     def _pieces(self, v: int, integrand: Integrand) -> Iterator[tuple[Integrand, list[Halfspace]]]:

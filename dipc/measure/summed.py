@@ -210,7 +210,6 @@ class SummedMeasure:
 
     @property
     def _fixed(self) -> bool:
-        """Whether the probability is the same for every eps."""
         return all(isinstance(law, Theta) and law.fixed for node in self.nodes for law, _ in node.laws)
 
 
@@ -328,7 +327,7 @@ def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
 
 
 def _is_empty(limits: Collection[Limit]) -> bool:
-    """Whether two opposite limits, on one value or on one combination of two, leave no integer between them."""
+    """Whether two opposite limits, on one value or on one combination of two values, leave no integer between them."""
     nearest: dict[tuple[int, int], int] = {}
     for a, b, d in limits:
         unit = gcd(a, b)

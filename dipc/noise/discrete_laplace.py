@@ -39,7 +39,7 @@ class DiscreteLaplace(Law):
         return LAPLACE.greatest_density(rate)
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """Laplace noise with the same rate, and 1, a bound of the distance from which a coupling stays below.
+        """Return Laplace noise with the same rate, and 1: a coupling of the two noises keeps their distance below 1.
 
         Discrete Laplace noise is the difference of the floors of two exponential variables, and differs by less than 1
         from the difference of the variables.

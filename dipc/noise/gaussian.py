@@ -49,13 +49,13 @@ class Deviating(Law):
         return hash((self.keyword, self.unit, self.fixed))
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
-        """The law with the standard deviation `factor`/eps, or `factor` if `fixed`, and the rate that belongs to it."""
+        """A law of this kind and a rate, together with the standard deviation `factor`/eps, or `factor` if `fixed`."""
         outside, inside, rest = factor.split()
         return type(self)(Real.from_rational(inside).sqrt() * rest, fixed=fixed), 1 / outside
 
     @property
     def is_checked(self) -> bool:
-        """Whether the checker knows the law, which requires that its unit is a product."""
+        """Whether the checker knows the law: its unit must be a product."""
         return self.unit.is_product
 
     def scale_text(self, rate: Fraction) -> str:
@@ -140,7 +140,7 @@ class DiscreteGaussian(Deviating):
         return self.unit
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """Normal noise N' with the same deviation s, and 3/2: a coupling keeps the distance of N' and N below it.
+        """Return normal noise N' with the same deviation s, and 3/2: a coupling with N keeps the distance below 3/2.
 
         1. Let g(x) = e^{-x²/(2s²)}. The sum of all g(k) is between √(2π)·s (Poisson summation) and 1 + √(2π)·s.
         2. For m >= 1 the sum of g(k) over k >= m is at most ∫ g from m - 1 on, so Pr[N >= m] <= Pr[N' >= m - 1].

@@ -188,7 +188,7 @@ class Law(ABC):
         return self.keyword
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
-        """The law with the standard deviation `factor`/eps, or `factor` if `fixed`, and the rate that belongs to it."""
+        """A law of this kind and a rate, together with the standard deviation `factor`/eps, or `factor` if `fixed`."""
         self._lacks("a standard deviation as its parameter")
 
     def with_ends(self, low: Fraction, high: Fraction) -> Law:
@@ -196,7 +196,7 @@ class Law(ABC):
         self._lacks("ends as its parameters")
 
     def times(self, factor: Fraction) -> Law:
-        """The law of factor·N, for `factor` > 0; its rate is the rate of N divided by `factor`."""
+        """The law of factor·N, for `factor` > 0. The rate that goes with it is the rate of N divided by `factor`."""
         if factor != 1 and not self.scales and not self.by_deviation:
             self._lacks("a known law of its multiples")
         return self
@@ -263,7 +263,7 @@ class Law(ABC):
         self._lacks("a bound of its density")
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """A law with a density, and a distance d: N has a coupling with noise N' of this law such that |N - N'| < d.
+        """A law with a density, and a distance d: noise N' of this law can be coupled with N so that |N - N'| < d.
 
         N' has the rate of N. A law with a density is its own neighbour, at the distance 0.
         """
@@ -304,7 +304,7 @@ class Law(ABC):
         self._lacks("an exact sampler")
 
     def draw_text(self, scale: str, mean: str, low: str = "", high: str = "") -> str:
-        """The program text of a draw, made of the texts of its rate (or standard deviation), its mean and its ends."""
+        """The program text of a draw, from the texts of its rate (or standard deviation), its mean and its ends."""
         return f"{self.keyword}({scale}, {mean})" if self.takes_mean else f"{self.keyword}({scale})"
 
     def shown(self, rate: Fraction, mean: str) -> str:
@@ -313,7 +313,7 @@ class Law(ABC):
 
     @property
     def scale_word(self) -> str:
-        """The word for the law's one parameter."""
+        """The word for the law's one parameter: "rate" or "deviation"."""
         return "deviation" if self.by_deviation else "rate"
 
     def scale_text(self, rate: Fraction) -> str:

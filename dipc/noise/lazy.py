@@ -155,7 +155,7 @@ class RandomBits:
                     return LazyLine(sign, near, Fraction(1), beyond)
 
     def _place(self, weights: Sequence[Fraction]) -> int:
-        """Draw an index of `weights`, with a probability proportional to the weight there."""
+        """Draw an index of `weights`, each with a probability proportional to its weight."""
         if len(weights) == 1:
             return 0
         unit = lcm(*(weight.denominator for weight in weights))

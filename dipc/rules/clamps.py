@@ -47,7 +47,10 @@ _SIDES = ((), (_ONE,), (-_ONE,), (_ONE, -_ONE))
 
 @frozen
 class _NearEvent:
-    """The event S of one output: sign·(a - w) + gamma >= 0 for each of the `signs`."""
+    """The event that one output's form w of noises is near its exact answer a, from one side or both.
+
+    It is sign·(a - w) + gamma >= 0 for each of the `signs`; `off` is a - w.
+    """
 
     off: Affine
     signs: tuple[Fraction, ...]

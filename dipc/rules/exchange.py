@@ -203,7 +203,6 @@ class _Exchanges:
 
 
 def _inputs(paths: Sequence[Path]) -> tuple[int, ...]:
-    """Return the inputs that the paths of a segment compare, in order."""
     return tuple(dict.fromkeys(slot for path in paths for item in path for slot, _ in item.form.inputs))
 
 
@@ -219,7 +218,6 @@ def _rename_constraint(item: Constraint, names: Mapping[int, int], noises: Mappi
 
 
 def _renamed(form: Affine, names: Mapping[int, int], noises: Mapping[int, int]) -> Affine:
-    """Return the form with its inputs and noises renamed."""
     return Affine(
         sorted_terms({noises.get(noise, noise): c for noise, c in form.noises}),
         sorted_terms({names.get(slot, slot): c for slot, c in form.inputs}),

@@ -60,10 +60,10 @@ def holds_onwards(guard: Constraint, start: Point, direction: Point) -> bool | N
 
 
 def recedes(guards: Sequence[Constraint], direction: Point, norm: Norm) -> bool:
-    """Return True if the distance from the inputs that satisfy all `guards` is at least k - c at u + k·`direction`.
+    """Return True if the distance from the inputs that satisfy `guards` grows along `direction` at the rate 1.
 
-    The distance from a half-space g(u) >= 0 is -g(u) over the dual norm of its coefficients, and at most the distance
-    from every set in it.
+    At the input u + k·direction it is then at least k - c, with a constant c. The distance from a half-space g(u) >= 0
+    is -g(u) over the dual norm of its coefficients, and at most the distance from every set in the half-space.
     """
     return any(
         guard.form.inputs and -growth(guard.form, direction) >= norm.steepness(guard.form.inputs) for guard in guards
@@ -73,9 +73,10 @@ def recedes(guards: Sequence[Constraint], direction: Point, norm: Norm) -> bool:
 def limit_of_probability(
     exits: Sequence[CenteredExit], start: Point, direction: Point, gamma_rate: Fraction, gamma: Fraction
 ) -> Bound:
-    """Return P as a function of t, for the `exits` to the answer at the inputs `start` + k·`direction`.
+    """Return the limit P(t), as k grows, of the answer's probability at `start` + k·`direction` and eps = t/k.
 
-    Gamma is `gamma` at `start` and grows by `gamma_rate` with k. Raises OutsideFragment where no limit is known.
+    `exits` are those to the answer. Gamma is `gamma` at `start` and grows by `gamma_rate` with k. Raises
+    OutsideFragment if no limit is known.
     """
     shares = []
     for centered in _reached(exits, start, direction, gamma, gamma_rate):

@@ -135,7 +135,8 @@ def restatements(
 def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement) -> bool:
     """Return True if a certificate can state that the `restated` requirement implies the `required` one.
 
-    For all distances at once it can if gamma does not depend on them.
+    If the restated requirement is for all distances at once, a certificate can state this if gamma does not depend on
+    them.
     """
     return (
         restated == required or restated.dd is not None or (claim.at_distance and not claim.gamma_depends_on_distance)

@@ -137,7 +137,7 @@ def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ..
 
 @lru_cache(maxsize=64)
 def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping[int, Sequence[int]]]:
-    """Return the facets that can have a weight > 0 in a sum without terms, and the facets by input."""
+    """Return the facets that can have a weight > 0 in a sum in which no input is left, and the facets by input."""
     by_slot: dict[int, list[int]] = {}
     for k, facet in enumerate(facets):
         for slot, _ in facet.form.inputs:

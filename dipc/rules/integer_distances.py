@@ -332,8 +332,8 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
 def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
     """Prove the goal for all distances by rounding them up to integers.
 
-    Where k - 1 < dd(u) <= k, facets of ints are as far away as at k and others as at k - 1. If beta never grows, it is
-    at least its value at k.
+    For an input u with k - 1 < dd(u) <= k, facets of ints are as far away as for dd(u) = k, and other facets as for k -
+    1. If beta never grows, it is at least its value at k.
     """
     claim, required = goal.setting.claim, goal.required
     if required.distances.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
@@ -348,7 +348,7 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
 
 
 def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
-    """Yield facets that, at k, contain all inputs of the class with k - 1 < dd(u) <= k, for every integer k >= 1."""
+    """Yield facets that move with an integer k >= 1, and contain all inputs of the class with k - 1 < dd(u) <= k."""
     inputs = convex.inputs
     for index, facet in enumerate(convex.facets):
         whole = all(slot in inputs.whole for slot, _ in facet.form.inputs)

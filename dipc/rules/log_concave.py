@@ -63,7 +63,6 @@ CORNERS = Rule("the corners of a log-concave probability", corners)
 
 
 def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
-    """Return weight·Pr of the exit `centered` at the input `point`."""
     events = [
         component.event(
             [(half.slack.evaluate(point) + half.radius * gamma, Fraction(0)) for half in component.halfspaces]

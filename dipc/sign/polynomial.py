@@ -484,7 +484,6 @@ def _without_factor(rows: _Rows) -> _Rows:
 
 
 def _transpose(rows: _Rows) -> _Rows:
-    """The polynomial with X and W exchanged."""
     return [list(column) for column in zip(*rows, strict=True)]
 
 
@@ -668,7 +667,7 @@ def _exponential(rate: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high: Fraction) -> _Polynomial:
-    """A polynomial that is at most a positive multiple of the sum of (eps/q)^e · j^p · group over `groups`."""
+    """A polynomial that is at most a positive multiple of Σ (eps/q)^e·j^p·g over the items (e, p): g of `groups`."""
     most_powers, most_degree = max(e for e, _ in groups), max(p for _, p in groups)
     result: _Polynomial = {}
     for (e, p), group in groups.items():
