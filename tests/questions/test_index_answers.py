@@ -13,9 +13,12 @@ from dipc.cli.main import run
 from dipc.decide.obligation import Verdict
 from dipc.questions.every_number.index_answers import with_index_answers
 from dipc.questions.every_number.normal_form import LoopText
+from dipc.questions.every_number.uniform import NotUniform
+from dipc.questions.every_number.union_bound import union_of
 from dipc.questions.privacy.every_number import check_privacy_for_all
 from dipc.questions.question import check_for_all
 from dipc.questions.report import ClassResult
+from dipc.rules.rule import ClaimedDistances
 from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
@@ -303,6 +306,47 @@ def test_other_flags_are_refused_in_words(changes: tuple[tuple[str, str], ...], 
     found = check_for_all(dipc.load(changed(FLAG, *changes)), "m").report
     assert found.verdict is not Verdict.ACCURATE
     assert words in (found.rows[-1].reason or "")
+
+
+PEOPLE = """
+program people;
+const m = 2;
+input q[1..m], s : real;
+input x[1..m] : {-1, 1};
+output found : {0..2} = 0;
+ideal { for i in 1..m do if TEST >= 0 then IDEAL; exit end end }
+claim { alpha: dd; beta: m/2*exp(-2*alpha*eps); }
+var t : real;
+t <- Lap(eps, 0);
+for i in 1..m do if TEST >= t then GIVE; exit end end
+"""
+
+
+def people(test: str, give: str = "found <- 1") -> str:
+    return PEOPLE.replace("TEST", test).replace("IDEAL", give).replace("GIVE", give)
+
+
+OPEN = ClaimedDistances(Fraction(0), Fraction(1), Fraction(0), Fraction(0))
+
+
+@pytest.mark.parametrize("test", ["q[i] + s", "x[i]*q[i] + s", "x[i]*q[i] - s"])
+def test_a_shared_input_that_moves_all_tests_one_way(test: str) -> None:
+    assert union_of(dipc.load(people(test)), "m", OPEN).least == 1
+
+
+def test_a_shared_input_that_moves_two_tests_in_two_directions() -> None:
+    """Both tests are passed by 9/10, which is dd, and not half of that."""
+    program = dipc.load(people("q[i] + x[i]*s"))
+    rows = [{"q[1]": "9/10", "q[2]": "9/10", "s": "0", "x[1]": "1", "x[2]": "-1"}]
+    assert dipc.check(program, inputs=rows).verdict is Verdict.INACCURATE
+    with pytest.raises(NotUniform, match="in two directions"):
+        union_of(program, "m", OPEN)
+
+
+def test_answers_that_depend_on_the_query_are_not_one_flag() -> None:
+    source = people("q[i] + s", "if x[i] = 1 then found <- 1 else found <- 2 end")
+    with pytest.raises(NotUniform, match="which answer an iteration exits with"):
+        union_of(dipc.load(source), "m", OPEN)
 
 
 # --- certificates and Python ----------------------------------------------------------------------------------------

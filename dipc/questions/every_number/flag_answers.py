@@ -15,7 +15,8 @@ maximum of the coordinates.
 1. If det(u) is *not found*, then g(u_i) <= -alpha·w for every i: crossing one guard changes the answer.
 2. If det(u) is *found*, then g(u_i) >= alpha·w for some i. Otherwise move the inputs of each i against the coefficients
    of g, all by the same distance less than alpha. Inputs that all iterations share move in one direction for all i.
-   Each g(u_i) falls below 0, which gives *not found* at a distance less than alpha.
+   Each g(u_i) falls below 0, which gives *not found* at a distance less than alpha. Where g depends on a finite input
+   of the iteration, a shared input must have coefficients of one sign in all these g, and *found* must be one answer.
 3. In the case 2 let F be the event that the comparisons of iteration i go wrong, for noises of their own laws. If the
    program does not exit before iteration i, the noises there are draws that no earlier comparison has selected, because
    there is one way to this head. So the error has at most the probability of F, the terms of one iteration.
@@ -24,13 +25,14 @@ maximum of the coordinates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from dipc.chain.state import Affine, Mark, SlotValue, State
+from dipc.chain.state import Affine, Constraint, Mark, SlotValue, State
 from dipc.program.ideal import Ideal
 from dipc.questions.every_number.loop_runs import AgreeingRuns, Term, key_of, plain_value, require_defined
 from dipc.questions.every_number.uniform import NotUniform, UniformLoops
 from dipc.text.ast import CompareOp, If, walk
+from dipc.text.core import Value
 
 
 class NotAFlag(NotUniform):
@@ -47,6 +49,10 @@ class FlagRuns(AgreeingRuns):
 
     Invariant: there is one head, and one way of the program from it to the next.
     """
+
+    #: The answer *found*, and the direction in which each shared input moves g towards 0, once `terms` has begun.
+    found: tuple[object, ...] = ()
+    directions: frozenset[tuple[int, bool]] = frozenset()
 
     def terms(self) -> Iterator[tuple[tuple[Term, ...], tuple[Term, ...], int]]:
         """Yield for each case the terms that can fail once, those of each iteration, and the iterations needed.
@@ -66,7 +72,8 @@ class FlagRuns(AgreeingRuns):
         ((found, guards),), ((onwards, others),) = exits, passing
         if len(guards) != 1 or guards[0].op not in (CompareOp.GE, CompareOp.GT, CompareOp.LE, CompareOp.LT):
             raise NotAFlag
-        answer = self._answer(found)
+        answer = self.found = self._answer(found)
+        self.directions = self._shared_directions(guards[0])
         keys = key_of(own, node.program), key_of(self._other, node.ideal)
         every = list(self._runs(own.flow, node.program, head))
         stays = [state for state in every if state.label == head]
@@ -91,6 +98,15 @@ class FlagRuns(AgreeingRuns):
                 raise NotUniform("the program and its ideal do not end in the same iteration")
             yield once, (), 1
 
+    def _shared_directions(self, guard: Constraint) -> frozenset[tuple[int, bool]]:
+        """Return the inputs in a guard that all iterations share, each with the sign of its coefficient in g."""
+        grows = guard.op in (CompareOp.GE, CompareOp.GT)
+        return frozenset(
+            (slot, (coefficient > 0) is grows)
+            for slot, coefficient in guard.difference.inputs
+            if slot in self._own.scalars
+        )
+
     def _own_answer(self, state: State) -> tuple[object, ...]:
         return tuple([self._read(state.values[own]) for own, _ in self._outputs])
 
@@ -102,6 +118,25 @@ class FlagRuns(AgreeingRuns):
         if isinstance(value, Affine | Mark):
             raise NotAFlag
         return plain_value(value)
+
+
+def require_one_flag(cases: Sequence[tuple[Mapping[int, Value], FlagRuns]], shared: Collection[int]) -> None:
+    """Raise NotUniform unless the iterations of each input have one answer *found*, and move shared inputs one way.
+
+    Each of the `cases` is given by the values of finite inputs, of which the iterations of one input share the values
+    of `shared` and may have different values of all others.
+    """
+    answers: dict[object, tuple[object, ...]] = {}
+    directions: dict[object, dict[int, bool]] = {}
+    for finite, runs in cases:
+        alike = tuple([(slot, plain_value(finite[slot])) for slot in sorted(shared)])
+        if answers.setdefault(alike, runs.found) != runs.found:
+            raise NotUniform("which answer an iteration exits with depends on a finite input of the iteration")
+        known = directions.setdefault(alike, {})
+        if any(known.setdefault(slot, grows) is not grows for slot, grows in runs.directions):
+            raise NotUniform(
+                "a shared input moves the tests of iterations with different finite inputs in two directions"
+            )
 
 
 def is_flag(ideal: Ideal, shape: UniformLoops) -> bool:

@@ -56,7 +56,7 @@ from dipc.program.ideal import Ideal, Region
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_number.bounded_queries import gaps, require_bounds
-from dipc.questions.every_number.flag_answers import FlagRuns, NotAFlag, is_flag
+from dipc.questions.every_number.flag_answers import FlagRuns, NotAFlag, is_flag, require_one_flag
 from dipc.questions.every_number.in_number import ONE, RationalFunction
 from dipc.questions.every_number.loop_runs import AgreeingRuns, AgreeingStep, Automaton, Term, TooFew
 from dipc.questions.every_number.normal_form import (
@@ -86,7 +86,7 @@ from dipc.rules.rule import BoundEvidence, ClaimedDistances
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast
-from dipc.text.core import RealType
+from dipc.text.core import RealType, Value
 from dipc.text.diagnostic import DiagnosticError
 
 
@@ -274,10 +274,13 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: C
             "write `metric { input: linf; }`, or no `metric` block"
         )
     found: set[Sum] = set()
+    slots, cases = ideal.program.core.slots, list[tuple[dict[int, Value], FlagRuns]]()
     for finite in finite_cases(ideal, ideal.finite_inputs):
         runs = FlagRuns(ideal, shape, metric, distances, finite)
         for once, repeated, iterations in runs.terms():
             found.add(Sum(_sorted(once), _sorted(repeated), iterations + shape.low - 1))
+        cases.append((finite, runs))
+    require_one_flag(cases, [slot for slot in ideal.finite_inputs if not _is_element(slots[slot].name, shape)])
     return UnionBound(frozenset(found), shape.low, shape.low + 1)
 
 
