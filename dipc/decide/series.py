@@ -52,7 +52,7 @@ _REMAINDERS, _BLUR = (24, 96, 192), 16
 #: The precision of balls at first, and at most.
 _FIRST_BITS, _MOST_BITS = 192, 6_000
 
-#: Values of eps at which a counterexample is looked for first.
+#: Values of eps that are tested first for a counterexample.
 _SAMPLES = [Fraction(n) for n in (1, 2, 4, 8, 16, 32, 128, 1024)] + [Fraction(1, n) for n in (2, 4, 8, 32, 128, 1024)]
 
 #: Digits of the numbers that are compared at one eps, and at the ends.

@@ -201,7 +201,7 @@ class Cache:
         path = Path(self.name)
         what = "is not a path"
         with suppress(OSError, ValueError):
-            what = "is a directory" if path.is_dir() else "is in no directory that exists"
+            what = "is a directory" if path.is_dir() else "is in a directory that does not exist"
         return Diagnostic("E1304", f"the cache `{self.name}` {what}", notes=("give the path of a file to `--cache`",))
 
 

@@ -820,11 +820,13 @@ def check_request(question: Question, wanted: Wanted) -> Question:
         question = replace(question, program=without_claimed_gamma(question.program))
     if given is not None:
         _refuse(
-            "E1020", f"{wanted} is both given and asked for", f"leave out `--{wanted}`, or solve for something else"
+            "E1020",
+            f"{wanted} is given, but it is also the number to solve for",
+            f"leave out `--{wanted}`, or solve for something else",
         )
     if question.table is not None and wanted in question.table.columns:
         note = "remove the column, or check the table as it is with `dipc check`"
-        _refuse("E1021", f"{wanted} is asked for, but the table has a column `{wanted}`", note)
+        _refuse("E1021", f"the table has a column `{wanted}`, but {wanted} is the number to solve for", note)
     return question
 
 

@@ -881,7 +881,7 @@ def release_intervals(
         )
         notes = ("an interval is about real and int outputs, by their distance from the exact answer",)
         raise DiagnosticError(
-            Diagnostic("E1030", f"{what}, so there is no number to put an interval round", notes=notes)
+            Diagnostic("E1030", f"{what}, so there is no number for an interval to surround", notes=notes)
         )
     sides = tuple(IntervalSide) if options.side is None else (IntervalSide(options.side),)
     confidence = options.confidence_value

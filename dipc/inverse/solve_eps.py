@@ -300,12 +300,12 @@ def _require_single(claims: Claims) -> None:
     if scale is None:
         return
     name = "alpha" if scale is Variable.ALPHA_EPS else "gamma"
-    what = "is dd(u), whatever that is" if name == "alpha" else "is free"
+    what = "is dd(u) for every input u" if name == "alpha" else "is free"
     notes = (
         f"give {name} a positive number: `--{name} 1`",
         f"`--for {name}` finds the least t = {scale}, with alpha = dd" if name == "alpha" else "",
     )
-    message = f"no eps is enough where {name} {what}: {scale} may be arbitrarily near to 0"
+    message = f"no eps is enough if {name} {what}: {scale} may be arbitrarily near to 0"
     raise DiagnosticError(Diagnostic("E1026", message, notes=tuple(filter(None, notes))))
 
 

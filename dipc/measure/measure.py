@@ -98,8 +98,8 @@ class _Budget:
             raise LimitReached("trees", f"the constraints split into more than {self.limit} orderings of the noises")
 
 
-#: Limits of `Measurer.brief`, about a second's work: terms of a closed form, steps of its computation, and the terms
-#: that a tree over the reals is expected to go through on the way.
+#: Limits of `Measurer.brief`, for approximately a second's work: terms of a closed form, steps of its computation, and
+#: terms that a tree over the reals is expected to need.
 BRIEF_TERMS, BRIEF_STEPS, BRIEF_WAY = 100_000, 100_000_000, 1_000_000
 
 #: Trees over integers with more coefficients (see `terms_of_integers`) are summed value by value.

@@ -99,7 +99,7 @@ class Draws(Protocol):
 class Law(ABC):
     """A law of noise. A law without parameters has no state, so all its instances are equal."""
 
-    #: The word in a program, and the word in a sentence, where it stands before "noise".
+    #: The word for the law in programs, and its name in sentences, where "noise" follows.
     keyword: ClassVar[str]
     name: ClassVar[str]
 
@@ -109,16 +109,16 @@ class Law(ABC):
     #: Whether draws and means are integers; otherwise they are real, and the law has a density.
     whole: ClassVar[bool] = False
 
-    #: Whether it is written with a mean, as `Lap(rate, mean)`; otherwise the mean is 0, as for `Expo(rate)`.
+    #: Whether a draw is written with a mean, as `Lap(rate, mean)`; otherwise the mean is 0, as for `Expo(rate)`.
     takes_mean: ClassVar[bool] = True
 
-    #: Whether it is written with its standard deviation, `Gauss(1/(a*eps), mean)`, in place of the rate a·eps.
+    #: Whether a draw is written with the standard deviation, `Gauss(1/(a*eps), mean)`, in place of the rate a·eps.
     by_deviation: ClassVar[bool] = False
 
-    #: Whether it is written with the two ends of its support, as `TLap(rate, mean, low, high)`.
+    #: Whether a draw is written with the two ends of its support, as `TLap(rate, mean, low, high)`.
     takes_ends: ClassVar[bool] = False
 
-    #: Whether it is written with a rate or a deviation; otherwise the rate is 1, and nothing depends on it.
+    #: Whether a draw is written with a rate or a deviation; otherwise the rate is 1, and nothing depends on it.
     takes_rate: ClassVar[bool] = True
 
     #: A lower bound of N; None where N is unbounded below or no bound is stated.
@@ -148,13 +148,13 @@ class Law(ABC):
     #: Whether N itself has the same law for every eps; the rate is then not a multiple of eps.
     fixed: bool = False
 
-    #: The method for probabilities.
+    #: The method that computes probabilities.
     measure: ClassVar[Measure] = Measure.CLOSED_FORM
 
-    #: Whether E[e^{t·N}] <= e^{t²·s²/2} for every real t and its deviation s.
+    #: Whether E[e^{t·N}] <= e^{t²·s²/2} for every real t, where s is the deviation.
     is_subgaussian: ClassVar[bool] = False
 
-    #: For a subgaussian law, a w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for x >= 0; if w < 1, also for sums.
+    #: For a subgaussian law, a weight w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for x >= 0; if w < 1, also for sums.
     subgaussian_weight: ClassVar[Fraction] = Fraction(1)
 
     #: Whether Pr[N >= s] = Pr[-N >= s] = Pr[N >= 0]·e^{-rate·eps·s} for every s >= 0 (integers, where N is one).

@@ -226,7 +226,7 @@ def test_names_that_are_no_paths(name: str, tmp_path: Path) -> None:
 
 def test_places_where_no_file_can_be(tmp_path: Path) -> None:
     assert refused(tmp_path).message == f"the cache `{tmp_path}` is a directory"
-    assert refused(tmp_path / "no" / "cache").message.endswith("is in no directory that exists")
+    assert refused(tmp_path / "no" / "cache").message.endswith("is in a directory that does not exist")
     assert refused(tmp_path / "no" / "cache").code == "E1304"
 
 

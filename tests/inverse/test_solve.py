@@ -428,9 +428,9 @@ def test_the_least_alpha_against_trying_them_all(pairs: list[tuple[int, int]], r
 @pytest.mark.parametrize(
     ("wanted", "options", "code", "message"),
     [
-        ("gamma", {"gamma": 1, "beta": "1/2"}, "E1020", "gamma is both given and asked for"),
-        ("beta", {"beta": "1/2"}, "E1020", "beta is both given and asked for"),
-        ("alpha", {"alpha": 1, "beta": "1/2"}, "E1020", "alpha is both given and asked for"),
+        ("gamma", {"gamma": 1, "beta": "1/2"}, "E1020", "gamma is given, but it is also the number to solve for"),
+        ("beta", {"beta": "1/2"}, "E1020", "beta is given, but it is also the number to solve for"),
+        ("alpha", {"alpha": 1, "beta": "1/2"}, "E1020", "alpha is given, but it is also the number to solve for"),
         ("gamma", {"beta": "exp(-gamma*eps)"}, "E1022", "beta depends on gamma, which is what to solve for"),
         ("gamma", {"beta": "1/2", "alpha": "gamma"}, "E1022", "alpha depends on gamma, which is what to solve for"),
         ("gamma", {}, "E0601", "no beta is given"),
