@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.3.0"
 
-#: What objects of the library are asked beyond their own rooms is answered there.
+#: The module that serves each kind of object, for methods that need rooms above the object's own (see `dipc.above`).
 ANSWERED_BY = {
     "closed form": "dipc.library",
     "shown": "dipc.library",
@@ -152,7 +152,7 @@ __all__ = [
     "verify",
 ]
 
-#: Where the names are, by module.
+#: The public names, by the module that defines them.
 _NAMES = {
     "dipc.algebra.exppoly": "ClosedForm",
     "dipc.algebra.limits": "Limits Undecided",

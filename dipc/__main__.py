@@ -1,4 +1,4 @@
-"""`python -m dipc` is `dipc`."""
+"""Run `dipc` as `python -m dipc`."""
 
 from dipc.cli.main import main
 

@@ -1,6 +1,7 @@
-"""Access to rooms above the caller's own, for methods that only those can carry out.
+"""Access to rooms above the caller's own, for methods that only those rooms can carry out.
 
-Closed forms are compared and drawn, and reports shown in notebooks, by modules that the package itself names.
+Examples are comparing and drawing closed forms, and showing reports in notebooks. The package names the module for each
+kind of object.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ VERSION: str = _PACKAGE.__version__
 
 
 def service(name: str) -> Any:
-    """The object that the package offers under `name`, or the function that loads programs from sources."""
+    """Return the object that the package offers under `name`, or else the one of this name in `dipc.program.program`."""
     return getattr(_PACKAGE, name, None) or getattr(above("program"), name)
 
 
 def above(kind: str) -> Any:
-    """Import and return the module that serves objects of this kind."""
+    """Import and return the module that serves objects of this `kind`."""
     return import_module(_PACKAGE.ANSWERED_BY[kind])

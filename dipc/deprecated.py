@@ -1,4 +1,4 @@
-"""Keep former names of public methods for one release, with a warning."""
+"""Former names of public methods, kept for one release, with a warning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def former_method(old: str, new: str) -> Callable[..., Any]:
-    """The method `new` under its former name `old`: each call gives a DeprecationWarning."""
+    """Return a method that calls the method `new` with a DeprecationWarning about its former name `old`."""
 
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
         _warn(old, new)
@@ -18,7 +18,7 @@ def former_method(old: str, new: str) -> Callable[..., Any]:
 
 
 def former_property(old: str, new: str) -> Any:
-    """The property `new` under its former name `old`: each use gives a DeprecationWarning."""
+    """Return a property that reads the property `new` with a DeprecationWarning about its former name `old`."""
 
     def value(self: Any) -> Any:
         _warn(old, new)

@@ -1,9 +1,9 @@
 """Frozen dataclasses whose methods are shared, and modules that load when they are first used, for a quick start.
 
-`dataclasses` compiles six functions for each frozen class with slots, and creates the class twice: half of the time to
-start. Here it only finds the fields. `__init__` is compiled, and the other methods are closures that all classes share,
-over a getter of the fields that is written in C. The result is a dataclass for `fields`, `replace`, `asdict` and
-patterns.
+`dataclasses` compiles six functions for each frozen class with slots, and creates the class twice, which would take
+half of the time to start. Here `dataclasses` only finds the fields. `__init__` is compiled, and the other methods are
+closures that all classes share, over a getter of the fields that is written in C. The result is a dataclass for
+`fields`, `replace`, `asdict` and patterns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def frozen(*, eq: bool = True, kw_only: bool = False) -> Callable[[type[_T]], ty
 def frozen(
     cls: type[_T] | None = None, /, *, eq: bool = True, kw_only: bool = False
 ) -> type[_T] | Callable[[type[_T]], type[_T]]:
-    """Make a class as `dataclass(frozen=True, slots=True, eq=eq, kw_only=kw_only)` does.
+    """Make `cls` a frozen dataclass with slots, as `dataclass(frozen=True, slots=True, eq=eq, kw_only=kw_only)` does.
 
     Instances are equal if their classes and all compared fields are equal. A method that the class defines is kept.
     Fields without a default come first, as for dataclasses. A subclass of such a class must be made here, too:
@@ -44,11 +44,11 @@ def frozen(
 def _frozen(given: type[_T], *, eq: bool, kw_only: bool) -> type[_T]:
     own = given.__dict__
     has_hash = own.get("__hash__") is not None
-    # A representation is kept by subclasses, too.
+    # Subclasses keep a representation, too.
     has_eq, has_repr = "__eq__" in own, given.__repr__ not in {object.__repr__, _repr}
     if given.__doc__ is None:
-        given.__doc__ = given.__name__  # without a docstring, `dataclass` computes a signature, which is slow
-    # The function returns another class, which has slots.
+        given.__doc__ = given.__name__  # Without a docstring, `dataclass` computes a signature, which is slow.
+    # `dataclass` returns another class, which has slots.
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(given)
     all_fields = fields(made)
     made.__init__ = _init(made, all_fields)
@@ -69,7 +69,7 @@ def _frozen(given: type[_T], *, eq: bool, kw_only: bool) -> type[_T]:
 
 
 def _init(made: Any, all_fields: tuple[Field[Any], ...]) -> Any:
-    """The constructor: it sets the slots directly, which are open to assignments."""
+    """Return the constructor of the class `made`, which sets the slots directly, although instances are frozen."""
     names: dict[str, Any] = {"_MISSING": MISSING}
     parameters, keywords, body = list[str](), list[str](), list[str]()
     for each in all_fields:
@@ -103,7 +103,7 @@ def _init(made: Any, all_fields: tuple[Field[Any], ...]) -> Any:
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """A function that returns all these fields of an instance."""
+    """Return a function that returns the fields `names` of an instance."""
     if len(names) > 1:
         return attrgetter(*names)
     if not names:
@@ -153,7 +153,7 @@ def _setstate(self: Any, state: list[Any]) -> None:
 class LazyModule:
     """A module that is loaded when one of its attributes is first used.
 
-    Next to it, the type checker sees an ordinary import, which also shows the dependency.
+    An ordinary import under TYPE_CHECKING beside it serves the type checker, and shows the dependency.
     """
 
     def __init__(self, name: str) -> None:

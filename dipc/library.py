@@ -60,9 +60,9 @@ class SignPiece:
 
 
 def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Interval, ...]:
-    """Return the intervals of a text such as "(0, 1], (2, inf)", by default all eps, or the only one.
+    """Return the intervals of the text `eps`, such as "(0, 1], (2, inf)"; for None all eps, or only `only_at`.
 
-    Raises DiagnosticError, and ValueError for intervals other than the only eps.
+    Raises DiagnosticError, and ValueError if the function is known at `only_at` alone and `eps` is anything else.
     """
     if eps is None:
         return (Interval.POSITIVE if only_at is None else Interval(only_at, only_at, True, True),)
@@ -74,13 +74,16 @@ def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Inte
 
 
 def at_least(form: ClosedForm, other: ClosedForm, eps: str | None, limits: Limits | None) -> Decision:
-    """Decide whether form >= other at every eps of the intervals."""
+    """Decide whether `form` >= `other` at every eps of the intervals in the text `eps`."""
     required = PiecewiseForm((ClosedForm.convert(1) - other).value)
     return decide(form, required, intervals_of(eps, form.shared_eps(other)), limits or Limits())
 
 
 def signs(form: ClosedForm, eps: str | None, limits: Limits | None) -> tuple[SignPiece, ...]:
-    """Return the sign on all the intervals, in pieces from left to right. Raises LimitReached."""
+    """Return the signs of `form` on the intervals in the text `eps`, in pieces from left to right.
+
+    Raises LimitReached.
+    """
     numerator, _ = fraction_of(form.value)
     pieces: list[SignPiece] = []
     for interval in intervals_of(eps, form.only_at):
@@ -113,7 +116,7 @@ def _end(root: Root) -> EndPoint:
 
 
 def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | None) -> Supremum:
-    """Return the supremum on all the intervals together. Raises LimitReached."""
+    """Return the supremum of `form` over all the intervals in the text `eps`. Raises LimitReached."""
     numerator, denominator = fraction_of(form.value)
     ratio = ReducedQuotient.from_fraction(numerator, denominator)
     candidates = [
@@ -143,7 +146,7 @@ def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | No
 
 
 def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:
-    """Return form/other; raise ZeroDivisionError unless `other` is proved to have one sign for every eps > 0."""
+    """Return `form`/`other`; raise ZeroDivisionError unless `other` is proved to have one sign for every eps > 0."""
     above, below = fraction_of(form.value), fraction_of(other.value)
     if below[0].is_zero():
         raise ZeroDivisionError("the divisor is 0 for every eps")
@@ -154,7 +157,7 @@ def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:
 
 
 def nearest_float(form: ClosedForm, eps: Fraction | int | str) -> float:
-    """Return the float nearest to the value at `eps`; of two that cannot be told apart, one of them."""
+    """Return the float nearest to the value of `form` at `eps`; if two floats cannot be told apart, one of them."""
     low, high = form.enclosure(eps, 20)
     for digits in (40, 80, 160):
         if float(low) == float(high):
@@ -170,7 +173,7 @@ _OWN = ("row", "alpha", "beta", "gamma", "verdict", "vacuous", "probability", "e
 
 
 def records(report: Report) -> list[dict[str, object]]:
-    """Return the rows as flat dicts with the same keys, in the order of the columns of a table."""
+    """Return the rows of `report` as flat dicts with the same keys, in the order of a table's columns."""
     names = list(dict.fromkeys(name for row in report.rows for name in (*row.input, *row.output)))
     return [_record(row, names) for row in report.rows]
 
@@ -194,7 +197,10 @@ def _record(row: RowResult, names: Sequence[str]) -> dict[str, object]:
 
 
 def data_frame(report: Report) -> Any:
-    """Return a DataFrame of the library that is imported, or else installed; raise ImportError if there is none."""
+    """Return the rows of `report` as a DataFrame of the library that is imported, or else installed.
+
+    Raises ImportError if neither pandas nor polars is.
+    """
     library = next((sys.modules[name] for name in _LIBRARIES if name in sys.modules), None) or _installed()
     rows = records(report)
     return library.DataFrame({name: [row[name] for row in rows] for name in (rows[0] if rows else _OWN)})
@@ -214,9 +220,9 @@ def _installed() -> Any:
 
 
 def draw(report: Report, number: int | None, axes: Any) -> Any:
-    """Draw one row, by default the first that fails, else the first informative one, and return the axes.
+    """Draw the row with this `number`, by default the first that fails, else the first informative one.
 
-    Raises ValueError for a row whose probability is not known, ImportError without matplotlib.
+    Return the axes. Raises ValueError for a row whose probability is not known, ImportError without matplotlib.
     """
     row = _chosen(report, number)
     if row.closed_form is None:
@@ -256,12 +262,12 @@ _COLORS = {Verdict.ACCURATE: "#1a7f37", Verdict.INACCURATE: "#cf222e", Verdict.U
 
 
 def latex(form: ClosedForm) -> str:
-    """Return the function in LaTeX mathematics."""
+    """Return `form` in LaTeX mathematics."""
     return formulas.latex(form)
 
 
 def refusal(report: Report) -> str:
-    """Return why a report is not accurate: the first row that fails, else the first undecided one."""
+    """Return the sentence why `report` is not accurate: the first row that fails, else the first undecided one."""
     counts = report.counts
     first = next(report.select(Verdict.INACCURATE), None) or next(report.select(Verdict.UNDECIDED), None)
     if first is None:
@@ -281,7 +287,7 @@ def refusal(report: Report) -> str:
 
 
 def privacy_refusal(report: PrivacyReport) -> str:
-    """Return why a report is not private: its counterexample, or the reason why it is undecided."""
+    """Return the sentence why `report` is not private: its counterexample, or the reason why it is undecided."""
     counterexample = report.counterexample
     if counterexample is None:
         return f"{report.program} is undecided: {report.reason}"
@@ -302,11 +308,8 @@ def privacy_refusal(report: PrivacyReport) -> str:
     )
 
 
-#: The distances that a claim leaves open, with the text for that.
-
-
 def report_text(report: Report) -> str:
-    """Return the verdict in a sentence, the claim and the result, without the fields that only a command has."""
+    """Return the verdict of `report` in a sentence, the claim and the result, as text for Python."""
     classes = [row for row in report.rows if isinstance(row, ClassResult)] if not report.inputs else []
     line = class_verdict_line(report) if classes else verdict_line(report)
     constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
@@ -317,7 +320,7 @@ def report_text(report: Report) -> str:
 
 
 def report_html(report: Report) -> str:
-    """Return the verdict, the claim, and the first rows, failing ones first, as HTML."""
+    """Return the verdict of `report`, the claim, and the first rows, failing ones first, as HTML."""
     counts, word = report.counts, _word(report.rows)
     tally = [f"{number} {name}" for name, number in _kinds(report)]
     head = f'<b style="color: {_COLORS[report.verdict]}">{report.verdict}</b>: {escape(", ".join(tally))}'
@@ -365,12 +368,12 @@ def _word(rows: Sequence[RowResult]) -> str:
 
 
 def form_html(form: ClosedForm) -> str:
-    """Return the function as mathematics that browsers typeset themselves."""
+    """Return `form` as HTML mathematics, which browsers typeset."""
     return typeset(form)
 
 
 def chain_html(dtmc: Dtmc) -> str:
-    """Return the states, with the values, noises and constraints of each, and its steps, as HTML."""
+    """Return the chain `dtmc` as an HTML table: for each state its values, noises, constraints and steps."""
     body = []
     for number, state in enumerate(dtmc.states):
         knows = "; ".join(", ".join(line) for line in lines_of(state))
@@ -385,7 +388,7 @@ def chain_html(dtmc: Dtmc) -> str:
 
 
 def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return the rows below the header, without the columns that are empty in all of them."""
+    """Return an HTML table of the rows below the header, without the columns that are empty in all rows."""
     rows = list(rows)
     columns = [column for column in range(len(header)) if any(row[column] for row in rows)]
     head = "".join(f"<th>{escape(header[column])}</th>" for column in columns)
@@ -400,7 +403,7 @@ def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def chain_of(program: Program, given: Mapping[str, object], wanted: Mapping[str, object]) -> Dtmc:
-    """Return the chain at an input, without the parts that cannot lead to the outputs `wanted`."""
+    """Return the chain at the input `given`, without the parts that cannot lead to the outputs `wanted`."""
     core, pool = program.core, CellPool()
     finite: dict[str, Value] = {}
     reals: dict[str, Value] = {}

@@ -1,7 +1,8 @@
 """A plugin for mypy, which makes `dipc.Reals["m"]` a list of floats and `dipc.Ints["m"]` a list of ints.
 
-Its configuration is `plugins = dipc.mypy`. Without the plugin, mypy reads these types as `Literal["m"]`, the only
-brackets in which it accepts a string. Files then pass as long as they do no arithmetic with the elements themselves.
+To use it, write `plugins = dipc.mypy` in mypy's configuration. Without the plugin, mypy reads these types as
+`Literal["m"]`, the only brackets in which it accepts a string. Files then pass if they do no arithmetic with the
+elements themselves.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ _ELEMENTS = {"Reals": "float", "Ints": "int"}
 
 
 class MechanismTypes(Plugin):
-    """The Python types of lists of inputs."""
+    """The plugin, which gives lists of inputs their Python types."""
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        """The hook for every type that mypy reads as Literal, which includes lists of inputs; None for other names."""
+        """Return the hook for every type that mypy reads as Literal, which includes lists of inputs.
+
+        The result is None for other names.
+        """
         return _list if fullname == "typing.Literal" else None
 
 
 def _list(context: AnalyzeTypeContext) -> Type:
-    """The type of the list whose name is written; a Literal keeps its own type."""
+    """Return the list type for `Reals` or `Ints`; for a real Literal, its own type."""
     api = context.api
     element = _ELEMENTS.get(context.type.name.rpartition(".")[2])
     if element is not None:

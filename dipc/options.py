@@ -1,7 +1,7 @@
 """The options of a question besides its program and its table, in one object.
 
-The command line, the library's keyword arguments, `dipc test` and the playground fill it; contradictory options are
-refused here. The engine for the options is opened here too: in this process, in several, on a cluster, with a cache.
+The command line, the library's keyword arguments, `dipc test` and the playground fill the object, which refuses
+contradictory options. It also opens the engine: in this process, in several, on a cluster, with a cache.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def open_engine(
     digits: int | None = None,
     keep_proofs: bool = False,
 ) -> Engine:
-    """Return an engine that decides in `jobs` processes, or on the workers of a Dask scheduler.
+    """Return an engine that decides in `jobs` processes, or on the workers of the Dask scheduler at the address `dask`.
 
-    0 and "auto" mean one process per processor; `dask` is the address of the scheduler. Decisions in the file `cache`
-    are not made again. No decision depends on these options. The stack closes the engine and ends all processes. Raises
-    DiagnosticError (E13xx) for a cache or a cluster that cannot be used.
+    For `jobs`, 0 and "auto" mean one process per processor. Decisions in the file `cache` are used again. No decision
+    depends on these options. The `stack` closes the engine and ends all processes. Raises DiagnosticError (E13xx) for a
+    cache or a cluster that cannot be used.
     """
     count = job_count(jobs)
     if dask is not None and count > 1:
@@ -85,7 +85,10 @@ def _executor(jobs: int, dask: str | None) -> Executor:
 
 
 def job_count(jobs: int | str) -> int:
-    """Return the number of processes; 0 and `auto` are the number of processors."""
+    """Return the number of processes that `jobs` asks for; 0 and `auto` are the number of processors.
+
+    Raises DiagnosticError for other text and numbers beyond MOST_JOBS.
+    """
     count = 0 if jobs == "auto" else jobs
     if isinstance(count, str) and count.isascii() and count.isdigit() and len(count) < 10:
         count = int(count)
@@ -121,7 +124,7 @@ class GivenClaim(TypedDict, total=False):
 
 
 class GivenWork(TypedDict, total=False):
-    """The options that share out the work, as keyword arguments."""
+    """The options that distribute the work, as keyword arguments."""
 
     jobs: int | str
     cache: str | os.PathLike[str] | None
@@ -192,21 +195,21 @@ def _share(value: Fraction | int | str, name: str) -> Fraction:
 class Options:
     """The options of a question.
 
-    - What the question is about: `inputs` and `for_all`.
+    - The subject: `inputs` and `for_all`.
     - The claim about accuracy: `beta`, `alpha`, `gamma` and `eps`. None leaves a part to the table's columns and the
       program's claim block.
     - The claim about privacy: `budget` and `delta`, with `eps`, for `compose` independent runs.
     - The claim about the expected error of the `output` of this name: `error`; for `moment` 2 about the expected square
-      of the error. `at` is the eps at which numbers are given.
-    - The grouping of inputs: with `classes`, inputs with equal obligations are one case; `as_given` keeps the declared
-      types of inputs.
+      of the error. `at` is the eps at which numbers are computed.
+    - The grouping of inputs: with `classes`, inputs with equal obligations are one case; with `as_given` the declared
+      types of inputs are not changed.
     - The result: numbers have `digits` significant digits. With `keep_proofs` the evidence for a certificate is kept.
       Without `forms`, rows that hold need no closed form of their probability.
-    - The work: `jobs`, `cache` and `dask` share it out, and change no answer. `limits` bound it, and `progress` is
-      called with its progress.
-    - An interval contains the exact answer with at least the probability `confidence`; `side` selects its ends.
-    - The constants in `vary` are chosen for the least `wanted` at equal privacy under `adjacent`, with denominators up
-      to `denominator`, and a proof up to `tolerance`.
+    - The work: `jobs`, `cache` and `dask` distribute it, and change no answer. `limits` bound it, and `progress` is
+      called with the numbers of steps done and of all.
+    - Intervals: each contains the exact answer with at least the probability `confidence`; `side` selects its ends.
+    - `dipc tune`: it chooses the constants in `vary` for the least `wanted` at equal privacy under `adjacent`, with
+      denominators up to `denominator`, and a proof up to `tolerance`.
     """
 
     inputs: InputSpec | None = None
@@ -241,7 +244,7 @@ class Options:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for digits, or runs, that are not positive."""
+        """Raise ValueError if `digits` or `compose` is not positive."""
         if self.digits is not None and self.digits < 1:
             raise ValueError(f"digits must be at least 1, not {self.digits}")
         if self.compose < 1:
@@ -249,14 +252,14 @@ class Options:
 
     @property
     def claim(self) -> ClaimOptions:
-        """The claim about accuracy."""
+        """The options that state a claim about accuracy."""
         return ClaimOptions(self.beta, self.alpha, self.gamma, self.eps)
 
     @property
     def at_eps(self) -> Fraction:
-        """The eps at which numbers are given: `at`, else the single eps of the question, else 1.
+        """The eps at which numbers are computed: `at`, else the single eps of the question, else 1.
 
-        Raises ValueError for one that is not positive, TypeError for an inexact one.
+        Raises ValueError for an eps that is not positive, TypeError for an inexact one.
         """
         value = self.at if self.at is not None else self.eps if isinstance(self.eps, int | Fraction) else 1
         result = exact_rational(value, "at")
@@ -282,22 +285,22 @@ class Options:
 
     @property
     def claim_parts(self) -> dict[str, Any]:
-        """The given parts of the claims, by name, in the order in which commands name them."""
+        """The parts of the claims that are given, by name, in the order in which commands name them."""
         values = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "error", "budget", "delta", "eps")}
         return {name: value for name, value in values.items() if value is not None}
 
     def mention(self, name: str) -> bool:
-        """Return True if the text of the claim, or of its inputs, mentions a constant."""
+        """Return True if the text of a claim, or of its inputs, mentions the constant `name`."""
         texts = (*self.claim_parts.values(), self.inputs, self.adjacent)
         return any(re.search(rf"\b{name}\b", str(text)) for text in texts if text is not None)
 
     @property
     def asks_for_all(self) -> bool:
-        """Whether the question is about every input."""
+        """True if the question is about every input."""
         return asks_for_all(self.inputs)
 
     def open_constant(self, inputs: InputSpec | None) -> tuple[str, int | None] | None:
-        """Return the constant that `for_all`, such as "m >= 3", leaves open, with its least value, or None for all.
+        """Return the constant that `for_all`, such as "m >= 3", leaves open, with its least value or None.
 
         The result is None if no constant is left open. Raises DiagnosticError, also if `inputs` are not all inputs.
         """
@@ -310,7 +313,7 @@ class Options:
         return name, least
 
     def engine(self, stack: ExitStack, program: Program) -> Engine:
-        """Return the engine that decides, closed by the stack. Raises DiagnosticError (E13xx)."""
+        """Return the engine that decides for `program`, closed by the stack. Raises DiagnosticError (E13xx)."""
         engine = open_engine(
             stack,
             program.measurer,
@@ -326,12 +329,15 @@ class Options:
 
 
 def asks_for_all(inputs: object) -> bool:
-    """Whether what was given as inputs asks for every input."""
+    """Return True if `inputs`, as a user gives them, are every input."""
     return [text.strip() for text in specifications(inputs) or ()] == ["all"]
 
 
 def open_constant(option: str) -> tuple[str, int | None]:
-    """The constant that `for_all` leaves open, such as "m >= 3", and the least value that it is about; None: all."""
+    """Return the constant that the option `for_all` leaves open, such as "m >= 3", and its least value.
+
+    The result is None without one. Raises DiagnosticError for other text.
+    """
     source = SourceText("<--for-all>", option)
     bound = parse_lower_bound(source)
     if bound.least is None:
@@ -351,9 +357,9 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def takes(given: type, defaults: Mapping[str, object] | None = None) -> Callable[[_F], _F]:
-    """Give a function that takes `**given` of this TypedDict a signature with one parameter for each key.
+    """Return a decorator for a function with `**given` of this TypedDict, which shows one parameter for each key.
 
-    `help` and editors show this signature, with the defaults of `defaults`, else of `Options`. Other keywords raise
+    `help` and editors show these parameters, with the defaults of `defaults`, else of `Options`. Other keywords raise
     TypeError.
     """
     known: dict[str, object] = {field.name: field.default for field in fields(Options)} | dict(defaults or {})

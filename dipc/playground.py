@@ -1,7 +1,8 @@
-"""The interface of the web page: it asks questions and receives answers, as JSON.
+"""The interface of the web page, which sends questions and receives answers as JSON.
 
-The answer to a question is the verdict with the text that the command prints, then the page of `--html`. While a
-program is typed, the page asks for its mistakes. For a question that is chosen anew, it asks what its fields need.
+The answer to a question is the verdict with the text that the command prints, and then the page of `--html`. While the
+user types a program, the page asks for its mistakes (`mistakes`). When the user chooses a question, the page asks for
+values of its fields (`form`).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class File:
 
 @frozen
 class PageQuestion:
-    """A command line: `command` with its options, a program and, if there is one, a table."""
+    """A question of the page as a command line: `command` with its options, a program and, if there is one, a table."""
 
     command: str
     program: File
@@ -51,7 +52,7 @@ class PageQuestion:
 
     @classmethod
     def from_json(cls, text: str) -> PageQuestion:
-        """Parse the question that the page sends."""
+        """Parse `text`, the JSON that the page sends."""
         given = json.loads(text)
         table = given["table"]
         return cls(
@@ -80,9 +81,10 @@ Tell = Callable[[str], object]
 
 
 def answer(asked: str, tell: Tell) -> Callable[[], str] | None:
-    """Answer `asked`, a PageQuestion in JSON, in the current directory. Errors of the user do not raise exceptions.
+    """Answer `asked`, a PageQuestion in JSON, in the current directory; mistakes of the user do not raise exceptions.
 
-    Returns the function that draws the report, as drawing curves takes longer than deciding; None without a report.
+    `tell` receives progress and the answer. The result is a function that draws the report, as drawing curves takes
+    longer than deciding; None without a report.
     """
     question = PageQuestion.from_json(asked)
     question.write()
@@ -101,7 +103,7 @@ def answer(asked: str, tell: Tell) -> Callable[[], str] | None:
     def run_command() -> int:
         PAGE.set(answered)
         PROGRESS.set(lambda done, total: _tell(tell, kind="progress", done=done, total=total))
-        # Keeping the proofs for a page takes longer than most checks.
+        # Keeping the proofs, as `--html` does, takes longer than most checks.
         page = () if question.command == "check" else ("--html", "page.html")
         return run([question.command, *question.words, *page])
 
@@ -112,7 +114,7 @@ def answer(asked: str, tell: Tell) -> Callable[[], str] | None:
     return report
 
 
-#: The option that each field of the page stands for; the rest of the options have one field for all.
+#: The field of the page for each option; all other options share one field.
 FIELDS = {
     "--beta": "beta",
     "--inputs": "inputs",
@@ -131,7 +133,7 @@ _USAGE = re.compile(r"^ *= help: `dipc[^`]* --help` .*\n?", re.MULTILINE)
 
 
 def in_fields(messages: str) -> str:
-    """Return messages of the command line for someone who fills fields: an option is named by its field."""
+    """Return messages of the command line as the page shows them: an option is named by its field."""
 
     def field(match: re.Match[str]) -> str:
         option, value = match.group(1), match.group(2)
@@ -152,9 +154,9 @@ _SOME_BETA = "1/20"
 
 
 def form(command: str, text: str, definitions: Sequence[str] = (), eps: str | None = None) -> str:
-    """Return values for the fields of `command` with which it can be asked about a program, as JSON: by option.
+    """Return, as JSON, a value for each field that `command` needs filled for the program `text`, by option.
 
-    A field that may be left empty has none. A program with a mistake has none at all.
+    Fields that may be left empty have no value. A program with a mistake gives no values.
     """
     try:
         program = load_source(SourceText(_NAME, text), parse_definitions(definitions), eps).core
@@ -187,7 +189,7 @@ _NAME = "<program>"
 
 
 def mistakes(text: str, definitions: Sequence[str] = (), eps: str | None = None) -> str:
-    """The mistakes of a program as JSON: a list of {"from", "to", "code", "message", "notes"}.
+    """Return the mistakes of the program `text` as JSON: a list of {"from", "to", "code", "message", "notes"}.
 
     Offsets count as in JavaScript. Mistakes in `definitions` or `eps` alone are left out, as they are not mistakes of
     the program.
@@ -216,7 +218,7 @@ def _placed(diagnostic: Diagnostic, lines: Sequence[str]) -> dict[str, object]:
 
 
 def _offsets(excerpt: Excerpt, lines: Sequence[str]) -> tuple[int, int]:
-    """The offsets at which the excerpt begins and ends, both within its line."""
+    """Return the offsets at which `excerpt` begins and ends, both within its line."""
     line = lines[excerpt.line - 1]
     before = sum(_units(each) + 1 for each in lines[: excerpt.line - 1])
     column = min(excerpt.column - 1, len(line))
@@ -224,5 +226,5 @@ def _offsets(excerpt: Excerpt, lines: Sequence[str]) -> tuple[int, int]:
 
 
 def _units(text: str) -> int:
-    """The length in UTF-16 units, which JavaScript counts."""
+    """Return the length of `text` in UTF-16 units, which JavaScript counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2

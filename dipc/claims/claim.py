@@ -131,7 +131,7 @@ class Symbolic(Protocol):
 
 
 #: The values of alpha, beta and gamma that Python callers can give: text, an exact number, or an expression of SymPy;
-#: None is not given. Within dipc an expression that has been read stands for itself, so that messages quote its source.
+#: None is not given. Within dipc also a parsed expression, so that messages quote its source.
 GivenValue = str | int | Fraction | Decimal | Symbolic | ClaimExpression | None
 
 #: The values of eps that Python callers can give: intervals as text, an interval, or a single eps; None is not given.
@@ -183,11 +183,11 @@ class Claim:
     _betas: dict[BetaForm, BetaForm] = field(default_factory=dict)
     _gammas: dict[Fraction, Cell] = field(default_factory=dict)
     _column_betas: dict[str, ClaimExpression] = field(default_factory=dict)
-    #: The value of each beta, by its identity, with the distances left open; None if it has none.
+    #: The value of each beta with the distances left open, by its identity; None if there is no value.
     _opened: dict[int, Selected | None] = field(default_factory=dict)
-    #: The parts of each beta, by its identity, with functions of the normal distribution; None if it has none.
+    #: The parts of each beta with functions of the normal distribution, by its identity; None for other betas.
     _parts: dict[int, NormalParts | None] = field(default_factory=dict)
-    #: The terms of rows without a stated output, by the identity of those that other rows with the same cells have.
+    #: The terms of rows without a stated output, by the identity of the terms of other rows with the same cells.
     _unconstrained: dict[int, Terms] = field(default_factory=dict)
 
     def terms(self, row: Row) -> Terms:

@@ -38,7 +38,7 @@ from dipc.text.printer import print_expression
 
 # --- Whether a claim expression falls as a distance grows: decided where it is one closed form, else put together -----
 
-#: The most summands of a function that is analysed as a whole; a longer one is analysed part by part.
+#: The greatest number of summands of a function analysed as a whole; a longer one is analysed part by part.
 MOST_TERMS = 400
 
 #: The values of the unknowns at which a growing function is searched.
@@ -377,8 +377,8 @@ class Theorem(Record):
 # The claim of a program is a region: the distances (alpha, gamma) that it is about, and beta as a function of them, of
 # eps and of the input. A region is
 #
-# - *simple* (Definition 5) if alpha and gamma do not depend on eps (no claim lets them) and beta never grows when alpha
-#   or gamma does: decided by the sign of the derivatives, for all eps > 0 and all alpha, gamma >= 0 at once;
+# - *simple* (Definition 5) if alpha and gamma do not depend on eps (they do in no claim) and beta never grows when
+#   alpha or gamma does: decided by the sign of the derivatives, for all eps > 0 and all alpha, gamma >= 0 at once;
 # - *limit-definable* (Definition 8) if linear inequalities describe the set of (alpha, gamma) (alpha is dd, a number or
 #   a linear function of gamma), and beta has no jumps, and has limits where a distance is infinite. Beta is built from
 #   exponential polynomials in alpha·eps and gamma·eps by + - * / min max abs, so it jumps only where a divisor is 0;
@@ -524,9 +524,9 @@ def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:
 
 # --- Lower bounds of a beta that are functions of distance·eps alone or of eps alone ----------------------------------
 #
-# beta = f(alpha·eps) + g(eps) with f, g >= 0 is at least f and at least g. A claim with one of them is stronger, and
-# its classes have one obligation each. Each is the limit of beta where the other one goes to 0: g does because alpha
-# can be arbitrarily small for a given alpha·eps, and f does far away from other answers.
+# beta = f(alpha·eps) + g(eps) with f, g >= 0 is at least f and at least g. A claim with f or g alone is stronger, and
+# its classes have one obligation each. Little is lost, as f and g are limits of beta: g(eps) goes to 0 because alpha
+# can be arbitrarily small for a given alpha·eps, and f goes to 0 far away from other answers.
 
 
 def lesser(
@@ -672,7 +672,7 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
 
 def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _BetaParts) -> tuple[Halves, ...]:
     value = None
-    # If a divisor contains a distance, split the expression summand by summand.
+    # If a divisor contains a distance, there is no value, and the expression is split summand by summand.
     with suppress(DiagnosticError):
         value = beta.value(names)
     if isinstance(value, Parametric) and value.denominator == ExpPoly.ONE:

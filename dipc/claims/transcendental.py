@@ -80,7 +80,7 @@ def enclosed_claim(
     whose direction of rounding cannot be determined.
     """
     if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
-        return None  # known without parsing anything
+        return None  # This is known without parsing.
     given = {name: claim_expression(program, name, getattr(options, name)) for name in _PARTS if name not in columns}
     known = {name: claimed for name, claimed in given.items() if claimed is not None}
     if not any(is_transcendental(claimed.tree) for claimed in known.values()):
@@ -143,7 +143,7 @@ def _put_in(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
     def put(node: Expr) -> Expr | None:
         return result.get(GREEK.get(node.name, node.name)) if isinstance(node, Name) else None
 
-    for _ in result:  # alpha may be given by gamma, or gamma by alpha
+    for _ in result:  # The expression for alpha may mention gamma, or that for gamma alpha.
         if any(mentions(tree, name) for name in result):
             tree = rewritten(tree, put)
     return tree
