@@ -16,7 +16,7 @@ VERSION: str = _PACKAGE.__version__
 
 
 def service(name: str) -> Any:
-    """Return the object that the package offers under `name`, or else the one of this name in `dipc.program.program`."""
+    """Return the object called `name` in the package, or else in `dipc.program.program`."""
     return getattr(_PACKAGE, name, None) or getattr(above("program"), name)
 
 

@@ -41,8 +41,8 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 #: The default confidence of the bound.
 CONFIDENCE = Fraction(99, 100)
 
-#: The number of sets that are compared in advance, for each order of the two inputs; the number of budgets of real
-#: outputs, and the greatest budget where their loss is infinite.
+#: The number of sets compared for each order of the two inputs, the number of budgets for real outputs, and the greatest
+#: budget if their loss is infinite.
 _MOST_SETS, _BUDGETS, _MOST_LOSS = 100, 20, Fraction(8)
 
 _DIGITS = 20
@@ -322,7 +322,7 @@ class _IntLaws(_FiniteLaws):
             }
             for row in table.rows
         ]
-        #: For each output, the name of the answer for values beyond the numbers that are answers of their own.
+        #: For each output, the names of the answers for all values beyond the numbers with answers of their own.
         self._far: list[list[str]] = [
             [text for text in dict.fromkeys(texts) if " or " in text] for texts in zip(*answers, strict=True)
         ]

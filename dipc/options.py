@@ -28,7 +28,7 @@ from dipc.text.declarations import BadValue, NumberReader
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 from dipc.text.parser import parse_lower_bound
 
-#: The most processes; a larger number is a mistake.
+#: The greatest number of processes; a larger number is a mistake.
 MOST_JOBS = 1024
 
 
@@ -110,7 +110,7 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-#: The bound on the magnitude of the least value of a constant.
+#: A bound on the absolute value of the least value of a constant.
 _LEAST = 10**9
 
 
