@@ -41,8 +41,8 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 #: The default confidence of the bound.
 CONFIDENCE = Fraction(99, 100)
 
-#: The number of sets compared for each order of the two inputs, the number of budgets for real outputs, and the greatest
-#: budget if their loss is infinite.
+#: The number of sets compared for each order of the two inputs, the number of budgets for real outputs, and the
+#: greatest budget if their loss is infinite.
 _MOST_SETS, _BUDGETS, _MOST_LOSS = 100, 20, Fraction(8)
 
 _DIGITS = 20
