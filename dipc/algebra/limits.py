@@ -121,7 +121,7 @@ class Meter:
     steps: int = 0
 
     def product(self, left: int, right: int, left_bits: int, right_bits: int) -> None:
-        """Count a product of two functions with `left` and `right` terms, whose coefficients have the given bits."""
+        """Count a product of two functions with `left` and `right` terms and with coefficients of these many bits."""
         self.spend(4 * left * right * (1 + left_bits // _WORD) * (1 + right_bits // _WORD))
 
     def expansion(self, terms: int, bits: int) -> None:

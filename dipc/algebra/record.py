@@ -48,7 +48,7 @@ def json_object(record: object, fields: str) -> dict[str, Any]:
 
 
 def json_value(value: object) -> Any:
-    """Return the JSON of a value: the text of a number, and for a tuple of two numbers their texts, decimals first."""
+    """Return the JSON of a value; numbers, also in a tuple of two, become texts, decimals where these are finite."""
     kind = type(value)
     return value if kind in _PLAIN else _WRITERS[kind](value)
 

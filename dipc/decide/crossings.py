@@ -132,7 +132,7 @@ def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -
 
 
 def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> bool:
-    """True if bound < 1 - beta is proved on the interval of `obligation`, (0, r), and in the limit as eps goes to 0."""
+    """Whether `obligation`, on an interval (0, r), is proved to fail for all its eps and in the limit at 0."""
     (interval,) = obligation.intervals
     try:
         return _Question(obligation, bounds, limits).fails(interval, _STRICT[:1]).verdict is Verdict.ACCURATE

@@ -711,9 +711,9 @@ def solve_question(
 
 
 def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
-    """Return the claims about alpha = 0 in place of alpha = dd(u) if all distances are integers; else `claims` itself.
+    """Return the claims with alpha = 0 in place of alpha = dd(u) if all distances are integers; else `claims` itself.
 
-    A beta that is a function of eps alone is enough for every dd(u) >= 1 exactly if it is for every input.
+    If beta depends on eps alone, it suffices for all inputs with dd(u) >= 1 exactly if it suffices for every input.
     """
     question = claims.question
     gamma = claim_expression(question.program.core, "gamma", question.options.gamma)

@@ -877,9 +877,9 @@ class Factors:
     def _needs(
         self, numerator: ExpPoly, denominator: ExpPoly, cell: FormCell, sample: Fraction | None
     ) -> Iterator[Peak]:
-        """Yield the peaks of numerator/denominator on the cell.
+        """Yield the peaks of numerator/denominator, the factor that is needed, on `cell`.
 
-        `sample` is a rational of the cell, None for a whole interval.
+        `sample` is a rational of the cell; None if the cell is the whole interval.
         """
         if denominator.is_zero():
             if sample is None:

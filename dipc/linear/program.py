@@ -394,9 +394,9 @@ def minimum(
 
 
 def _unbounded(form: Halfspace, system: Sequence[Halfspace], start: Point) -> Unbounded:
-    """The result that `form` has no lower bound, with a checked direction in which it falls by 1.
+    """The proof that `form` has no lower bound: a checked direction of the recession cone in which it falls by 1.
 
-    The direction is in the recession cone of `system`; `start` is a point of the system.
+    `start` is a point of the system.
     """
     cone = [Halfspace(item.coefficients, _ZERO) for item in system if item.coefficients]
     fall = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -_ONE)

@@ -181,9 +181,9 @@ def event_shape(event: Event) -> EventShape:
 
 
 def _scales(event: Event) -> list[Fraction]:
-    """Factors s_i, one for each noise X_i, that make constraints bounds of differences of the Z_i = s_i·X_i.
+    """Return a scale s_i for each noise X_i, such that constraints bound differences of the scaled noises s_i·X_i.
 
-    Every constraint of a spanning forest of the noises becomes such a bound.
+    The scales do this for every constraint of a spanning forest of the noises.
     """
     links: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
     for constraint in event.constraints:

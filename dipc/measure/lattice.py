@@ -574,7 +574,7 @@ class IntegerInequality:
         return next((c for v, c in self.coefficients if v == variable), 0)
 
     def relaxed(self) -> Halfspace:
-        """Return a half-space whose interior contains the same integer points."""
+        """Return a half-space with the same integer points, all of them in its interior."""
         return Halfspace(tuple((v, Fraction(c)) for v, c in self.coefficients), Fraction(2 * self.constant + 1, 2))
 
 

@@ -515,7 +515,7 @@ class _Messages:
         return value if isinstance(value, flint.arb_series) else flint.arb_series([value])
 
     def _message(self, place: int, above: Fraction, u: Fraction) -> list[Value]:
-        """Return the message of the center number `place` at all nodes of its parent that are moved by `above`·eps.
+        """Return the message of center number `place`, at all nodes of its parent that are moved by `above`·eps.
 
         The message is the integral that is correct where the parent's value is near `u`·eps.
         """
@@ -808,7 +808,7 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
 
 def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[int]]:
-    """Return the connected components that contain some of `members`, where each of `groups` connects its elements."""
+    """Return the connected components with some of `members`, in the graph where each of `groups` is connected."""
     components = [{member} for member in members]
     for group in groups:
         if group:

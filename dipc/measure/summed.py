@@ -87,11 +87,14 @@ class Theta:
         return size**2 / (8 if wide and not self.fixed else 2)
 
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
-        """Return an integer K such that the mass beyond ±K is approximately e^-`wanted`, on the disk if `wide`."""
+        """Return an integer K such that the mass beyond ±K is approximately e^-`wanted` at eps = `center`.
+
+        If `wide`, this is so for all eps on the disk around `center`.
+        """
         return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """Return an upper bound of the variation beyond |k| = `reach`, on the disk if `wide`."""
+        """Return an upper bound of the variation beyond |k| = `reach` at `center`, or on the disk if `wide`."""
         r = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / (8 if wide and not self.fixed else 2)
         r = r if self.fixed else r * flint.arb(to_fmpq(center)) ** 2
         tail = (-r * (reach + 1) ** 2).exp() / (1 - (-r * (2 * reach + 3)).exp())
@@ -124,11 +127,14 @@ class Geometric:
     variation = Fraction(13, 10)
 
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
-        """Return an integer K such that the mass beyond ±K is approximately e^-`wanted`, on the disk if `wide`."""
+        """Return an integer K such that the mass beyond ±K is approximately e^-`wanted` at eps = `center`.
+
+        If `wide`, this is so for all eps on the disk around `center`.
+        """
         return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """Return an upper bound of the variation beyond |k| = `reach`, on the disk if `wide`."""
+        """Return an upper bound of the variation beyond |k| = `reach` at `center`, or on the disk if `wide`."""
         return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:  # noqa: ARG002

@@ -49,7 +49,7 @@ class Deviating(Law):
         return hash((self.keyword, self.unit, self.fixed))
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
-        """A law of this kind and a rate, together with the standard deviation `factor`/eps, or `factor` if `fixed`."""
+        """A law of this kind and a rate that give the standard deviation `factor`/eps, or `factor` if `fixed`."""
         outside, inside, rest = factor.split()
         return type(self)(Real.from_rational(inside).sqrt() * rest, fixed=fixed), 1 / outside
 

@@ -188,7 +188,7 @@ class Law(ABC):
         return self.keyword
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
-        """A law of this kind and a rate, together with the standard deviation `factor`/eps, or `factor` if `fixed`."""
+        """A law of this kind and a rate that give the standard deviation `factor`/eps, or `factor` if `fixed`."""
         self._lacks("a standard deviation as its parameter")
 
     def with_ends(self, low: Fraction, high: Fraction) -> Law:

@@ -76,7 +76,9 @@ class RandomBits:
     def _bernoulli_exp_small(self, above: int, below: int) -> bool:
         """Return True with probability e^{-above/below}, for above <= below.
 
-        Since e^{-x} = 1 - x + x²/2! - ..., this is the probability that the number of successes in a row is even.
+        Coins are drawn until one fails. With suitable coins the number of successes is even with the probability 1 - x
+        + x²/2!
+        - ..., which is e^{-x}.
         """
         trials = 1
         while self.uniform_below(below * trials) < above:
@@ -167,7 +169,7 @@ class RandomBits:
 
 
 def _sides(low: Fraction, high: Fraction) -> list[tuple[int, Fraction, Fraction]]:
-    """The parts of [low, high] on each side of 0, unless only a point, as (sign, distance from 0, length)."""
+    """The parts of [low, high] below and above 0, except single points, as (sign, distance from 0, length)."""
     parts = ((1, max(Fraction(0), low), high), (-1, max(Fraction(0), -high), -low))
     return [(sign, near, far - near) for sign, near, far in parts if near < far]
 

@@ -174,7 +174,7 @@ class ExitFinder:
         return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers, region.guards))
 
     def bounded(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Return some exits to the region's answer, among them all whose slacks are all bounded below on the region.
+        """Return exits to the region's answer, including all whose slacks are bounded below on the region.
 
         The result is None if the program has no graph of runs, or too many of these exits. Raises Undecided.
         """
@@ -476,7 +476,7 @@ def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits)
 def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
-    """Return the common constraints of two exits that differ in one constraint, of which each has one side.
+    """Return the constraints of two exits without the one in which they differ, which has opposite signs in the two.
 
     The result is None if they differ in more, apart from constraints that the others of an exit imply.
     """

@@ -22,7 +22,7 @@ _ONE = ExpPoly.ONE
 
 
 def complement(instance: Instance) -> Bounds | None:
-    """Return the bound 1 less the sum of the probabilities of the exits to other answers, each slack at its greatest.
+    """Return the bound 1 minus the probabilities of the exits to other answers, with each slack at its greatest.
 
     The result is None if these exits are not known, or if a distance is open and a weight depends on eps alone.
     """

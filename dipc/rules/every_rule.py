@@ -62,7 +62,7 @@ _ZERO = Fraction(0)
 
 
 def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
-    """Return convex classes that cover this one, cut by its distance from other answers and by outputs without noise.
+    """Return convex classes that cover `convex`, cut by its distance from other answers and by outputs without noise.
 
     The first cut uses all that the distance implies; the second separates inputs whose outputs without noise are within
     gamma of det's. The result is the class alone if neither makes a difference. Raises Undecided.
@@ -264,9 +264,9 @@ def simple_proofs(goal: Goal) -> Iterator[Proof]:
 
 
 def united_proofs(goal: Goal) -> Iterator[Proof]:
-    """Yield the proofs by the rules for united exits, at the required distances and at others that imply these.
+    """Yield the proofs by the rules for united exits. Raises Undecided.
 
-    Raises Undecided.
+    They are at the required distances, and at others for which a proof implies the goal.
     """
     setting = goal.setting
     claim, inputs = setting.claim, goal.convex.inputs

@@ -60,7 +60,7 @@ def holds_onwards(guard: Constraint, start: Point, direction: Point) -> bool | N
 
 
 def recedes(guards: Sequence[Constraint], direction: Point, norm: Norm) -> bool:
-    """Return True if the distance from the inputs that satisfy `guards` grows along `direction` at the rate 1.
+    """Return True if the distance from the inputs that satisfy `guards` grows by at least 1 with each step `direction`.
 
     At the input u + k·direction it is then at least k - c, with a constant c. The distance from a half-space g(u) >= 0
     is -g(u) over the dual norm of its coefficients, and at most the distance from every set in the half-space.

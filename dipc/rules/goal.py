@@ -87,7 +87,7 @@ def at_zero(claim: ClassClaim) -> Requirement:
 
 
 def without_distance(claim: ClassClaim) -> Requirement | None:
-    """Return the claim at the open distance 0 if that implies it at all distances, else None.
+    """Return the claim at the open distance 0 if it implies the claim at every distance, else None.
 
     It does if beta does not depend on the distance, since the probability never falls as gamma grows.
     """

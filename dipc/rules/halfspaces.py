@@ -39,7 +39,7 @@ class Moving:
 
     @property
     def halfspace(self) -> Halfspace:
-        """The half-space over the inputs, by slot, and ALPHA."""
+        """The same half-space over the inputs and alpha together; its keys are the inputs' slots and ALPHA."""
         moving = ((ALPHA, -self.step),) if self.step else ()
         return Halfspace((*moving, *self.form.inputs), self.form.constant)
 
@@ -61,10 +61,10 @@ class ImpliedBound:
 
 
 def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int, Fraction]]) -> ImpliedBound | None:
-    """Return the bound of `form` that the `weights` prove (Farkas), or None if they prove none.
+    """Return the bound of `form` that the `weights` prove (Farkas), or None if they prove no bound.
 
-    They prove none if a weight is negative, or if Σ weight·facet differs from `form` by more than a constant. Otherwise
-    Σ weight·facets[k].form(u) >= alpha · Σ weight·facets[k].step holds because it holds for each summand; the
+    They prove no bound if a weight is negative, or if Σ weight·facet differs from `form` by more than a constant.
+    Otherwise Σ weight·facets[k].form(u) >= alpha · Σ weight·facets[k].step holds because it holds for each summand; the
     difference is the base.
     """
     used = [(k, weight) for k, weight in weights if weight]
@@ -115,7 +115,7 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
 
 
 def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
-    """Return the numbers of the facets that can have a weight > 0 in a sum with these terms.
+    """Return the numbers of the facets that can have a positive weight in a sum of facets with these terms.
 
     The facets that share no input with the terms, directly or through other facets, are looked up in a cache.
     """
@@ -137,7 +137,7 @@ def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ..
 
 @lru_cache(maxsize=64)
 def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping[int, Sequence[int]]]:
-    """Return the facets that can have a weight > 0 in a sum in which no input is left, and the facets by input."""
+    """Return the facets that can have a positive weight in a sum without terms, and the facets by input."""
     by_slot: dict[int, list[int]] = {}
     for k, facet in enumerate(facets):
         for slot, _ in facet.form.inputs:
@@ -146,7 +146,7 @@ def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping
 
 
 def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -> list[int]:
-    """Return the numbers of the facets that can have a weight > 0 in a sum of facets with these terms.
+    """Return the numbers of the facets that can have a positive weight in a sum of facets with these terms.
 
     If all remaining facets have one sign at an input, and the sum has no term of that sign there, no such facet has a
     weight. It can be left out: whatever the other inputs are, some value of this input satisfies it.

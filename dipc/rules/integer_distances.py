@@ -147,7 +147,7 @@ class FarAway:
         raise OutsideFragment("the probability follows one formula only at large distances")
 
     def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
-        """Return functions such that the probability is at least one of them at every distance from `start` on."""
+        """Return lower bounds: at every distance from `start` on, the probability is at least one of them."""
         distances = replace(self.instance.distances, start=start, further=further)
         bounds = rule(self.instance.at_distances(distances))
         return [] if bounds is None else [self._ratio(function, start) for function in bounds.functions]

@@ -30,7 +30,7 @@ _TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (ShiftedHalfspace((
 
 
 def joint_tails(instance: Instance) -> Bounds | None:
-    """Return the bound 1 less the sum over the exits to other answers, in which the tails of each exit are combined.
+    """Return the bound 1 minus the probabilities of the exits to other answers, with the tails of each exit combined.
 
     The result is None if these exits are not known, if no exit has two tails, or if a distance is open and a weight
     depends on eps alone.
