@@ -273,9 +273,8 @@ class ExpPoly:
     def coarse_divisor(self, other: ExpPoly) -> ExpPoly | None:
         """A common divisor of this and `other`, two sparse functions whose exponents have different units.
 
-        None for others.
-
-        The divisor is the greatest whose exponents are multiples of both units, up to a factor c·e^{q·eps}.
+        The divisor is the greatest whose exponents are multiples of both units, up to a factor c·e^{q·eps}. The result
+        is None for other functions.
         """
         if self.least_unit == other.least_unit:
             return None
@@ -890,7 +889,7 @@ class ClosedForm:
     def expr(self) -> Any:
         """The function as a SymPy expression in `dipc.eps` with exact rational numbers.
 
-        A number if `only_at` is set.
+        The expression is a number if `only_at` is set.
         """
         numerator, denominator = self.numerator_and_denominator()
         point = self.only_at

@@ -499,10 +499,7 @@ def sure_sign(value: Parametric) -> int:
 
 
 def coefficient_sign(value: ExpPoly) -> int:
-    """The common sign of all coefficients of `value`, 1 or -1, which is its sign for every eps > 0.
-
-    0 if they differ.
-    """
+    """The common sign of all coefficients, 1 or -1, which `value` has for every eps > 0; 0 if they differ."""
     signs = {1 if c > 0 else -1 for _, _, c in value.terms()}
     return signs.pop() if len(signs) == 1 else 0
 

@@ -48,7 +48,7 @@ def json_object(record: object, fields: str) -> dict[str, Any]:
 
 
 def json_value(value: object) -> Any:
-    """Return the JSON of a value; numbers, also in a tuple of two, become texts, decimals where these are finite."""
+    """Return the JSON of a value: exact numbers are texts, and a tuple of two an enclosure with decimal ends."""
     kind = type(value)
     return value if kind in _PLAIN else _WRITERS[kind](value)
 

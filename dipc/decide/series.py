@@ -156,9 +156,9 @@ class SeriesDecision:
         return Decision(Verdict.ACCURATE)
 
     def _touching(self, eps: Fraction) -> str:
-        """A clause for a reason, saying that the probability and 1 - beta seem to be equal near `eps`.
+        """A clause for a reason: the probability and 1 - beta seem to be equal near `eps`.
 
-        Else an empty text.
+        The text is empty if they do not.
         """
         point = eps or min(_SAMPLES)
         numerator, denominator = self.plain_beta.fraction_at(point)
@@ -451,10 +451,8 @@ class SeriesDecision:
     def _symmetric(self, share: Share, *, least: bool) -> Closed | None:
         """A lower (`least`) or upper bound of a share with one half-space of one symmetric integer noise N.
 
-        None for others.
-
-        Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 - Pr[|N| <= m - 1])/2 for m >= 1. None also if the law
-        states no bounds of Pr[|N| <= k].
+        Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 - Pr[|N| <= m - 1])/2 for m >= 1. The result is None for
+        other shares, and if the law states no bounds of Pr[|N| <= k].
         """
         match share.events:
             case (Event(constraints=(Halfspace(coefficients=((place, c),)) as item,)) as event,):

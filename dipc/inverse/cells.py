@@ -359,11 +359,9 @@ class Objective:
         self._reached: dict[tuple[int, bool, Rates], Reached | None] = {}
 
     def learn(self, values: Values, candidate: Candidate | None) -> None:
-        """Prepare for guesses at values near `values`.
+        """Prepare for guesses at values near `values`. Raises Undecided.
 
-        The pair of inputs that needs the greatest constant there is recorded.
-
-        Raises Undecided.
+        The pair of inputs that needs the greatest constant of privacy at `values` is recorded.
         """
         self._thresholds.learn(self._rates.evaluate(values))
         if self._costs is not None and candidate is not None:
@@ -510,9 +508,9 @@ class BoxSearch:
                 heappush(self._heap, one)
 
     def _count(self, cell: ConstantBox, bound: float, enough: float) -> int:
-        """The number of parts into which `cell` is split, so that their bounds should reach `enough`.
+        """The number of parts into which `cell` is split, so that the bounds of the parts should reach `enough`.
 
-        Its own is `bound`.
+        `bound` is the bound of the cell itself.
         """
         middle = self._objective.guess(cell.middle)
         if not bound or isinf(middle):

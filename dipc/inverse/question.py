@@ -105,7 +105,10 @@ class Question:
 
     @property
     def exact(self) -> Question:
-        """The question with exact numbers in place of logarithms and powers of e, if all of them are exact numbers."""
+        """The question with rationals in place of logarithms and powers of e, if all of them are rational.
+
+        Otherwise the question itself.
+        """
         both = None if self.free else self.enclosing(_NUMBER_DIGITS)
         return both[0] if both is not None and both[0].options == both[1].options else self
 
@@ -805,9 +808,7 @@ class BetaSolution(Solution):
 
 
 def check_request(question: Question, wanted: Wanted) -> Question:
-    """Return `question`.
-
-    If gamma is `wanted` and the claim block leaves gamma free, the result leaves this statement out.
+    """Return `question`, or, if gamma is `wanted`, the question without the statement that gamma is free.
 
     Raises DiagnosticError for a question that contradicts itself.
     """

@@ -727,7 +727,7 @@ def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
 class WrittenForm:
     """The text of a probability as a function of `variable`, which is written `eps` in it.
 
-    A lower bound unless `exact`.
+    Unless `exact`, the function is only a lower bound of the probability.
     """
 
     text: str

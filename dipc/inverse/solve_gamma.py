@@ -536,10 +536,7 @@ def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[
 
 
 def _offs(event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[int, Fraction]) -> Iterator[Fraction]:
-    """Yield the distances of outputs without noise from the `answers`, on the sides that count.
-
-    0 for the other side.
-    """
+    """Yield the distance of each output without noise from its answer, or 0 if it is on a side that is right."""
     for form, slot, sign in event.points:
         assert slot is not None
         yield max(_ZERO, sign * answers[slot] - form.evaluate(reals))

@@ -281,7 +281,7 @@ class Tightest:
 
     @property
     def word(self) -> str:
-        """The word for a case: "row", "class"."""
+        """The word for a case, such as "row" or "class"."""
         return self.claims.question.word
 
     @property

@@ -273,9 +273,9 @@ class CanonicalTree(NamedTuple):
 
 
 def slopes_of(tree: CanonicalTree) -> int:
-    """Return the greatest number of distinct exponents of X in the product of all messages of `tree`.
+    """Return the greatest possible number of different l for factors e^{l·X} in the product of all messages.
 
-    Each noise except the root contributes its rate or nothing to an exponent; equal rates add up.
+    Each noise of `tree` except the root contributes its rate or nothing to an exponent l; equal rates add up.
     """
     return prod([1 + count for count in Counter(node[0] for node in tree.nodes[1:]).values()])
 
@@ -383,7 +383,7 @@ def _rooting(
 
 
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
-    """Return the nodes of the tree under `rooting`, and the length that is their unit.
+    """Return the nodes of the tree under `rooting`, and the unit of their lengths.
 
     The unit is 1 if `whole`, and 0 if the tree has no lengths.
     """
@@ -553,7 +553,6 @@ def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list
 
 
 def _subtree_sizes(nodes: TreeKey) -> list[int]:
-    """Return, for each node in preorder, the number of nodes of its subtree."""
     sizes = [1] * len(nodes)
     for position in range(len(nodes) - 1, -1, -1):
         child = position + 1

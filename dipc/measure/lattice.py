@@ -185,7 +185,10 @@ class LatticePiecewise:
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> LatticePiecewise:
-        """Return the masses of discrete Laplace noise: (y^a - 1)/(y^a + 1)·y^{-a|x - mean|} with a the `rate`."""
+        """Return the masses of discrete Laplace noise: (y^a - 1)/(y^a + 1)·y^{-a|x - mean|} for the `rate` a.
+
+        Here y = e^eps.
+        """
         left = Terms({(0, rate - rate * mean, 0, rate): flint.fmpq(1), (0, -rate * mean, 0, rate): flint.fmpq(-1)})
         right = {(0, q + 2 * rate * mean, n, -l): c for (_, q, n, l), c in left.items()}
         # y^a + 1 = (y^2a - 1)/(y^a - 1).
@@ -232,7 +235,7 @@ class LatticePiecewise:
         return cls(Piecewise((0,), (Piece.of_terms(left), Piece.of_terms(right))), poles)
 
     def restricted(self, low: int | None, high: int | None) -> LatticePiecewise:
-        """Return this function times the indicator of `low` <= x <= `high`, where None is unbounded."""
+        """Return this function times the indicator of `low` <= x <= `high`, where an end that is None is infinite."""
         return LatticePiecewise(self.numerator.restricted(low, None if high is None else high + 1), self.poles)
 
     def times(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
@@ -327,9 +330,9 @@ class LatticePiecewise:
         return Quotient.coprime(above, below)
 
     def _sum_of_all(self) -> _Sum:
-        """Return the sum of this function over all integers; short pieces are added value by value.
+        """Return the sum of this function, which must decay, over all integers.
 
-        The function must decay.
+        Short pieces are added value by value.
         """
         breaks = self.numerator.breaks
         total: _Sum = {}
@@ -455,9 +458,9 @@ def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
 
 
 def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
-    """Return the numerator of the sum `numerator` over the denominator Π Φ_d(y)^m for the items d: m of `poles`.
+    """Return the numerator of `numerator` over the denominator Π Φ_d(e^eps)^m for the items d: m of `poles`.
 
-    The denominators of `numerator` must divide that denominator.
+    The denominators of the sum `numerator` must divide that denominator.
     """
     total = Piece.zero()
     for (w, m), terms in numerator.items():
@@ -467,7 +470,6 @@ def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
 
 
 def _shifted(function: Piecewise, offset: int) -> Piecewise:
-    """Return the function x -> f(x + `offset`), where f is `function`."""
     if not offset:
         return function
     pieces = []
@@ -664,7 +666,10 @@ class _Summation:
         return {Summand(_ZERO, (), (0,) * width, (_ZERO,) * width): Fraction(1)}
 
     def _system(self, slopes: Sequence[Fraction]) -> list[IntegerInequality]:
-        """Return the constraints over integers; the last variable, after the noises, has the slopes as coefficients."""
+        """Return the constraints of the event over integers.
+
+        The last variable, after the noises, has the slopes as coefficients.
+        """
         system = []
         for c, slope in zip(self._event.constraints, slopes, strict=True):
             terms = [*c.coefficients, (len(self._event.noises), slope)]

@@ -259,7 +259,7 @@ class Measurer:
         return self._system(system, _Budget(self.limits.trees, self.limits.trees), 0)
 
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
-        """Return the measure of `system`; if `depth` > 0, its implied inequalities have been removed."""
+        """Return the measure of `system`; a `depth` > 0 says that its implied inequalities are already removed."""
         components = self._parts_of(system)
         means, lower, unit = system.means, system.lower, system.unit
         measure = self._product([shape.canonical(means, lower, unit) for shape in components.trees])
@@ -406,7 +406,7 @@ def _order(measure: Measure) -> int:
 
 
 def _over_normal_noise(event: Event) -> normal.NormalMeasure | normal_tree.TreeMeasure:
-    """Return the enclosures of the measure of an event with normal noise.
+    """Return an object that encloses the measure of an event with normal noise.
 
     Raises OutsideFragment or LimitReached if no method covers the event.
     """

@@ -118,11 +118,9 @@ class Normal:
         return (x / -(2 * self._ball()).sqrt()).erfc() / 2
 
     def density(self, t: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
-        """Return the density at `t`."""
         return (t * t / (-2 * self._ball())).exp() / (2 * flint.arb.pi() * self._ball()).sqrt()
 
     def density_at(self, t: flint.arb) -> flint.arb:
-        """Return the density at the number `t`."""
         value: flint.arb = (t * t / (-2 * self._ball())).exp() * self.peak()
         return value
 
@@ -203,12 +201,12 @@ class Leaf:
 
     @property
     def slope(self) -> Fraction:
-        """The greatest |a| of the bounds (a, d)."""
+        """The greatest |a| over the bounds (a, d) of the leaf."""
         return max(abs(a) for a, _ in self.lines)
 
     @property
     def reach(self) -> Fraction:
-        """The greatest |d| of the bounds (a, d)."""
+        """The greatest |d| over the bounds (a, d) of the leaf."""
         return max(abs(d) for _, d in self.lines)
 
     @property

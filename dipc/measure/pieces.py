@@ -102,7 +102,6 @@ class Slopes:
         return max([(int(c.p) * (whole // int(c.q))).bit_length() for c in leading], default=0)
 
     def __len__(self) -> int:
-        """The number of terms."""
         return sum([len(poly) for _, powers in self.parts.values() for poly in powers.values()])
 
     def antiderivative(self, tilt: int, meter: Meter) -> Slopes:
@@ -294,7 +293,6 @@ class Piece:
         return {(int(k), int(q) + low_y, int(n), int(l) + low_x): c for (k, q, n, l), c in self.poly.terms()}
 
     def __len__(self) -> int:
-        """Return the number of terms."""
         return len(self.poly) if self._slopes is None else len(self._slopes)
 
     def is_zero(self) -> bool:
@@ -906,7 +904,7 @@ class SizedPiecewise:
 
 
 def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Size]]:
-    """Return the sizes of values at X = eps·point of functions with the sizes `terms`, by exponent."""
+    """Return the sizes of the values at X = eps·point of functions whose sizes, by exponent, are `terms`."""
     return [(0, size.shifted(l * point)) for l, size in terms]
 
 

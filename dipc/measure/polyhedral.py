@@ -423,11 +423,11 @@ class _Forest(ABC, Generic[_Function]):
         )
 
     def weights(self) -> Iterator[list[_Function]]:
-        """Yield, for each tree, functions of its root's value, the shortest first.
+        """Yield, for each tree, functions of its root's value, the shortest first; their product is the tree's weight.
 
-        The product of the functions is the density or mass of the root's value, times the probability of all
-        constraints of the tree given that value. The root is a value without a parent: the density of any other value
-        is not smooth everywhere, and messages would inherit its breakpoints.
+        The weight is the density or mass of the root's value, times the probability of all constraints of the tree
+        given that value. The root is a value without a parent: the density of any other value is not smooth everywhere,
+        and messages would inherit its breakpoints.
         """
         seen: set[int] = set()
         values = self._system.values
@@ -436,7 +436,6 @@ class _Forest(ABC, Generic[_Function]):
                 yield sorted(self._factors(root, seen), key=self.size)
 
     def product(self, factors: Sequence[_Function]) -> _Function:
-        """Return the product of `factors`."""
         product: _Function = factors[0]
         for factor in factors[1:]:
             product = product.times(factor, self.meter)
@@ -493,16 +492,14 @@ class _Forest(ABC, Generic[_Function]):
         return weight.window_integral(low, high, self.meter)
 
     @abstractmethod
-    def constant(self, value: Piece) -> _Function:
-        """Return the function that is `value` everywhere."""
+    def constant(self, value: Piece) -> _Function: ...
 
     @abstractmethod
     def density(self, law: _Law) -> _Function:
         """Return the density or mass, around 0, of a sum of noises with the kernels `law`."""
 
     @abstractmethod
-    def size(self, function: _Function) -> int:
-        """Return the number of terms of `function`."""
+    def size(self, function: _Function) -> int: ...
 
     @abstractmethod
     def smoothed(self, function: _Function, part: _Part) -> _Function:

@@ -240,9 +240,7 @@ def _convolved(parts: Sequence[tuple[Sequence[flint.arb_series], int]]) -> list[
 def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) -> tuple[int, int]:
     """Return the least and the greatest value from `low` to `high` that satisfies `limits`.
 
-    `other` is the parent's value.
-
-    If there is none, the second number is less than the first.
+    `other` is the parent's value. If there is no such value, the second number is less than the first.
     """
     for a, b, d in limits:
         if a > 0:

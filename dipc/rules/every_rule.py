@@ -298,7 +298,7 @@ def _proof(goal: Goal, name: str, bounds: Bounds, *, certified: bool) -> Proof:
 
 
 def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
-    """Return the goal established by the first of the proofs whose obligations all hold, or None if no proof's do."""
+    """Return the goal established by the first proof whose obligations all hold, or None if there is none."""
     for proof in every:
         decision = None
         for obligation in proof.obligations:

@@ -49,9 +49,9 @@ def growth(form: Affine, direction: Point) -> Fraction:
 
 
 def holds_onwards(guard: Constraint, start: Point, direction: Point) -> bool | None:
-    """Return whether `guard` holds at all inputs `start` + k·`direction` (True), or at none of them (False).
+    """Return True if `guard` holds at all inputs `start` + k·`direction`, False if it holds at none of them.
 
-    Else None.
+    The result is None if neither is known.
     """
     holds, rise = guard.holds_at(start), growth(guard.form, direction)
     if holds and rise >= 0:

@@ -260,7 +260,7 @@ class Goal:
     def empty(self) -> EmptyClass | None:
         """The proof that the claim is about no input of the class, as all are too near to other answers.
 
-        None if some may be far.
+        None if some input may be far enough away.
         """
         claim, alpha = self.setting.claim, self.required.distances.alpha or _ZERO
         if not claim.at_distance and claim.is_near(alpha):

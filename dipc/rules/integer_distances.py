@@ -133,11 +133,9 @@ class FarAway:
         return None
 
     def _bounds_from(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
-        """Return a start, at least `start`, and the bounds of the rule from it on.
+        """Return a start, at least `start`, and the bounds of the rule from it on. Raises Undecided.
 
-        No bounds if the rule does not apply.
-
-        Raises Undecided.
+        There are no bounds if the rule does not apply.
         """
         while start <= MOST_SINGLE:
             try:

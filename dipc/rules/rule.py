@@ -316,7 +316,7 @@ class Instance:
     def possible_other_exits(self) -> Sequence[centered_exits.CenteredExit]:
         """The exits to other answers that inputs of the instance can take.
 
-        Empty if the exits to other answers are not known.
+        There are none if `other_exits` is None.
         """
         return [each for each in self.other_exits or () if not contradict([*self.guards, *each.guards])]
 
