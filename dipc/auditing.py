@@ -177,7 +177,7 @@ def judge_loss(
     core = program.core
     core.require_meaning(eps)
     if values[0] == values[1]:
-        note = "a loss compares two different inputs: change one of them"
+        note = "an audit compares two different inputs: change one of them"
         raise DiagnosticError(Diagnostic("E0801", "both inputs are the same", notes=(note,)))
     runs = observed[0].total, observed[1].total
     error = float((1 - confidence) / 4)

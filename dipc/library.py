@@ -302,7 +302,7 @@ def privacy_refusal(report: PrivacyReport) -> str:
     outputs = ", ".join(filter(None, [outputs, *balls]))
     digits = agreement(counterexample.probability, counterexample.allowed)
     return (
-        f"{report.program} is not private: at {one}, and {two} next to it, {outputs}: at eps = "
+        f"{report.program} is not private: {outputs} at {one}, which is adjacent to {two}: at eps = "
         f"{rational(counterexample.eps)} the probability is {enclosed_text(*counterexample.probability, digits)}, and "
         f"{enclosed_text(*counterexample.allowed, digits)} is allowed"
     )

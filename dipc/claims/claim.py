@@ -630,7 +630,7 @@ def _same_distance(claim: Claim) -> Diagnostic:
     written = "`metric { input: l1; }`" if claim.program.source.tree is None else '`claim=dict(metric="l1")`'
     notes = (
         f"with {written} dd is the number of inputs that have to change for another answer",
-        "or say what is meant: `alpha: 0` and a beta without alpha",
+        "or write `alpha: 0` and a beta without alpha",
     )
     return Diagnostic(
         SAME_DISTANCE,
@@ -654,7 +654,7 @@ def forgotten(claim: Claim) -> Diagnostic:
     assert claim.beta is not None
     place = claim.beta.source.excerpt(claim.beta.tree.span)
     notes = ("give `--gamma VALUE`, or `gamma:` in the claim block; `--gamma free` asks about every gamma",)
-    return Diagnostic("W0601", "beta mentions gamma, which is not given, so that it is 0", place, notes=notes)
+    return Diagnostic("W0601", "beta mentions gamma, which is 0 because it is not given", place, notes=notes)
 
 
 def _unused(program: CoreProgram) -> Diagnostic:

@@ -464,7 +464,7 @@ class _Evaluation:
                 raise self._error(
                     "E0616",
                     (
-                        f"`erfc` may stand only in the beta of `dipc check`, and {self.expression.what} is computed "
+                        f"`erfc` is allowed only in the beta of `dipc check`, and {self.expression.what} is computed "
                         "exactly here"
                     ),
                     node,
@@ -477,8 +477,8 @@ class _Evaluation:
                     f"{self.expression.what} is computed exactly here, and a logarithm can only be enclosed",
                     node,
                     "",
-                    "exp(log(3) - eps) is exact, as it is 3*exp(-eps); other logarithms may stand only in the options "
-                    "and the claim block of `dipc check`",
+                    "exp(log(3) - eps) is exact, as it is 3*exp(-eps); other logarithms are allowed only in the "
+                    "options and the claim block of `dipc check`",
                     _rounded_both_ways(self._positive(node.arguments[0])),
                 )
         raise AssertionError(f"the parser knows no function {node.function}")
@@ -537,8 +537,8 @@ def _rounded_both_ways(value: Fraction) -> str:
     """Return the advice to replace log(`value`) by a rational just below or just above it."""
     low, high = outward(*Real.from_rational(value).log().enclosure(), _ROUNDED_DIGITS)
     return (
-        f"or write {exact_text(low)} or {exact_text(high)}, between which log({value}) is: the one that makes the "
-        "claim stronger to prove it, the other one to refute it"
+        f"or round log({value}) to {exact_text(low)} or {exact_text(high)}: to prove the claim, write the number that "
+        "makes it stronger; to refute it, write the other one"
     )
 
 
@@ -587,7 +587,7 @@ class NormalParts:
         if form is None or not isinstance(form.value, ExpPoly):
             raise self.expression.error(
                 "E0616",
-                "beside erfc and exp(-c*eps^2) beta must be a sum of powers and exponentials of eps",
+                "apart from erfc and exp(-c*eps^2), beta must be a sum of powers and exponentials of eps",
                 expression.tree,
                 "this has a denominator, min, max or abs",
             )
@@ -677,8 +677,8 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
         "erfc and exp(-c*eps^2) may only be added up, each with a factor that contains neither",
         tree,
         "this is not a sum of such terms",
-        "in place of a `min` check each of its arguments as a claim; in place of a `max` one that holds is "
-        "enough. In place of a product leave out a factor that is at most 1, which claims less",
+        "instead of a `min`, check the claim with each of its arguments; instead of a `max`, with one of them. Instead "
+        "of a product, leave out a factor that is at most 1, which makes the claim weaker",
     )
 
 

@@ -125,7 +125,9 @@ class BothOpenCase(ClassCase):
                 if refuted.verdict is Verdict.INACCURATE:
                     return _at_gamma(refuted, gamma)
         reason = self.convex.refused or (
-            _NO_SUM if not sums else "beta could not be proved as a part for alpha plus a part for gamma"
+            _NO_SUM
+            if not sums
+            else "the claim could not be proved by dividing beta into a part for alpha and a part for gamma"
         )
         return replace(
             self._row(Method.NONE, Verdict.UNDECIDED), reason=f"{reason}, and no input was found to refute it"

@@ -126,7 +126,9 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
         noise = form - Affine((), over.inputs, over.constant)
         if all(_is_less(value - answer, noise, state, guards) for value, state in outputs):
             return over - Affine((), over.inputs, over.constant), all(value - answer == noise for value, _ in outputs)
-    raise OutsideFragment("expected errors for every input are known only where the output is off by at most its noise")
+    raise OutsideFragment(
+        "expected errors for every input are known only if the output differs from the answer by at most its noise"
+    )
 
 
 def _is_less(gap: Affine, noise: Affine, state: ExitState, guards: Sequence[Constraint]) -> bool:

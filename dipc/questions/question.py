@@ -401,7 +401,7 @@ def error_asked(program: Program, table: TableGiven | None, options: Options) ->
         message = "expected errors are known only at finitely many inputs here"
         notes = (
             'give a table, or inputs such as --inputs "q = -1..1"',
-            "for every input they are known only where a single output is a number",
+            "for every input they are known only if there is a single output, a number",
         )
         raise DiagnosticError(Diagnostic("E1805", message, notes=notes))
     return ErrorAsked(source, None if stated is None else print_expression(stated.tree))

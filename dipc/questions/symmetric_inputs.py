@@ -153,7 +153,7 @@ class _Finder:
         """
         asked = prod(len(self._values[slot]) for slot in self._finite)
         if asked > self._most:
-            kept = f"{asked} combinations of bool and DOM inputs that stay finite (limit `orbits`)"
+            kept = f"{asked} combinations of bool and DOM inputs that cannot be treated as numbers (limit `orbits`)"
             raise DiagnosticError(_too_many(kept))
         members: list[_Member] = []
         for combination in product(*(self._values[slot] for slot in self._finite)):

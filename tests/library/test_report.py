@@ -208,7 +208,7 @@ def test_what_was_found_of_privacy_is_neither_true_nor_false() -> None:
         with pytest.raises(TypeError, match="require"):
             assert found
     with pytest.raises(
-        AssertionError, match=r"^response is not private: at x = 0, and x = 1 next to it, y = 0: at eps"
+        AssertionError, match=r"^response is not private: y = 0 at x = 0, which is adjacent to x = 1: at eps"
     ):
         refuted.require()
     laplace = dipc.load("program lap; input q : real; output y : real; y <- Lap(eps, q)")

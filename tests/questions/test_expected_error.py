@@ -194,7 +194,10 @@ def test_nothing_is_said_of_inputs_that_may_be_further_off() -> None:
     for other in ("v <- 2*r", "v <- -r", "v <- r + 1"):
         text = CLAMPED.replace("then v <- r end", f"then {other} end")
         report = dipc.expected_error(dipc.load(text), inputs="all")
-        assert any(row.error is None and "off by at most its noise" in (row.reason or "") for row in report.rows)
+        assert any(
+            row.error is None and "differs from the answer by at most its noise" in (row.reason or "")
+            for row in report.rows
+        )
 
 
 def test_inverse_questions_about_errors_have_finitely_many_inputs() -> None:

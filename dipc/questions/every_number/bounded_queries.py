@@ -107,7 +107,7 @@ def gaps(ideal: Ideal, guards: Sequence[Constraint]) -> tuple[tuple[Constraint, 
     if allowed is None:
         return (), ()
     if ideal.finite_inputs or ideal.whole_inputs:
-        raise NotUniform("`requires` is covered for every number of queries where all inputs are real")
+        raise NotUniform("`requires` is covered for every number of queries only if all inputs are real")
     every = allowed.sets({})
     if len(every) != 1 or any(len(bound.form.inputs) != 1 for bound in every[0]):
         raise NotUniform(_FORM)

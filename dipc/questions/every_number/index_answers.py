@@ -133,7 +133,7 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.Pr
                 declarations.append(replace(each, body=answer.rewritten(each.body)))
             case ast.MetricDecl(fields=fields):
                 if any(field.name == "output" and not is_name(field.value, "product") for field in fields):
-                    raise _Refused(f"the `metric` block defines how far two values of `{name}` are apart")
+                    raise _Refused(f"the `metric` block defines the distance of two values of `{name}`")
                 _require_unread(each, name, "the `metric` block")
                 declarations.append(each)
             case ast.ClaimDecl():
@@ -193,7 +193,7 @@ def _of_no_index(value: ast.Expr, parameter: str) -> int | str:
         return number
     if offset is not None:
         return f"{parameter}{offset:+}"
-    raise _Refused("it is given a value other than a number and the index of the loop")
+    raise _Refused("it is assigned a value other than a number and the index of the loop")
 
 
 #: The states of an output on a path: nothing assigned, the number that is no index, or an index.
@@ -270,10 +270,10 @@ class _Answer:
                     if after != held and after:
                         if _INDEX in after - held:
                             raise _Refused(
-                                f"no `exit` follows where `{self.name}` is given the index, so that a later index "
-                                f"would replace it: write `{self.name} <- {_variable(statement)}; exit`"
+                                f"no `exit` follows the assignment of the index to `{self.name}`, so that a later "
+                                f"index would replace it: write `{self.name} <- {_variable(statement)}; exit`"
                             )
-                        raise _Refused(f"`{self.name}` is given a number in a loop that goes on")
+                        raise _Refused(f"`{self.name}` is assigned a number in a loop that continues")
                     result.append(replace(statement, body=inner))
                 case ast.ExitStatement():
                     if _NOTHING in held:
@@ -291,20 +291,22 @@ class _Answer:
     ) -> tuple[list[ast.Statement], frozenset[str]]:
         """Return the statements in place of an assignment to the output, and what it holds afterwards."""
         if _INDEX in held:
-            raise _Refused(f"`{self.name}` is assigned again after it was given the index")
+            raise _Refused(f"`{self.name}` is assigned again after the index was assigned to it")
         shift = None if loop is None else _shift_of(statement.value, loop.variable)
         if loop is not None and shift is not None:
             low = _literal(loop.low)
             if low is None or self.low not in (None, low) or self.last not in (None, loop.high):
-                raise _Refused(f"the loops that give `{self.name}` their index do not have the same first and last one")
+                raise _Refused(
+                    f"the loops that assign their index to `{self.name}` do not have the same first and last index"
+                )
             if self.shift not in (None, shift):
-                raise _Refused(f"`{self.name}` is given the index plus different numbers")
+                raise _Refused(f"`{self.name}` is assigned the index plus different numbers")
             self.low, self.last, self.shift = low, loop.high, shift
             element = ast.Element(self.name, ast.Name(loop.variable), statement.target.span)
             return [replace(statement, target=element, value=_TRUE)], frozenset({_INDEX} if held else ())
         number = _of_no_index(statement.value, self.parameter)
         if self.number not in (None, number):
-            raise _Refused(f"`{self.name}` is given more than one value that is no index")
+            raise _Refused(f"`{self.name}` is assigned more than one value that is not an index")
         self.number = number
         return [], frozenset({_NUMBER} if held else ())
 

@@ -622,7 +622,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         if best is None:
             span = self._core.instructions[state.label].span
             raise NotUniform(
-                ("which way a noisy comparison should go does not follow from the ideal's path through the iteration"),
+                ("the ideal's path through an iteration does not determine the outcome of a noisy comparison"),
                 span,
             )
         return best[0], best[1].term

@@ -231,7 +231,7 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
     def instance(number: int) -> Ideal:
         program = text.instance(number)
         if requires is not None and program.core.requires is None:
-            raise NotUniform("its `requires` is lost where loops are made one")
+            raise NotUniform("its `requires` is lost when its loops are joined")
         return Ideal(program)
 
     try:

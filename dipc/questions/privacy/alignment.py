@@ -188,9 +188,7 @@ class Emptiness:
         """Return True if `system` has no solution. Raises LimitReached past the limit on cells, and NotConfirmed."""
         self.asked += 1
         if self.asked > self._limits.cells:
-            raise LimitReached(
-                "cells", f"uniting the paths to an answer takes more than {self._limits.cells} questions"
-            )
+            raise LimitReached("cells", f"uniting the paths to an answer takes more than {self._limits.cells} tests")
         opened = [
             Halfspace(
                 item.coefficients,

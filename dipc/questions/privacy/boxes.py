@@ -117,7 +117,7 @@ def extreme_moves(
     counting = {place for group in groups for place in group.places}
     if counting & integers:
         if not counting <= integers:
-            raise OutsideFragment("clipped int inputs count together with real ones")
+            raise OutsideFragment("the outputs depend on clipped int inputs together with real ones")
         return [dict.fromkeys(range(len(ranges)), _ZERO) | move for move in _whole_moves(groups, within, limits)]
     still = dict.fromkeys(range(len(ranges)), _ZERO)
     moves: list[Move] = []

@@ -326,7 +326,7 @@ class PrivacyQuestion:
                 if counterexample.probability[0] > counterexample.allowed[1] + max(more, Fraction(0)):
                     result = report
                     break
-                reason = f"two outputs tie next to eps = {counterexample.eps}, where delta changes its form"
+                reason = f"the claim is not decided near eps = {counterexample.eps}, where delta changes its form"
                 report = replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
             if result is None or result.verdict is PrivacyVerdict.PRIVATE:
                 result = report
@@ -350,7 +350,7 @@ class PrivacyQuestion:
             above = self._decide(replace(claim, budget=claim.budget + more, ratio=Fraction(1)))
             if above.verdict is PrivacyVerdict.NOT_PRIVATE:
                 return replace(above, claim=claim)
-        reason = "a budget with a logarithm is decided for finitely many outputs, and at one eps up to a tie"
+        reason = "a budget with a logarithm is decided for finitely many outputs or, up to a tie, at one eps"
         undecided = replace(report, claim=claim, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
         return replace(undecided, proof=None)
 

@@ -145,7 +145,7 @@ def supremum_of(
         for interval in intervals:
             most = supremum(*fraction_of(each.value), interval, digits, limits)
             if most.low is None or most.high is None:
-                raise OutsideFragment("the upper bound of the least delta grows without limit there")
+                raise OutsideFragment("the upper bound of the least delta is unbounded")
             if most.low > best[0][0]:
                 place_of_peak = most.peaks[0].place
                 place: tuple[Fraction, Fraction] | str

@@ -486,7 +486,9 @@ class RealOutputs(Laws):
                 seen.add(key)
                 every.append(((i, j), own))
             if len(answers) > self._program.limits.answers:
-                raise LimitReached("answers", f"more than {len(answers)} sets of outputs are looked at one by one")
+                raise LimitReached(
+                    "answers", f"more than {len(answers)} sets of outputs have to be examined one by one"
+                )
         rows = [
             tuple([own.get(position, (0, 0))[side] for position in range(len(answers))])
             for _, own in every

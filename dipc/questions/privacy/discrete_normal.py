@@ -258,9 +258,7 @@ def _input_pairs(
                 yield tuple(map(_number, one)), tuple(map(_number, two))
         case EveryPair(adjacency):
             if program.allowed is not None:
-                raise OutsideFragment(
-                    "for several outputs with this noise the moves that keep to `requires` are not known"
-                )
+                raise OutsideFragment("for several outputs with discrete Gaussian noise, `requires` is not supported")
             origin = (_ZERO,) * len(program.core.inputs)
             for move in _moves_of_ints(program, adjacency):
                 yield origin, tuple(map(Fraction, move))

@@ -406,7 +406,7 @@ def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
 def _quotient(above: flint.arb_series, below: flint.arb_series) -> flint.arb_series:
     """Return the series `above`/`below`. Raises OutsideFragment if the enclosure of `below` contains 0."""
     if coefficients(below, 1)[0].contains(0):
-        raise OutsideFragment("a divisor is not seen to be positive on an interval of eps")
+        raise OutsideFragment("a divisor is not proved to be positive on an interval of eps")
     return above / below
 
 
@@ -434,7 +434,7 @@ def exponents_on(one: Closed, other: Closed, cell: Ends) -> Ends:
         spread = abs(values[1][1]) * radius
         low, high = (values[0][0] - spread).lower(), (values[0][0] + spread).upper()
         if not (low.is_finite() and high.is_finite()):
-            raise OutsideFragment("a density is not seen to be positive on an interval of eps")
+            raise OutsideFragment("a density is not proved to be positive on an interval of eps")
         ends = dyadic(low), dyadic(high)
     unit = _ONE
     while 8 * unit > max(ends[1] - ends[0], _FINEST):

@@ -477,7 +477,9 @@ def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[tuple[Fraction, ...], 
     """
     extreme = moves.extreme
     if extreme is None:
-        raise OutsideFragment("the moves between inputs that satisfy `requires` have no bound, or too many corners")
+        raise OutsideFragment(
+            "the moves between inputs that satisfy `requires` are unbounded, or have too many corners"
+        )
     for move in extreme:
         pair = moves.exactly_making(move)
         if pair is None:

@@ -213,7 +213,7 @@ class Laws(ABC):
 
         If `digits` is given, the ends agree to this many significant digits.
         """
-        raise OutsideFragment("the constant is known of outputs that are listed, and by shifts of the noises")
+        raise OutsideFragment("the constant is known only for outputs that can be listed, or by shifts of the noises")
 
     def rho(self, claim: PrivacyClaim) -> Rho:  # noqa: ARG002
         """Return the least ρ such that the program is ρ-zCDP on the claim's intervals."""
@@ -428,7 +428,7 @@ class ShiftLaws(Laws):
         if bounds.proved is not None:
             reason = f"{replace(claim, budget=bounds.proved).budget_text} is proved, but no smaller budget is refuted"
             if not claim.is_pure and isinstance(self._pairs, EveryPair):
-                reason += f"; what a delta makes up for is decided only at pairs: {ASK_PAIRS}"
+                reason += f"; with a delta, claims are decided only at listed pairs: {ASK_PAIRS}"
         return UnprovedLoss(reason or "no upper bound of the loss is known")
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002

@@ -220,7 +220,7 @@ class AllowedMoves:
                 ends = [minimum(Halfspace(((key, sign),), _ZERO), pairs.system) for sign in (_ONE, -_ONE)]
                 low, high = ends
                 if not isinstance(low, Least) or not isinstance(high, Least):
-                    raise LimitReached("moves", "the moves of the int inputs have no bound")
+                    raise LimitReached("moves", "the moves of the int inputs are unbounded")
                 ranges.append(range(ceil(low.value), floor(-high.value) + 1))
             for values in product(*ranges):
                 tried += 1
