@@ -299,7 +299,8 @@ def privacy_refusal(report: PrivacyReport) -> str:
     balls = [
         f"{name} in [{rational(low)}, {rational(high)}]" for name, (low, high) in (counterexample.balls or {}).items()
     ]
-    outputs = ", ".join(filter(None, [outputs, *balls]))
+    finite = [outputs] if any(counterexample.outputs) or not balls else []
+    outputs = ", ".join([*finite, *balls])
     digits = agreement(counterexample.probability, counterexample.allowed)
     return (
         f"{report.program} is not private: {outputs} at {one}, which is adjacent to {two}: at eps = "

@@ -217,7 +217,9 @@ def test_what_was_found_of_privacy_is_neither_true_nor_false() -> None:
     with pytest.raises(AssertionError, match=r"^two is undecided: "):
         open_.require()
     real = dipc.check_privacy(laplace, "linf:1", inputs="q = 0..1", budget="eps/2")
-    with pytest.raises(AssertionError, match=r"y in \[.+\]: at eps = "):
+    with pytest.raises(
+        AssertionError, match=r"^lap is not private: y in \[.+\] at q = 0, which is adjacent to q = 1: at eps = "
+    ):
         real.require()
 
 
