@@ -10,9 +10,9 @@ from itertools import islice, product
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.state import Affine, Answer, Constraint, finite_values
 from dipc.program.metric import InputSet, inner_point
-from dipc.program.nearness import Formula, TooMany, disjoint, formula_conditions, opposite
+from dipc.program.nearness import Formula, TooMany, disjoint, formula_conditions, opposite, place_notes
 from dipc.text import program as syntax
-from dipc.text.core import IntType, ProgramCode, Value
+from dipc.text.core import IntType, ProgramCode, Value, ValueTooLarge
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.precondition import Precondition
 from dipc.text.program import CoreProgram
@@ -59,11 +59,16 @@ class AllowedInputs:
         return self._divided(finite)[1]
 
     def allows(self, inputs: Sequence[Value]) -> bool:
-        """Whether the input with these values, in the order of the program's inputs, is allowed."""
+        """Whether the input with these values, in the order of the program's inputs, is allowed.
+
+        Raises DiagnosticError, which names the input, where the condition has no value.
+        """
+        values = dict(zip(self._core.inputs, inputs, strict=True))
         try:
-            return self.requires.holds(dict(zip(self._core.inputs, inputs, strict=True)))
-        except (ArithmeticError, IndexError):
-            return False
+            return self.requires.holds(values)
+        except (ZeroDivisionError, IndexError, ValueTooLarge):
+            self.formula({slot: values[slot] for slot in self._finite})  # raises at the place in the condition
+            raise DiagnosticError(self._without_value(values)) from None
 
     @cached_property
     def is_everything(self) -> bool:
@@ -99,6 +104,15 @@ class AllowedInputs:
             self._core.source.excerpt(self.requires.span),
             "nothing satisfies this",
             ("a claim about no input would hold trivially: correct the condition, or a constant in it",),
+        )
+
+    def _without_value(self, values: Mapping[int, Value]) -> Diagnostic:
+        return Diagnostic(
+            ProgramCode.BAD_PRECONDITION.value,
+            f"`requires` has no value at an input: `{self.requires.text}`",
+            self._core.source.excerpt(self.requires.span),
+            "required here",
+            place_notes(self._core, dict(values)),
         )
 
     def _divided(self, finite: Mapping[int, Value]) -> tuple[tuple[Guards, ...], tuple[Guards, ...]]:

@@ -180,3 +180,55 @@ def test_runs_of_programs_with_other_conditions_are_not_composed() -> None:
     one, other = (dipc.load(SUM.format(f"requires q >= {least};")) for least in ("0", "1"))
     with ExitStack() as stack, pytest.raises(ValueError, match="requires"):
         PrivacyQuestion(one, "linf:1", "all", Options().engine(stack, one), beside=[(other, 1)])
+
+
+# --- pairs that refute are pairs of inputs ----------------------------------------------------------------------------
+
+
+GUARDED = """program p; input q : int; output y : bool; {} var r : int;
+if q >= 1 then r <- DLap(eps, q) else r <- DLap(eps, 2*q) end; y <- r >= 0"""
+COMPARED = "program p; input q : int; output y : bool; {} y <- q >= 1"
+TWO_INTS = """program p; input x, y : int; output out : bool; {} var r : int;
+r <- DLap(eps, 2*y - x); out <- r >= -1"""
+BESIDE = """program p; input q : real; input x : {{0, 1, 3}}; output y : bool; {} y <- q + 2*x + Lap(eps) >= 1"""
+
+
+@pytest.mark.parametrize(
+    ("source", "requires", "adjacent"),
+    [
+        (GUARDED, "", "linf:3/2"),
+        (GUARDED, "requires 2*q >= -5;", "linf:3/2"),
+        (COMPARED, "", "linf:3/2"),
+        (TWO_INTS, "requires x >= -3;", "linf:1"),
+        (TWO_INTS, "requires x >= -3;", "l1:1"),
+        (BESIDE, "requires q >= x and x >= 1;", "linf:1"),
+        (COUNT, "requires 2*q >= 1;", "hamming:1"),
+    ],
+)
+def test_a_refuting_pair_has_values_of_the_types_of_its_inputs(source: str, requires: str, adjacent: str) -> None:
+    program = dipc.load(source.format(requires))
+    report = dipc.check_privacy(program, adjacent, inputs="all", budget="eps/2")
+    assert report.counterexample is not None
+    sides = report.counterexample.sides
+    found = constant(source.format(requires), adjacent)
+    points = [sides.input, sides.adjacent, *([found.at.input, found.at.adjacent] if found.at else [])]
+    for point in points:
+        for slot in program.core.input_slots:
+            value = Fraction(point[slot.name] or 0)
+            assert slot.name != "x" or source is not BESIDE or value in (0, 1, 3)
+            assert source is BESIDE or value.denominator == 1
+
+
+def test_ints_move_by_whole_numbers() -> None:
+    # By 3/2 an int moves no farther than by 1: from -1 to 0 the mean moves by 2.
+    assert constant(GUARDED.format(""), "linf:3/2").refuted_below == 2
+    # By 1/2 it does not move.
+    assert dipc.check_privacy(dipc.load(COMPARED.format("")), "linf:1/2", inputs="all").verdict != "not private"
+
+
+def test_a_finite_input_that_cannot_move_costs_nothing() -> None:
+    # x is 1 or 3, and by 1 neither is reached from the other.
+    report = dipc.check_privacy(
+        dipc.load(BESIDE.format("requires q >= x and x >= 1;")), "linf:1", inputs="all", budget="eps"
+    )
+    assert report.verdict != "not private"

@@ -443,3 +443,28 @@ def test_selected_inputs_are_those_of_a_requirement(source: str, selection: str,
 def test_classes_of_selected_inputs_are_refused() -> None:
     with pytest.raises(DiagnosticError, match="does not cover a selection of inputs"):
         dipc.check(dipc.load(VOTES), inputs="x[1] >= x[2]", beta="1", classes=True)
+
+
+# --- conditions without a value ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("declared", "requires", "inputs", "message"),
+    [
+        ("input q[1..2] : real; input n : {1..3};", "q[n] >= 1", ["q = 0..1", "n = 1..3"], "n = 3"),
+        ("input q[1..2] : real; input n : {0..2};", "q[1] >= 1/n", ["q = 0..1", "n = 0..2"], "n = 0"),
+        ("input q[1..2] : {0..3}; input n : {1..3};", "q[n] >= 1", ["q = 0..3", "n = 1..3"], "n = 3"),
+        ("input q[1..2] : {0..3};", "1/q[1] >= 1/3", ["q = 0..3"], "q[1] = 0"),
+    ],
+)
+def test_an_input_at_which_the_condition_has_no_value_is_named(
+    declared: str, requires: str, inputs: list[str], message: str
+) -> None:
+    text = f"program p; {declared} output o : bool; requires {requires}; ideal {{ o <- q[1] >= q[2] }} o <- true"
+    for ask in (
+        lambda: dipc.check(dipc.load(text), inputs=inputs, alpha="0", beta="1"),
+        lambda: dipc.check_privacy(dipc.load(text), "hamming:1", inputs=inputs),
+    ):
+        with pytest.raises(DiagnosticError, match="this happens at the input") as caught:
+            ask()
+        assert message in str(caught.value)

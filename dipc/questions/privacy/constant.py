@@ -23,12 +23,13 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
 from math import floor, prod
+from typing import assert_never
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.exppoly import product as product_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import round_down
-from dipc.chain.state import Affine, finite_values
+from dipc.chain.state import Affine, finite_values, same_value
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
@@ -36,6 +37,7 @@ from dipc.linear.halfspace import Halfspace, absolute_value_bounds, equation, so
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.linear.shifts import least_shift
 from dipc.program.clipped import Clipped, clipped
+from dipc.program.metric import inner_point
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, Pairs, texts
 from dipc.questions.privacy.alignment import (
@@ -59,7 +61,7 @@ from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, ReducedQuotient, leading_at_infinity, limit_at_zero
 from dipc.text import ast
-from dipc.text.core import DomType, IntType, RealType, Slot, Value, show_value
+from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Type, Value, show_value
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
@@ -151,7 +153,7 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
                 continue
             if listed and not listed.issuperset(own):
                 continue
-            if not _are_allowed(program, own):
+            if not all(is_input(program, point) for point in own):
                 continue
             ordered[own] = None
             near += () if finite else near_outputs(program, each.exit, *own, start)
@@ -234,9 +236,9 @@ def _starts_in(
 def _at_corners(box: Clipped, within: Neighborhood) -> Pairs | None:
     """Return adjacent inputs among the ends of the box and points one move inside; None if there are none, or many."""
     values: list[Sequence[Fraction]] = []
-    for side in box.ranges:
+    for slot, side in zip(box.program.core.input_slots, box.ranges, strict=True):
         ends = [end for end in (side.low, side.high) if end is not None]
-        size = within.radius if within.distance is not Distance.HAMMING else _STEP
+        size = _step_of(slot, within)
         ends += [side.nearest(end + step) for end in ends or [_ZERO] for step in (size, -size)]
         values.append(list(dict.fromkeys(ends)))
     if prod(map(len, values)) > _GRID:
@@ -271,7 +273,7 @@ def _nearby(program: Program, within: Neighborhood, engine: Engine) -> tuple[Can
     if not program.core.has_finite_outputs:
         return tuple(_far_intervals(program, within))
     tried = [*_at_guards(program, within), _grid_pairs(program, within)]
-    kept = [only_allowed(program, pairs) for pairs in tried]
+    kept = [only_inputs(program, pairs) for pairs in tried]
     return tuple(each for pairs in kept if pairs for each in _candidates_at(program, pairs, engine))
 
 
@@ -308,7 +310,7 @@ def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate
     There are none unless all outputs are real.
     """
     slots = program.core.output_slots
-    pairs = only_allowed(program, _grid_pairs(program, within))
+    pairs = only_inputs(program, _grid_pairs(program, within))
     if pairs is None or not all(isinstance(slot.type, RealType) for slot in slots):
         return
     far = 2 * _STEP + WIDTH_OF_OUTPUTS
@@ -371,11 +373,12 @@ def _start_of_ray(program: Program, position: int, sign: Fraction) -> tuple[Frac
     core = program.core
     if program.allowed is None:
         return (_ZERO,) * len(core.inputs)
+    integers = frozenset(slot.index for slot in core.input_slots if isinstance(slot.type, IntType))
     for guards in program.allowed.sets({}):
         if all(dict(guard.form.inputs).get(core.inputs[position], _ZERO) * sign >= 0 for guard in guards):
-            start = solution([guard.guard for guard in guards], core.inputs)
-            if not isinstance(start, Infeasible):
-                return tuple([start[slot] for slot in core.inputs])
+            start = inner_point(guards, integers, program.limits.branches)
+            if start is not None:
+                return tuple([start.get(slot, _ZERO) for slot in core.inputs])
     return None
 
 
@@ -389,16 +392,33 @@ def allowed_moves(program: Program, within: Neighborhood) -> AllowedMoves | None
     return AllowedMoves(program, program.allowed, within)
 
 
-def _are_allowed(program: Program, pair: tuple[Input, Input]) -> bool:
-    return program.allowed is None or all(map(program.allowed.allows, pair))
+def is_input(program: Program, point: Input) -> bool:
+    """Return True if each value of `point` is of its input's type, and `point` satisfies `requires`."""
+    slots = program.core.input_slots
+    typed = all(_is_value(slot.type, value) for slot, value in zip(slots, point, strict=True))
+    return typed and (program.allowed is None or program.allowed.allows(point))
 
 
-def only_allowed(program: Program, pairs: Pairs | None) -> Pairs | None:
-    """Return the pairs whose inputs both satisfy `requires`; None if there are none."""
-    if pairs is None or program.allowed is None:
-        return pairs
+def _is_value(type_: Type, value: Value) -> bool:
+    match type_:
+        case RealType():
+            return isinstance(value, Fraction)
+        case IntType():
+            return isinstance(value, Fraction) and value.denominator == 1
+        case BoolType():
+            return isinstance(value, bool)
+        case DomType(values=values):
+            return any(same_value(value, each) for each in values)
+        case _:
+            assert_never(type_)
+
+
+def only_inputs(program: Program, pairs: Pairs | None) -> Pairs | None:
+    """Return the pairs of `pairs` whose points are both inputs of the program; None if there are none."""
+    if pairs is None:
+        return None
     every = [(pairs.inputs[one], pairs.inputs[two]) for one, two in pairs.ordered]
-    kept = [pair for pair in every if _are_allowed(program, pair)]
+    kept = [pair for pair in every if is_input(program, pair[0]) and is_input(program, pair[1])]
     return Pairs.from_inputs(kept, pairs.about, pairs.proof) if kept else None
 
 
@@ -463,7 +483,7 @@ def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> Lo
                 point = dict(zip(fixed, values, strict=True))
                 point |= {position: side * each.move[each.exit.first_input + position] for position in places}
                 pair.append(tuple([point[position] for position in range(len(slots))]))
-            if pair[0] != pair[1] and _are_allowed(program, (pair[0], pair[1])):
+            if pair[0] != pair[1] and all(is_input(program, point) for point in pair):
                 ordered.setdefault((pair[0], pair[1]), each.exit)
     near: list[Candidate] = []
     if program.core.has_finite_outputs:
@@ -592,10 +612,10 @@ def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
     core = program.core
     if not core.has_open_inputs:
         return None
-    step = _STEP if within.distance is Distance.HAMMING else within.radius
-    for values in ((-step, Fraction(0), step), (Fraction(0), step)):
-        if len(values) ** len(core.inputs) <= _GRID:
-            points = list(product(values, repeat=len(core.inputs)))
+    steps = [_step_of(slot, within) for slot in core.input_slots]
+    for sides in ((-1, 0, 1), (0, 1)):
+        if len(sides) ** len(steps) <= _GRID:
+            points = list(product(*[[side * step for side in sides] for step in steps]))
             if program.allowed is not None:
                 # A second grid is around an allowed input, so that some of its pairs are allowed.
                 start = [program.allowed.point[slot] for slot in core.inputs]
@@ -604,16 +624,20 @@ def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
     return None
 
 
+def _step_of(slot: Slot, within: Neighborhood) -> Fraction:
+    """Return a move of one real or int input to an adjacent input; 0 for an int that cannot move."""
+    step = _STEP if within.distance is Distance.HAMMING else within.radius
+    return Fraction(floor(step)) if isinstance(slot.type, IntType) else step
+
+
 def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
     """Return adjacent inputs of a small grid, with all values of the finite inputs; None if the grid would be large."""
-    step = _STEP if within.distance is Distance.HAMMING else within.radius
     values: list[Sequence[Value]] = []
     for slot in program.core.input_slots:
         if not slot.is_symbolic:
             values.append(finite_values(slot))
         else:
-            size = Fraction(floor(step)) if isinstance(slot.type, IntType) else step
-            values.append((_ZERO, size))
+            values.append((_ZERO, _step_of(slot, within)))
     if prod(map(len, values)) > _GRID:
         return None
     points: list[Input] = list(product(*values))
@@ -622,8 +646,8 @@ def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
         points += [
             tuple(
                 [
-                    a + b if isinstance(a, Fraction) and isinstance(b, Fraction) else a
-                    for a, b in zip(point, start, strict=True)
+                    a + b if isinstance(a, Fraction) and isinstance(b, Fraction) and slot.is_symbolic else a
+                    for a, b, slot in zip(point, start, program.core.input_slots, strict=True)
                 ]
             )
             for point in points
@@ -774,7 +798,9 @@ def starting_pairs(
     if moves is not None:
         yield from _allowed_starts(costly, choices, moves, keys)
         return
-    for start in _starts(costly, choices):
+    integers = [key for key, slot in zip(keys, program.core.input_slots, strict=True) if isinstance(slot.type, IntType)]
+    for found in _starts(costly, choices):
+        start = {**found, **{key: Fraction(floor(found.get(key, _ZERO))) for key in integers}}
         point = tuple([start.get(key, _ZERO) for key in keys])
         other = tuple([value + costly.move.get(key, _ZERO) for key, value in zip(keys, point, strict=True)])
         if point != other:

@@ -22,7 +22,7 @@ from dipc.linear.program import Infeasible, Least, corners, integer_solution, is
 from dipc.program.allowed import AllowedInputs
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood
-from dipc.text.core import IntType
+from dipc.text.core import IntType, Value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -270,8 +270,13 @@ class AllowedMoves:
     # --- pairs in general -------------------------------------------------------------------------------------
 
     def allows(self, one: Input, two: Input) -> bool:
-        """Return True if both inputs satisfy `requires`."""
-        return self._allowed.allows(one) and self._allowed.allows(two)
+        """Return True if both are inputs of the program: their ints are integers, and they satisfy `requires`."""
+        whole = all(_is_whole(point[place]) for point in (one, two) for place in self._integers)
+        return whole and self._allowed.allows(one) and self._allowed.allows(two)
+
+
+def _is_whole(value: Value) -> bool:
+    return isinstance(value, Fraction) and value.denominator == 1
 
 
 def _renamed(item: Halfspace, first: int) -> Halfspace:
