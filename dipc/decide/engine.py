@@ -212,7 +212,7 @@ class Engine:
                     if tried.verdict is not Verdict.UNDECIDED:
                         return tried
                 measured = self.bounds.measure(bound)
-            elif obligation is not None and self._brief is not None and _has_dear_signs(measured):
+            elif obligation is not None and self._brief is not None and _has_costly_sign(measured):
                 tried = self._by_series(obligation)
                 # The digits of failing intervals need the closed form.
                 if tried.verdict is Verdict.ACCURATE or (tried.verdict is Verdict.INACCURATE and self.digits is None):
@@ -289,7 +289,7 @@ class Engine:
 _MANY_TERMS, _HIGH_DEGREE = 400, 100_000
 
 
-def _has_dear_signs(form: ClosedForm) -> bool:
+def _has_costly_sign(form: ClosedForm) -> bool:
     """Whether the sign of `form` takes long to decide, since its exponents have no large common unit."""
     return any(len(poly) >= _MANY_TERMS and poly.degree() >= _HIGH_DEGREE for poly in fraction_of(form.value))
 

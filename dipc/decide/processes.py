@@ -320,7 +320,7 @@ class Cluster:
     @property
     def slots(self) -> int:
         # One task more for each worker than it works on, so that none waits for the next.
-        self._look()
+        self._count_workers()
         return max(1, 2 * self._size)
 
     def submit(self, ticket: int, task: Task) -> None:
@@ -333,7 +333,7 @@ class Cluster:
             try:
                 ticket, future = self._back.get(timeout=_LOOK)
             except queue.Empty:
-                self._look()
+                self._count_workers()
                 if not self._size and monotonic() - self._seen > self._patience:
                     raise DiagnosticError(_no_workers(self._address, self._patience)) from None
                 continue
@@ -346,7 +346,7 @@ class Cluster:
             self._client.cancel(futures, force=True)
             self._client.close()
 
-    def _look(self) -> None:
+    def _count_workers(self) -> None:
         """Count the cluster's workers, at most once in _LOOK seconds."""
         now = monotonic()
         if now - self._looked < _LOOK:

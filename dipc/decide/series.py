@@ -139,7 +139,7 @@ class SeriesDecision:
             cells = [cell for interval in intervals for cell in self.plain_beta.cells(interval, self.limits)]
             left = [(interval, cell) for cell in cells for interval in self._open_intervals(cell.hull, slack)]
             for sample in samples([interval for interval, _ in left]):
-                self._look_at(sample)
+                self._holds_visibly(sample)
             for open_part, cell in left:
                 self._follow(open_part, cell)
         except _Refuted as found:
@@ -151,11 +151,11 @@ class SeriesDecision:
                 )
             return Decision.undecided(
                 f"near eps = {float(found.eps):.3g} its Taylor polynomials are too coarse to "
-                f"decide{self._touching(found.eps)}"
+                f"decide{self._equality_clause(found.eps)}"
             )
         return Decision(Verdict.ACCURATE)
 
-    def _touching(self, eps: Fraction) -> str:
+    def _equality_clause(self, eps: Fraction) -> str:
         """A clause for a reason: the probability and 1 - beta seem to be equal near `eps`.
 
         The text is empty if they do not.
@@ -172,7 +172,7 @@ class SeriesDecision:
             )
         return ""
 
-    def _look_at(self, eps: Fraction, digits: int = DIGITS) -> bool:
+    def _holds_visibly(self, eps: Fraction, digits: int = DIGITS) -> bool:
         """Whether enclosures of `digits` digits show that the claim holds at `eps`.
 
         False if `eps` is in no interval of the claim. Raises _Refuted if the claim fails at `eps`.
@@ -371,7 +371,7 @@ class SeriesDecision:
                 continue
             fails = [_failure(event, item, start) for event in share.conjunctions for item in event.constraints]
             if weight > 0 and all(exponent for exponent, _ in fails):
-                lost = ExpPoly.from_terms((0, -exponent, w) for exponent, w in _coarse(fails))
+                lost = ExpPoly.from_terms((0, -exponent, w) for exponent, w in _coarsened(fails))
                 least.append(weight * (1 - lost))
             elif weight < 0:
                 held = (
@@ -411,7 +411,7 @@ class SeriesDecision:
                 laws = sorted(_law(event.noises[noise], c) for noise, c in item.coefficients)
                 noise = _slack(event, item), not item.strict, event, item
                 alike.setdefault(tuple(laws), []).append(noise)
-        missed: list[Closed] = [ExpPoly.from_terms((0, -exponent, weight) for exponent, weight in _coarse(tails))]
+        missed: list[Closed] = [ExpPoly.from_terms((0, -exponent, weight) for exponent, weight in _coarsened(tails))]
         for members in alike.values():
             _, _, event, item = min(members, key=lambda member: member[:2])
             missed.append(len(members) * self._missed(event, item))
@@ -491,7 +491,8 @@ class SeriesDecision:
         if not interval.lower or interval.upper is None:
             raise SignNotFound(interval.lower, is_beyond=interval.lower > 0)
         seen = [
-            any(self._look_at(end, digits) for digits in _DIGITS_AT_ONE) for end in (interval.lower, interval.upper)
+            any(self._holds_visibly(end, digits) for digits in _DIGITS_AT_ONE)
+            for end in (interval.lower, interval.upper)
         ]
         if interval.is_point and any(seen):
             return
@@ -522,7 +523,7 @@ class SeriesDecision:
             # The simplest number may be too far from a negative middle.
             for near in (1, 4, 16, 64) if piece.negative else (1,):
                 low, high = (center + radius * (piece.place + side * piece.reach / near) for side in (-1, 1))
-                self._look_at(simplest_between(low, high, lower_closed=True, upper_closed=True))
+                self._holds_visibly(simplest_between(low, high, lower_closed=True, upper_closed=True))
         if not halvings or left == right:
             raise SignNotFound(center + radius * doubtful[0].place)
         self._cell(left, center, beta, halvings - 1)
@@ -678,7 +679,7 @@ def _tail_loss(event: Event, item: Halfspace) -> NormalSum | None:
     return total
 
 
-def _room(event: Event, item: Halfspace) -> Fraction:
+def _least_deviation(event: Event, item: Halfspace) -> Fraction:
     """The least total deviation of the noises from their means with which the half-space `item` fails."""
     slack = _slack(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
@@ -696,7 +697,7 @@ def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | 
     of its form and its slack s >= 0, that probability is Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other
     subgaussian noises it is at most e^{-(s·eps/S)²/2} (Chernoff).
     """
-    slack = _room(event, item)
+    slack = _least_deviation(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
     if slack <= 0 or not noises or not all(noise.law.is_subgaussian and not noise.law.fixed for noise, _ in noises):
         return None
@@ -710,7 +711,7 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
     From `start` on, the half-space fails with probability at most w·e^{-q·eps}. q is 0 if no bound is known, and w is 0
     if the half-space never fails.
     """
-    slack = _room(event, item)
+    slack = _least_deviation(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
     if slack <= 0:
         return _ZERO, _ONE
@@ -742,7 +743,7 @@ def _opposite(item: Halfspace) -> Halfspace:
     return Halfspace(tuple((noise, -c) for noise, c in item.coefficients), -item.constant, False)
 
 
-def _coarse(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+def _coarsened(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
     """A few exponents q and weights w whose sum of w·e^{-q·eps} is at least that of `tails`.
 
     The exponents are multiples of a fraction of the least exponent. Many exponents with different denominators would

@@ -315,20 +315,22 @@ def _is_monotone(program: Program, name: str, options: Options) -> bool:
     noises = [node for node in walk(tree) if isinstance(node, NoiseExpr) and node.law.by_deviation]
     rates = [noise.rate for noise in noises if noise.rate is not None]
     within = sum(occurrences(rate, name) for rate in rates)
-    return within == occurrences(tree, name) and all(_grows(rate, name) for rate in rates if mentions(rate, name))
+    return within == occurrences(tree, name) and all(
+        _is_positive_power(rate, name) for rate in rates if mentions(rate, name)
+    )
 
 
-def _grows(expr: Expr, name: str) -> bool:
+def _is_positive_power(expr: Expr, name: str) -> bool:
     """Whether `expr` is a positive power of the constant `name` times factors that do not depend on it."""
     match expr:
         case Name():
             return expr.name == name
         case Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
-            return all(_grows(side, name) for side in (left, right) if mentions(side, name))
+            return all(_is_positive_power(side, name) for side in (left, right) if mentions(side, name))
         case Binary(op=BinaryOp.DIVIDE, left=left, right=right):
-            return _grows(left, name) and not mentions(right, name)
+            return _is_positive_power(left, name) and not mentions(right, name)
         case Call(function="sqrt", arguments=(inner,)):
-            return _grows(inner, name)
+            return _is_positive_power(inner, name)
     return False
 
 
@@ -382,7 +384,7 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
     try:
         opened = _OpenConstant(program, tree, name)
         if options.adjacent is None:
-            wanted = _towards(program, table, name, options)
+            wanted = _required_outputs(program, table, name, options)
             return wanted is not None and opened.is_monotone(wanted)
         pairs = read_pairs(program, parse_adjacency(options.adjacent, program.core), options.inputs, program.limits)
         return isinstance(pairs, Pairs) and all(not slot.is_symbolic for slot in inputs) and opened.is_private(pairs)
@@ -390,7 +392,7 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
         return False
 
 
-def _towards(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
+def _required_outputs(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
     """The finite inputs, each with the answers that the claim requires. Raises Undecided, DiagnosticError.
 
     None if a metric defines the distance of answers, if rows have claims that mention this constant, or if another
@@ -492,7 +494,7 @@ class _OpenConstant:
         known = [(self._exits(inputs), outputs) for inputs, outputs in wanted]
         return any(
             all(
-                _moves_towards(each, sign, outputs) or _moves_towards(each, -sign, outputs, others=True)
+                _slacks_are_monotone(each, sign, outputs) or _slacks_are_monotone(each, -sign, outputs, others=True)
                 for each, outputs in known
             )
             for sign in (1, -1)
@@ -501,22 +503,22 @@ class _OpenConstant:
     def is_private(self, pairs: Pairs) -> bool:
         """Whether the lemma about privacy applies to these pairs of inputs. Raises Undecided."""
         known = [self._exits(each) for each in pairs.inputs]
-        return any(all(_excess_goes(known[i], known[j], sign) for i, j in pairs.ordered) for sign in (1, -1))
+        return any(all(_excess_is_monotone(known[i], known[j], sign) for i, j in pairs.ordered) for sign in (1, -1))
 
 
-def _excess_goes(one: _Exits, other: _Exits, sign: int) -> bool:
+def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
     """Whether the excess max(0, Pr[o; u] - e^budget·Pr[o; u']) of each output o changes with T in the direction `sign`.
 
     The excess may also stay. `one` and `other` are the exits for the inputs u and u'.
     """
     return all(
-        (_moves_towards(one, sign, output) and _moves_towards(other, -sign, output))
+        (_slacks_are_monotone(one, sign, output) and _slacks_are_monotone(other, -sign, output))
         or all(_fits(given, output) for given, _ in other)
         for output in dict.fromkeys(output for output, _ in one)
     )
 
 
-def _moves_towards(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
+def _slacks_are_monotone(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
     """Whether all slacks of the exits with these `outputs` change with T in the direction `sign`, or not at all.
 
     With `others`, the exits with all other outputs are meant instead.

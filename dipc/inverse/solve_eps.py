@@ -185,7 +185,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         holds=tuple(spans),
         proved=tuple(proved_spans) if status is Status.UNDECIDED else (),
         everywhere=status is Status.SOLVED and not any(failing),
-        from_there_on=status is Status.SOLVED and _to_the_end(held, intervals),
+        from_there_on=status is Status.SOLVED and _holds_from_least_on(held, intervals),
         scopes=claims.scopes(),
         interrupted=status is Status.UNDECIDED and any(cases.reason == INTERRUPTED for cases in unknown),
     )
@@ -313,7 +313,7 @@ def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:
     return tuple(sorted({number for claimed in of for number in claimed.rows}))
 
 
-def _to_the_end(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
+def _holds_from_least_on(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
     """Whether the claim, which holds on `held`, holds for all eps of the question from the least one on."""
     remaining = [(stretches, cuts(interval)) for stretches, interval in zip(held, intervals, strict=True)]
     while remaining and not remaining[0][0]:

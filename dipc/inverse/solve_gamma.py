@@ -239,7 +239,7 @@ class _Search:
         nearer = [
             Share(weight, tuple([component.event(reals, balls) for component in event.components]))
             for event, weight in self._probabilities.exits(claimed.row.inputs, claimed.row.outputs)
-            if event.guards_hold(reals, balls) and gamma not in _offs(event, reals, answers)
+            if event.guards_hold(reals, balls) and gamma not in _gaps_without_noise(event, reals, answers)
         ]
         limit = self._probabilities.measurer.measure(Bound(tuple(nearer)))
         return all(
@@ -518,7 +518,7 @@ def _balls(event: EventTemplate) -> set[int]:
 def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate]) -> tuple[Fraction, ...]:
     """The distances of outputs without noise from the right answers, increasing."""
     reals, answers = _numbers(probabilities.program, row)
-    return tuple(sorted({off for event in exits for off in _offs(event, reals, answers)}))
+    return tuple(sorted({off for event in exits for off in _gaps_without_noise(event, reals, answers)}))
 
 
 def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
@@ -535,7 +535,9 @@ def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[
     return reals, answers
 
 
-def _offs(event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[int, Fraction]) -> Iterator[Fraction]:
+def _gaps_without_noise(
+    event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[int, Fraction]
+) -> Iterator[Fraction]:
     """Yield the distance of each output without noise from its answer, or 0 if it is on a side that is right."""
     for form, slot, sign in event.points:
         assert slot is not None

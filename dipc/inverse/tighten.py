@@ -427,7 +427,7 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
     upper: _Greatest | None = None
     at_most: Cell | None = None
     try:
-        of_integers, unknown = _of_integers(claims, unknown, known, peaks, digits)
+        of_integers, unknown = _integer_inequalities(claims, unknown, known, peaks, digits)
         known += of_integers
         unknown = _without_lesser(claims, unknown, known, peaks, digits)
         known = _improved(claims, known, peaks, digits)
@@ -652,7 +652,7 @@ class _AtDistances:
     exact: tuple[Inequality, ...]
 
 
-def _of_integers(
+def _integer_inequalities(
     claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
 ) -> tuple[list[Inequality], list[UnknownCases]]:
     """The inequalities of cases with open integer distances, and the cases that are still unknown.
@@ -673,7 +673,11 @@ def _of_integers(
     if best is None or not best.is_infinite:
         low, high = (Fraction(0), Fraction(0)) if best is None else best.enclosure(digits)
         for number, each in every.items():
-            if each.small is not None and peaks.most(each.small, digits, high) and _far_need(each.case, engine, low):
+            if (
+                each.small is not None
+                and peaks.most(each.small, digits, high)
+                and _suffices_far_away(each.case, engine, low)
+            ):
                 inequalities += [claimed for claimed in each.small if not claimed.exact]
                 proved.add(number)
     left = [UnknownCases(cases.reason, tuple(n for n in cases.rows if n not in proved)) for cases in unknown]
@@ -691,7 +695,7 @@ def _distances(case: ClassCase) -> range:
     return range(1, floor(greatest) + 1) if few and greatest is not None else FIRST_DISTANCES
 
 
-def _far_need(case: ClassCase, engine: Engine, factor: Fraction) -> bool:
+def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> bool:
     """Whether it is proved that distances beyond the first ones need at most `factor`."""
     try:
         return factor > 0 and engine.run(case.proved_from(_distances(case).stop, factor))
@@ -710,7 +714,7 @@ def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistance
             certain, choice = case.least_at_distance(distance, partial(peaks.needed, case.number))
             steps = [*certain, *(one for proof in choice.proofs for one in proof.steps)]
             needs_nothing = not steps and choice.needed is not None  # no input of the class is at this distance
-        found = _measured(case, steps, engine, peaks)
+        found = _measured_inequalities(case, steps, engine, peaks)
         if not found and not needs_nothing:
             small = None
             continue
@@ -718,11 +722,13 @@ def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistance
         if small is not None:
             small += found
     with suppress(Undecided):
-        exact += _measured(case, list(case.steps_far_away()), engine, peaks)
+        exact += _measured_inequalities(case, list(case.steps_far_away()), engine, peaks)
     return _AtDistances(case, None if small is None else tuple(small), tuple(exact))
 
 
-def _measured(case: ClassCase, steps: Sequence[ProofStep], engine: Engine, peaks: _Peaks) -> list[Inequality]:
+def _measured_inequalities(
+    case: ClassCase, steps: Sequence[ProofStep], engine: Engine, peaks: _Peaks
+) -> list[Inequality]:
     """The inequalities of the proof steps; none if the peaks of one are not known."""
     found, unknown = measure_inequalities([(case.number, one) for one in steps], engine)
     try:

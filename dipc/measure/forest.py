@@ -665,7 +665,7 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
                 tie = system.is_integer and position < below.index(l)
                 _add(case, l, j, lower[noise, j] - lower[noise, l] + tie)
         if u is None or l is None or u == l:
-            _hang(case, lower, noise, u, l)
+            _tie_between(case, lower, noise, u, l)
             systems.append((1, case))
             continue
         _add(case, u, l, lower[u, noise] + lower[noise, l])
@@ -677,7 +677,7 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
     return [(sign, system) for sign, system in signed if system is not None]
 
 
-def _hang(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:
+def _tie_between(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:
     """Add to `case` the inequalities of `noise` in `lower`, with only `u` above it and only `l` below it."""
     if u is not None:
         case[u, noise] = lower[u, noise]

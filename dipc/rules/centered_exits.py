@@ -318,13 +318,13 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
     return CenteredExit(
         event.guards,
         exit_.weight,
-        tuple([_off(form, centers[slot], sign) for form, slot, sign in event.points if slot is not None]),
+        tuple([_over_center(form, centers[slot], sign) for form, slot, sign in event.points if slot is not None]),
         bool(event.random_balls),
         tuple([_component(component, centers) for component in event.components]),
     )
 
 
-def _off(form: Affine, center: Affine, sign: int) -> Affine:
+def _over_center(form: Affine, center: Affine, sign: int) -> Affine:
     """Return the distance of an output above the center of its ball (sign 1), or below it (sign -1, `form` negated)."""
     return form - center if sign > 0 else form + center
 
@@ -343,7 +343,7 @@ def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> N
         if bound.ball is None:
             halfspaces.append(ShiftedHalfspace(bound.coefficients, slack, 0))
         else:
-            off = _off(slack, centers[bound.ball], bound.sign)
+            off = _over_center(slack, centers[bound.ball], bound.sign)
             halfspaces.append(ShiftedHalfspace(bound.coefficients, off, 1))
     return NoiseComponent(tuple(noises), tuple(dict.fromkeys(halfspaces)))
 

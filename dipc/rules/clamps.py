@@ -89,7 +89,7 @@ def near_whatever(
     for slot, form in forms.items():
         if form is None:
             return None
-        known = [(state.outputs[slot], [*_facts(state, guards, gamma)]) for state in states]
+        known = [(state.outputs[slot], [*_premises(state, guards, gamma)]) for state in states]
         one = next((near for near in _proposed(states, slot, form) if _is_near(known, form, near, sides)), None)
         if one is None:
             return None
@@ -97,7 +97,7 @@ def near_whatever(
     every = [half for near in nearby for half in near.halfspaces]
     for state in states:
         wrong = any(state.outputs[slot] != value for slot, value in others.items())
-        if wrong and not is_empty([*_facts(state, guards, gamma), *every]):
+        if wrong and not is_empty([*_premises(state, guards, gamma), *every]):
             return None
     used = dict.fromkeys(noise for near in nearby if near.signs for noise, _ in near.off.noises)
     places = {noise: index for index, noise in enumerate(used)}
@@ -146,7 +146,7 @@ def _is_near(
     return True
 
 
-def _facts(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
+def _premises(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
     """Yield half-spaces that hold for all noises and inputs that lead to the exit, if the inputs satisfy the guards."""
     yield Halfspace(((_GAMMA, _ONE),), -gamma)
     for item in (*state.constraints.items, *state.guards.items, *guards):
@@ -218,7 +218,7 @@ def _is_near_in(
     sides: Sequence[int],
 ) -> bool:
     """Return True if it is proved that the real outputs of an exit are near the `answer` for all noises in the box."""
-    system = [*_facts(state, guards, _ZERO), *box]
+    system = [*_premises(state, guards, _ZERO), *box]
     for slot, form in answer.items():
         given = as_form(state.outputs[slot])
         if given is None or form is None:

@@ -165,7 +165,7 @@ def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bound
 def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
     """Return True if `corner` has integers where inputs are ints, and attains all `slacks`.
 
-    The distances must have a number for alpha.
+    False unless alpha is a number.
     """
     if distances.alpha is None:
         return False

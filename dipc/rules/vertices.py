@@ -83,7 +83,7 @@ def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponen
         return None
     if component in comparisons:
         return comparisons.index(component), True
-    turned = _turned(component)
+    turned = _complement(component)
     if turned is None:
         return None
     if turned in comparisons:
@@ -92,7 +92,7 @@ def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponen
     return len(comparisons) - 1, True
 
 
-def _turned(component: NoiseComponent) -> NoiseComponent | None:
+def _complement(component: NoiseComponent) -> NoiseComponent | None:
     """Return the complement of a component with one comparison: the comparison that holds if this one does not."""
     (half,) = component.halfspaces
     other = opposite(half, whole=is_whole(component))
@@ -129,7 +129,7 @@ def _events(
         elif holds:
             events.append(component.event([end]))
         else:
-            turned = _turned(component)
+            turned = _complement(component)
             assert turned is not None, "it has an opposite"
             events.append(turned.event([(-end[0] - is_whole(component), -end[1])]))
     return tuple(events)
