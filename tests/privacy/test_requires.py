@@ -16,7 +16,7 @@ from dipc.cli.main import run
 from dipc.options import Options
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
-from tests.strategies.preconditions import Condition, Junction, box, random_condition
+from tests.strategies.preconditions import Condition, Junction, box, random_case, random_condition
 
 SUM = "program p; input q : real; output o : real; {} o <- q + Lap(eps)"
 VECTOR = """program sv; input q[1..2] : real; output o[1..2] : bool; {} var s, r : real; s <- Lap(eps/2, 0);
@@ -232,3 +232,23 @@ def test_a_finite_input_that_cannot_move_costs_nothing() -> None:
         dipc.load(BESIDE.format("requires q >= x and x >= 1;")), "linf:1", inputs="all", budget="eps"
     )
     assert report.verdict != "not private"
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_every_refuting_pair_is_one_of_inputs(seed: int) -> None:
+    case = random_case(seed, ("int", "mixed"))
+    if case.is_empty:
+        return
+    adjacent = random.Random(seed).choice(["linf:1", "linf:3/2", "l1:3/2", "hamming:1"])
+    try:
+        report = dipc.check_privacy(dipc.load(case.text()), adjacent, inputs="all", budget="eps/2")
+    except DiagnosticError as error:
+        assert "adjacent" in str(error)  # noqa: PT017
+        return
+    if report.counterexample is None:
+        return
+    for texts in (report.counterexample.sides.input, report.counterexample.sides.adjacent):
+        point = tuple(Fraction(texts[f"x{place}"] or 0) for place in range(len(case.types)))
+        assert case.condition.holds(point)
+        for value, type_ in zip(point, case.types, strict=True):
+            assert type_ == "real" or (value.denominator == 1 if isinstance(type_, str) else value in type_)
