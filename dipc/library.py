@@ -267,7 +267,7 @@ def latex(form: ClosedForm) -> str:
 
 
 def refusal(report: Report) -> str:
-    """Return the sentence why `report` is not accurate: the first row that fails, else the first undecided one."""
+    """Return a sentence that says why `report` is not accurate: its first failing row, else the first undecided one."""
     counts = report.counts
     first = next(report.select(Verdict.INACCURATE), None) or next(report.select(Verdict.UNDECIDED), None)
     if first is None:
@@ -287,7 +287,7 @@ def refusal(report: Report) -> str:
 
 
 def privacy_refusal(report: PrivacyReport) -> str:
-    """Return the sentence why `report` is not private: its counterexample, or the reason why it is undecided."""
+    """Return a sentence that says why `report` is not private: its counterexample, or why it is undecided."""
     counterexample = report.counterexample
     if counterexample is None:
         return f"{report.program} is undecided: {report.reason}"

@@ -551,7 +551,7 @@ def lesser(
 
 
 def below_one(beta: ClaimExpression) -> ClaimExpression:
-    """Return `beta` without the numbers of at least 1 in an outermost minimum of two, such as 1 in min(1, 2*exp(-eps)).
+    """Return `beta` without a minimum with numbers of at least 1: 2*exp(-eps) for min(1, 2*exp(-eps)).
 
     An error probability is at most 1, so that the claim does not change.
     """

@@ -357,9 +357,9 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
 
 
 def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
-    """Yield sets of exits to the answer: all whose noises do not also determine another output's nearness.
+    """Yield sets of exits to the answer whose probabilities can be split into a finite part and a part for nearness.
 
-    Then each alone.
+    These are all exits in which no noise determines both, if there are several, and each exit alone.
     """
     alone = [centered_exit for centered_exit in exits if not _shares(centered_exit)]
     if len(alone) > 1:
@@ -379,12 +379,12 @@ def _finite_alone(centered: CenteredExit) -> CenteredExit:
 
 
 def _nearness_alone(centered: CenteredExit) -> CenteredExit:
-    """Return the event that the other outputs are near det's, however the finite outputs are determined."""
+    """Return the event that the real and int outputs are within gamma of det's, whatever the finite outputs are."""
     return replace(centered, guards=(), weight=None, parts=_only(centered, near=True))
 
 
 def _only(centered: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
-    """Return the components of the constraints on outputs being near, or of all other constraints."""
+    """Return the components of `centered` with the constraints on nearness, or with all other constraints."""
     return tuple(
         [
             part

@@ -447,7 +447,7 @@ class ClassCase:
         return claim.at_number(None).beta
 
     def least_needing(self, needed: Needed, enough: Fraction) -> CoveringProofs:
-        """Return the proofs by which the claim needs the least value of a constant.
+        """Return the proofs of the claim that need the least value of a constant that is left open.
 
         They are proofs of this claim, or of others that imply it. `needed` computes the value that one proof needs; the
         search ends at a value <= `enough`. Raises Undecided and DiagnosticError.
@@ -608,10 +608,10 @@ class ClassCase:
                     yield from self.source.witnesses.steps(inputs, gamma)
 
     def posed_at_one(self, most: int) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs of the class, as a claim about the variable of its goal.
+        """Yield the claim at some inputs whose open distance is 1, as a claim about the variable of the goal.
 
-        The open distance is 1 at these inputs, so that its product with eps is eps. Nothing is yielded if the claim is
-        not about every eps. Raises Undecided and DiagnosticError.
+        The product of this distance with eps is eps. Nothing is yielded if the claim is not about every eps. Raises
+        Undecided and DiagnosticError.
         """
         required = self.goal.required
         if not required.distances.is_open:

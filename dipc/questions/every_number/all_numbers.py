@@ -503,9 +503,9 @@ class AllNumbers(ClassSource):
         return None
 
     def _beta_decay(self, number: int) -> Fraction | None:
-        """Return the r such that beta for this number decays like e^{-r·t}; None if beta is 0 or negative.
+        """Return the rate r at which beta for this number decays like e^{-r·t} as t grows.
 
-        The variable t is eps, or distance·eps.
+        The result is None if beta is 0 or negative. The variable t is eps, or distance·eps.
         """
         own = {name: constant(value.value_at(number)) for name, value in self._constant_ratios.items()}
         names = {**self._names, **own, self.parameter: constant(Fraction(number))}

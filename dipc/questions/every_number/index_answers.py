@@ -79,7 +79,7 @@ def with_index_answers(tree: ast.ProgramTree, parameter: str) -> IndexAnswers:
 
 
 def last_offset(last: object, parameter: str) -> int | None:
-    """Return the c if the expression `last` is `parameter` + c, else None."""
+    """Return the integer c if the expression `last` is `parameter` + c, else None."""
     match last:
         case ast.Name(name=name) if name == parameter:
             return 0
@@ -157,7 +157,6 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.Pr
 
 
 def _shift_of(value: ast.Expr, variable: str) -> int | None:
-    """Return the c if `value` is `variable` + c, else None."""
     return last_offset(value, variable)
 
 

@@ -607,9 +607,9 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
-        """Return the outcome of a noisy comparison that the ideal's path implies if all noise is 0.
+        """Return the outcome of a noisy comparison that the ideal's path implies if all noise is 0, and its term.
 
-        The term for the other outcomes follows.
+        The term is the event that noise leads to another outcome.
         """
         best: tuple[State, NoisyOutcome] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]

@@ -187,7 +187,7 @@ class UnionBound:
             raise ValueError("a union bound needs a run: about no run it would prove anything")
 
     def decay(self, number: int) -> Fraction | None:
-        """Return the r such that the bound for `number` decays like e^{-r·t} as t grows; None if the bound is 0.
+        """Return the rate r at which the bound for `number` decays like e^{-r·t} as t grows; None if the bound is 0.
 
         The variable t is eps, or distance·eps. Raises ZeroDivisionError if a rate has no value.
         """

@@ -273,8 +273,8 @@ def _aligned(program: Program, state: ExitState, weight: Closed | None) -> Align
 class Costly:
     """An exit with the move of the inputs that needs the most expensive shift of its noises.
 
-    `shift` and `cost` are None if no shift makes up for the move, so that the bound is infinite. The shift's
-    multipliers belong to the conditions of `AlignedExit.changes` at this move.
+    `shift` and `cost` are None if no shift makes up for the move, so that the bound is infinite. The conditions on the
+    shift, in the order of its multipliers, are those of `AlignedExit.changes` with the move substituted.
     """
 
     exit: AlignedExit
@@ -299,9 +299,9 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
 
 
 def costliest_among(aligned: AlignedExit, moves: Sequence[Mapping[int, Fraction]], program: Program) -> Costly:
-    """Return the one of `moves`, by positions of inputs, that needs the most expensive shift for one exit.
+    """Return the one of `moves` that needs the most expensive shift for the exit `aligned`. Raises Undecided.
 
-    Raises Undecided.
+    A move has its steps by the positions of inputs.
     """
     first = aligned.first_input
     still = dict.fromkeys(range(first, first + len(program.core.inputs)), _ZERO)
@@ -355,7 +355,7 @@ def costliest_into(
 
 
 def _moves(within: Neighborhood, keys: Sequence[int], integers: Sequence[int], limits: Limits) -> Iterator[Point]:
-    """Yield moves to adjacent inputs that include one with the greatest least cost of a shift; 0 is left out.
+    """Yield moves to adjacent inputs, one of which needs the most expensive shift; the move 0 is left out.
 
     The inputs with the keys `integers` are int. Raises LimitReached.
     """
@@ -414,10 +414,11 @@ def pivot_cost(
     is_empty: Emptiness,
     joined: Sequence[Sequence[Halfspace]] = ((),),
 ) -> Fraction | None:
-    """Return the least bound of the loss, in multiples of eps, with any continuous noise as pivot; None if none serves.
+    """Return the least bound of the loss, in multiples of eps, with any continuous noise as pivot; None if none is one.
 
-    The exits have one likeness and `count` real inputs. The union of `joined` has the pairs of inputs to cover, over
-    the keys of the inputs and of their moves. Raises LimitReached, NotConfirmed.
+    A pivot is a noise whose shift depends on the other noises. The exits have one likeness and `count` real inputs. The
+    union of `joined` has the pairs of inputs to cover, over the keys of the inputs and of their moves. Raises
+    LimitReached, NotConfirmed.
     """
     first = exits[0].first_input + count
     moves = convex_moves(within, range(first, first + count))
@@ -495,7 +496,7 @@ class _Pivot:
         return max(values) if len(values) == len(ends) else None
 
     def _shift(self, one: AlignedExit, two: AlignedExit) -> Halfspace | None:
-        """Return the shift t that keeps a real output, or that keeps the only slack with the pivot.
+        """Return the pivot's shift t that keeps a real output, or else the only slack with the pivot, unchanged.
 
         The result is None if there is no such t.
         """
@@ -514,13 +515,13 @@ class _Pivot:
         return Halfspace(tuple([(key, slope / c) for key, slope in difference.coefficients]), difference.constant / c)
 
     def _after_move(self, item: Halfspace) -> Halfspace:
-        """Return the inequality `item` at u + d in place of u, where d is the move of the inputs."""
+        """Return the inequality `item` at the inputs after their move."""
         inputs = range(self.first_input, self.first_input + self.count)
         moves = {key + self.count: c for key, c in item.coefficients if key in inputs}
         return Halfspace(sorted_terms({**dict(item.coefficients), **moves}), item.constant, item.strict)
 
     def _shifted(self, item: Halfspace, t: Halfspace) -> Halfspace:
-        """Return the inequality `item` at u + d, with x + `t` in place of the pivot x."""
+        """Return the inequality `item` after the move of the inputs and after the shift `t` of the pivot."""
         return _plus(self._after_move(item), t, item.coefficient(self.key))
 
 

@@ -146,7 +146,7 @@ def _directions(group: _Group) -> tuple[Fraction, ...]:
 
 
 def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:
-    """Yield the ways to divide the radius between the groups that extreme moves have."""
+    """Yield, for each extreme move, the part of the radius that each group of inputs spends."""
     if within.distance is Distance.LINF:
         yield (None,) * len(groups)
         return
@@ -159,9 +159,9 @@ def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> 
     count = 0
 
     def onwards(place: int, left: Fraction, open_: int | None) -> Iterator[tuple[Fraction | None, ...]]:
-        """Yield the budgets of the groups from `place` on.
+        """Yield the parts of the radius for the groups from `place` on, which have `left` to spend.
 
-        The group `open_` takes what remains of `left` in the end.
+        The group `open_` takes what remains in the end; the others move some of their inputs over their whole range.
         """
         nonlocal count
         count += 1
@@ -223,7 +223,10 @@ def _groups(
 
 
 def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
-    """Return the move of one input for each unit of the radius, and the part of the radius for its whole range."""
+    """Return the move of one input for each unit of the radius, and the units for its whole range.
+
+    The result is None if unbounded.
+    """
     width = side.width
     match within.distance:
         case Distance.LINF:
@@ -237,7 +240,7 @@ def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None
 
 
 def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[dict[int, Fraction]]:
-    """Return moves of int inputs: all, or one for each sum of a group whose weights have one size.
+    """Return all moves of int inputs between groups' sums, or only one for each sum of a group with equal weights.
 
     Raises LimitReached.
     """

@@ -861,7 +861,8 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
 def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ()) -> Iterator[Mapping[int, Fraction]]:
     """Yield inputs, with noises, at which the move of a costly exit may start.
 
-    The first two put one end of the move at 0; the last one has the least cost of noises among the inputs `inside`.
+    The first two put one end of the move at 0. The last one satisfies `inside`, and makes the cost of reaching the exit
+    as small as the upper bound allows.
     """
     yield {}
     yield {key: -value for key, value in costly.move.items()}
@@ -939,9 +940,9 @@ def _within_intervals(
 
 
 def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
-    """Return for each real output 1, or -1 if the move from `one` to `two` changes it in the opposite direction.
+    """Return the directions, 1 or -1, in which the move from `one` to `two` changes the real outputs.
 
-    The direction is that of the first output that the move changes.
+    The direction of the first output that changes is 1, and so is that of outputs that do not change.
     """
     moved: list[Fraction] = []
     for _, form in here.reals:
@@ -1028,7 +1029,7 @@ Values = Callable[[Closed, Closed, Sequence[Interval], Limits], Iterator[Fractio
 def refuted_up_to(
     proved: Fraction | None, candidates: Sequence[Candidate], intervals: Sequence[Interval], limits: Limits
 ) -> ConstantEnds:
-    """Return ends with the greatest K such that the candidates refute every smaller constant; `proved` is not set.
+    """Return the greatest K such that the candidates refute every smaller constant, as ends without an upper end.
 
     No candidate refutes more than `proved`. If the limits at eps = 0 and infinity refute as much, no eps between is
     tried.
@@ -1047,7 +1048,7 @@ def refuted_ends(
     values: Values | None = None,
     enough: Fraction | None = None,
 ) -> ConstantEnds:
-    """Return ends with the greatest K such that candidates refute every smaller constant, and with nothing proved.
+    """Return the greatest K such that candidates refute every smaller constant, as ends without an upper end.
 
     `values` gives the constants below which a candidate refutes; by default these come from some eps and from limits.
     The search ends at a K >= `enough`.
@@ -1125,7 +1126,7 @@ def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], li
 
 
 def _short(low: Fraction, high: Fraction) -> Fraction:
-    """Return a decimal fraction with few digits in the middle half of the interval from `low` to `high`."""
+    """Return a decimal number with few digits, about in the middle between `low` and `high`."""
     unit = Fraction(1)
     while 4 * unit > high - low:
         unit /= 10
@@ -1188,6 +1189,6 @@ def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits
 
 
 def exponent_of(value: Closed) -> Fraction:
-    """Return the q with `value` = c·eps^k·e^(q·eps)·(1 + o(1)) for eps -> infinity, for some c and k."""
+    """Return the rate q at which `value` grows like e^(q·eps), up to a power of eps, as eps tends to infinity."""
     numerator, denominator = fraction_of(value)
     return leading_at_infinity(numerator)[0][0] - leading_at_infinity(denominator)[0][0]

@@ -213,9 +213,10 @@ def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
 
 @frozen
 class _Cell:
-    """A box of outputs between neighboring ends, and the densities there at both inputs: slopes and a factor A.
+    """A box of real outputs y, and on it the densities at both inputs, as slopes s and a factor A.
 
-    `theirs` is None if the density at the second input is 0. The first density is not 0.
+    A density is A·e^{eps·(s·y)}, up to a power of eps. `theirs` is None if the density at the second input is 0. The
+    first density is not 0.
     """
 
     box: tuple[_Span, ...]
@@ -850,9 +851,9 @@ def _spans(axes: Iterable[_Axis]) -> list[_Span]:
 
 
 def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple[Fraction, ...], Closed] | None:
-    """Return the slopes, and the factor A, of the sum of the densities in a cell; None if the sum is 0.
+    """Return (s, A) such that the sum of the densities in a cell is A·e^{eps·(s·y)}, up to a power of eps.
 
-    Raises OutsideFragment if the sum has different exponentials.
+    The result is None if the sum is 0. Raises OutsideFragment if the sum has different exponentials.
     """
     by_slopes: dict[tuple[Fraction, ...], list[Closed]] = {}
     for density in every:
@@ -1042,7 +1043,7 @@ def _kinds_of_inputs(program: Program) -> str:
 
 
 def _inputs_of(state: ExitState) -> bool:
-    """Return True if an exit depends on inputs otherwise than through comparisons without noise."""
+    """Return True if an exit's outputs, noises or noisy comparisons depend on inputs."""
     values = [value for value in state.outputs.values() if isinstance(value, Affine)]
     forms = [*values, *(item.form for item in state.constraints.items), *(noise.mean for noise in state.noises)]
     return any(form.inputs for form in forms)
@@ -1093,8 +1094,8 @@ def _greatest_move(
 ) -> dict[int, Fraction] | None:
     """Return a move of the inputs that is the worst of all moves, or None if none is known to be.
 
-    It moves every center as far as any move does, or it moves one center so far that this is easier to tell apart. The
-    noises around the `centers` have the laws and rates `laws`; the inputs in `whole` move by integers.
+    It moves every center as far as any move does, or it moves one center so far that no other move is easier to detect.
+    The noises around the `centers` have the laws and rates `laws`; the inputs in `whole` move by integers.
     """
     moved = [center for center in centers if center]
     if within.distance is Distance.L1:

@@ -202,7 +202,10 @@ class SeveralDiscreteLaws(GaussianLaws):
         return self._laws[key]
 
     def _convolved(self, shifts: Sequence[int], eps: Fraction) -> SumLaw:
-        """Return the law of S for one move of the outputs by `shifts`. Raises LimitReached for too many values."""
+        """Return the law of the sum S that `SumLaw` describes, for one move of the outputs by `shifts`.
+
+        Raises LimitReached for too many values.
+        """
         mechanism = self.mechanism
         moving = [(t, each) for t, each in zip(shifts, mechanism.outputs, strict=True) if t]
         weights = [t / each.variance for t, each in moving]

@@ -240,13 +240,18 @@ class EnclosedLaws(TableLaws):
             self._cell(pair, claim, cell, _MOST_HALVINGS)
 
     def near_zero(self, pair: tuple[int, int]) -> ExpPoly:
-        """Return an upper bound of Σ max(0, f_o) for every eps, by f_o <= p_o - p'_o; it is tight for small eps."""
+        """Return an upper bound of the least delta at `pair` for every eps and every budget >= 0.
+
+        It is tight for small eps. It is the sum of upper bounds of max(0, p_o - p'_o), for the probabilities p_o and
+        p'_o of answer o at both inputs.
+        """
         return self._most(each.next_to_zero().exppoly for each in self._differences(pair))
 
     def far_out(self, pair: tuple[int, int], start: Fraction) -> ExpPoly:
-        """Return an upper bound of Σ max(0, f_o) for every eps >= `start`.
+        """Return an upper bound of the least delta at `pair` for every eps >= `start` and every budget >= 0.
 
-        It is tight for large eps if both inputs have the same answer.
+        It is the sum of upper bounds of max(0, p_o - p'_o), and tight for large eps if both inputs have the same
+        answer.
         """
         return self._most(each.from_start_on(start).exppoly for each in self._differences(pair))
 
@@ -393,7 +398,7 @@ def _expansions(value: Closed, cell: Ends) -> list[flint.arb_series]:
 def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
     """Return a series that encloses the Taylor series of `value` at every point of `place`.
 
-    FLINT's setting is its length.
+    It has as many terms as FLINT is set to.
     """
     eps = flint.arb_series([place, 1])
     above, below = (

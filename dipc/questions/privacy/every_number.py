@@ -276,7 +276,7 @@ class EveryNumber:
         return ()
 
     def _worst(self, number: int, constant: Constant) -> list[Candidate]:
-        """Return a few candidates for `number` that refute as much for large eps as the candidate of `constant`."""
+        """Return a few candidates for `number` whose loss for large eps is as great as `constant` reports."""
         every = self.question_for(number).bounds().candidates
         least = constant.refuted_below
         return [
@@ -492,7 +492,7 @@ class EveryNumber:
     def question_for(self, number: int) -> PrivacyQuestion:
         """Return the question about the program in which the constant has the value `number`.
 
-        Kept for repeated calls.
+        The question is kept for repeated calls.
         """
         if number not in self._questions:
             program = self.program.with_constants({self.parameter: Fraction(number)})

@@ -187,7 +187,7 @@ class Laws(ABC):
         eps: Fraction,
         digits: int,
     ) -> Renyi:
-        """Return the largest Rényi divergence of `order` over all pairs, from the `moments`: a pair with its moment.
+        """Return the largest Rényi divergence D of `order` over all pairs, from `moments`, pairs with e^((order-1)·D).
 
         A moment is None if it is infinite. Among pairs whose enclosures overlap the first is named.
         """

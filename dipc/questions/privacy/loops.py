@@ -160,9 +160,9 @@ class LoopPath:
 
 @frozen
 class Unmatched:
-    """Two cells of the inputs `names` of an iteration; some path through one of them matches no path through the other.
+    """Two cells of inputs for which some path through one has no matching path through the other.
 
-    A bound of the loss is possible only if the cells contain no adjacent inputs.
+    The cells are about the inputs `names` of an iteration. They must not contain adjacent inputs, or there is no bound.
     """
 
     names: tuple[str, ...]
@@ -574,7 +574,6 @@ def loop_cost(
     ]
 
     def cost(number: int) -> LoopCost | None:
-        """Return the cost of the plans that are cheapest for one `number`."""
         known: dict[tuple[int, int], list[RationalFunction]] = {}
         for outline in outlines:
             ratio = _Plan(units, paths.low).bound(outline.steps, number)
@@ -603,9 +602,10 @@ def loop_cost(
 
 
 def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, least: int) -> LoopCost | None:
-    """Return the cost of shifting the one noise that is compared with an extremum of the others; None for other loops.
+    """Return the cost of shifting the one noise that is compared with an extremum of others; None for other loops.
 
-    The distance is not HAMMING, and all rates are positive from `least` on.
+    The extremum is the greatest, or least, of the noisy values in all iterations. The distance is not HAMMING, and all
+    rates are positive from `least` on.
     """
     if len(paths.steps.before) != 1 or len(paths.steps.iterations) != 1 or paths.unmatched:
         return None
@@ -636,7 +636,7 @@ def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, l
 def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
     """Return the position, among the noises drawn in an iteration, of the noise that competes with the extremum `kept`.
 
-    On each of these paths it replaces `kept` exactly if it is greater, or on each exactly if it is less. The result is
+    The extremum is the greatest noisy value so far, on all `iterations`, or on all of them the least. The result is
     None if the paths do anything else.
     """
     directions: set[tuple[int, bool]] = set()
@@ -745,7 +745,7 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
 
 
 def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:
-    """Return the pairs of inputs of two cells with moves of at most the radius, as half-spaces.
+    """Return half-spaces for pairs of inputs, one from each of two cells, whose moves are at most the radius.
 
     The inputs of the first cell have the keys 2·i, those of the second 2·i + 1, for positions i in `names`. With None
     for the distance both inputs are equal.
@@ -815,9 +815,10 @@ def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
 
 @frozen
 class _Outline:
-    """The steps that paths with one outline may have, and the possible numbers of their iterations.
+    """The steps of all paths with one outline, and the possible numbers of their iterations.
 
-    The numbers are `count` plus any multiple of the `period`; any number if that is None.
+    The outline is the sequence of steps between strongly connected components of heads. The numbers are `count` plus
+    any multiple of the `period`; any number if that is None.
     """
 
     steps: tuple[_Step, ...]
@@ -831,7 +832,10 @@ class _Outline:
 
 
 def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
-    """Yield the outlines of all paths. Raises LimitReached for more than `most`."""
+    """Yield one outline for each sequence of steps between strongly connected components of heads.
+
+    Raises LimitReached for more than `most`.
+    """
     graph: dict[_Place, list[_Place]] = {step.start: [] for step in steps}
     for step in steps:
         if step.goal is not None:
@@ -864,8 +868,8 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
 def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, int], int]:
     """Return, for each place of a strongly connected component, the number of iterations of a path from `start` to it.
 
-    The period follows: numbers of iterations of all paths to a place differ by its multiples. It is 0 if there is one
-    path.
+    A second result is the period: numbers of iterations of all paths to a place differ by its multiples. It is 0 if
+    there is one path.
     """
     after, pending = {start: 0}, [start]
     while pending:
@@ -1006,7 +1010,6 @@ class _Plan:
 
 
 def _shifted(change: Change, shifts: Sequence[int]) -> dict[int, Fraction]:
-    """Return the change as a combination of the unknown `shifts`."""
     result: dict[int, Fraction] = {}
     for place, c in change.noises:
         result[shifts[place]] = result.get(shifts[place], _ZERO) + c

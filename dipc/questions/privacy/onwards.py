@@ -61,9 +61,8 @@ _Letter = str | tuple[Fraction, Fraction] | None
 def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int) -> RationalFunction | None:
     """Return a lower bound of the constant for `number` queries and for every number greater by a multiple of `period`.
 
-    The bound comes from the output of `candidate`, a word with a letter for each query, in which one block of `period`
-    letters is repeated. Of all blocks the one with the fastest growth is chosen. The result is None if no bound is
-    known.
+    The bound comes from the output of `candidate` by repeating the outputs of `period` consecutive iterations. Of all
+    such blocks the one with the fastest growth is chosen. The result is None if no bound is known.
     """
     unit = _unit(single)
     if unit is None or fraction_of(candidate.second)[0].is_zero():
@@ -109,7 +108,7 @@ def _renamed(form: Affine, names: Mapping[int, int]) -> Affine:
 class _Word(PathRuns):
     """An output of a program for one number of queries, at one of the two inputs of a candidate.
 
-    A letter is the output of one iteration.
+    The output is a word whose letters are the outputs of single iterations.
     """
 
     def __init__(
@@ -121,7 +120,7 @@ class _Word(PathRuns):
         *,
         likely: bool = False,
     ) -> None:
-        """Read the letters of `candidate` and its input `point`.
+        """Read the output of `candidate`, iteration by iteration, and its input `point`.
 
         With `likely`, runs are left out if a weight of their choices tends to 0 as eps grows. Raises NotUniform if the
         loop or the candidate is not covered.
@@ -151,7 +150,7 @@ class _Word(PathRuns):
     def _by_slot(self, names: Iterable[str]) -> dict[int, str]:
         """Return the candidate's `names` by slot.
 
-        Elements of its arrays belong to those of the loop's arrays, in order.
+        Elements of the candidate's arrays are those of the loop's arrays, in order.
         """
         slots: dict[str, list[int]] = {}
         for slot in self._core.slots:
@@ -162,9 +161,9 @@ class _Word(PathRuns):
         return {slot: name for array, own in mine.items() for slot, name in zip(slots[array], own, strict=False)}
 
     def _reached(self) -> Iterator[dict[Key, State]]:
-        """Yield for each position the heads, by key, that the letters before it lead to.
+        """Yield for each iteration the heads, by key, that runs with the outputs of all earlier iterations reach.
 
-        The last position is one at which some run may end.
+        The last iteration is one in which some run may end.
         """
         begun = self._ends(self._own.flow.first_state({}), -1, -1)
         heads = {self._key(state): state for state in begun}
@@ -176,9 +175,9 @@ class _Word(PathRuns):
             heads = {self._key(end): end for end in ends}
 
     def _ends(self, start: State, first: int, last: int) -> list[State]:
-        """Return the ends of runs from the head `start` that give the letters of iterations `first` to `last`.
+        """Return the ends of runs that give the outputs of iterations `first` to `last`.
 
-        The head `start` is that of iteration `first`.
+        The runs begin at `start`, the head of iteration `first`.
         """
         result = []
         for state in self._runs(self._own.flow, stripped(start), self._own.head(last + 1)):
@@ -193,7 +192,6 @@ class _Word(PathRuns):
         return result
 
     def _fits(self, state: State, slot: int) -> bool:
-        """Return True if the output `slot` may have its letter in `state`."""
         value, letter = state.values[slot], self._letters[slot]
         if isinstance(letter, tuple):
             if not isinstance(value, Affine):
@@ -205,9 +203,9 @@ class _Word(PathRuns):
         return letter is None if isinstance(value, Mark) else value_text(value) == letter
 
     def _forms(self, end: State, letters: range, *, ended: bool = False) -> list[Affine]:
-        """Return the forms that are not negative on a run which gives these `letters`.
+        """Return the forms that are not negative on a run with the word's outputs in the iterations `letters`.
 
-        If the run has `ended`, those for outputs at the exit are included.
+        If the run has `ended`, the outputs at the exit are included.
         """
         forms = [item.form for item in end.constraints.items]
         for slot, letter in self._letters.items():
@@ -231,7 +229,7 @@ class _Word(PathRuns):
     def _costly(
         self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> tuple[list[Halfspace], dict[int, int]]:
-        """Return the forms over centered unknown noises, and for each noise the key of a bound of its rate·|N|."""
+        """Return the forms with centered noises, and the key of a bound of rate·|N| for each noise not `known`."""
         drawn = {noise.id: noise for noise in end.noises if noise.id not in known}
         last = max([noise.id for noise in end.noises], default=0)
         sizes = {noise: last + 1 + place for place, noise in enumerate(drawn)}
@@ -249,10 +247,10 @@ class _Word(PathRuns):
     def cost_apart(
         self, block: int, period: int, unit: RationalFunction, total: Fraction
     ) -> tuple[Fraction, Fraction] | None:
-        """Return the least Σ rate·|N| of a block of letters, and of the parts before and after the blocks together.
+        """Return the least Σ rate·|N| of noises N in a repeated block of iterations, and in all others together.
 
-        They are valid for all runs of the word with any number of blocks. `total` is the sum for the word itself. The
-        result is None if they are not known.
+        They are valid for all runs that give the outputs of the block any number of times. `total` is the sum for the
+        word itself. The result is None if they are not known.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         heads = self._heads_of(block, period)
@@ -286,7 +284,7 @@ class _Word(PathRuns):
         return least, total - least if keeps_noises else min(costs["before"]) + min(costs["after"])
 
     def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
-        """Return the Σ rate·|N| of a block that a run can repeat with the same noises, and of the rest of the run.
+        """Return the Σ rate·|N| of noises N in a block of iterations that a run can repeat, and in the rest of the run.
 
         The run is the cheapest of this kind; None if there is none.
         """
@@ -318,7 +316,7 @@ class _Word(PathRuns):
         return min(costs, default=None)
 
     def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
-        """Return the heads, by key, before a repeated block from which the word can be ended.
+        """Return the heads, by key, before a repeated block of iterations from which a run can end with the word.
 
         The noises of a head are those at its first occurrence. The result is None if a run may end in the block, or if
         a head that only the block leads to has noises which the block draws.
@@ -349,7 +347,10 @@ class _Word(PathRuns):
         return {key: start for key, start in heads.items() if key in live}
 
     def _endings(self, start: State, letters: range) -> list[State]:
-        """Return the ends of runs from `start` that give the `letters` of the last iterations and those at the exit."""
+        """Return the ends of runs from `start` with the word's outputs in the last iterations and at the exit.
+
+        `letters` are the numbers of these iterations.
+        """
         flow, begun = self._own.flow, stripped(start).with_label(self._own.head(letters.start))
         through = [begun] if not letters else list(self._runs(flow, begun, self._own.head(letters.stop)))
         left = [end for end in through if end.label != flow.exit_label]
@@ -397,9 +398,9 @@ class _Word(PathRuns):
         block: int,
         period: int,
     ) -> Iterator[tuple[State, list[Halfspace]]]:
-        """Yield a head with the conditions on a run from it: to the exit, or by a block to another head.
+        """Yield a head with the conditions on a run from it to the exit, or to another head.
 
-        The `needed` conditions of the other head are included.
+        Runs to another head go through one block of iterations; the `needed` conditions of that head are included.
         """
         for key, start in heads.items():
             for end in endings[key]:
@@ -412,7 +413,6 @@ class _Word(PathRuns):
                 yield start, [self._centered(form, {}) for form in forms]
 
     def _conditions_at(self, needed: Mapping[Key, list[Affine]], state: State) -> list[Affine]:
-        """Return the `needed` conditions at the head `state`, in terms of its noises."""
         alive = dict(enumerate(alive_noises(self._own, state)))
         return [_renamed(form, alive) for form in needed.get(self._key(state), ())]
 
@@ -501,13 +501,16 @@ class LeastCosts:
         return min(candidates, key=lambda one: one.cost, default=None)
 
     def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
-        """Return the noises with which the exit is reached and gives `output`; None if it gives another output."""
+        """Return half-spaces of the noises with which the exit `each` is reached and gives `output`.
+
+        The result is None if it gives another.
+        """
         balls = self._balls(each, output)
         point = {each.first_input + position: value for position, value in enumerate(values)}
         return None if balls is None else [item.with_values(point).closure() for item in (*each.slacks, *balls)]
 
     def _balls(self, each: AlignedExit, output: Candidate) -> list[Halfspace] | None:
-        """Return the conditions under which the exit gives `output`; None if it gives another output."""
+        """Return the conditions under which the exit `each` gives `output`; None if it gives another output."""
         slots = self._program.core.slots
         forms = dict(each.reals)
         needed: list[Halfspace] = []
