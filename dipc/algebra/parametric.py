@@ -313,7 +313,7 @@ class SelectionKind(StrEnum):
 
 
 class Operation(StrEnum):
-    """An operation that is kept because an operand is a selection (min, max or abs)."""
+    """The operation of a `Combination`."""
 
     SUM = "+"
     PRODUCT = "*"
@@ -330,7 +330,7 @@ class Selection:
 
 @frozen
 class Combination:
-    """A sum, product or quotient of two values, at least one a selection, that has no simpler form.
+    """A sum, product or quotient of two values that is kept as it is, since it has no form of its own.
 
     The divisor of a quotient is nonzero on the intervals of the question.
     """

@@ -509,7 +509,7 @@ class Memory:
             return None
 
     def close(self) -> None:
-        """Warn if answers could not be read, and close the cache."""
+        """Warn if answers of the cache could not be read."""
         if self._malformed:
             answers = "1 answer" if self._malformed == 1 else f"{self._malformed} answers"
             name = self._cache.name

@@ -720,7 +720,7 @@ def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
 def _trapezoid(
     law: Spread, curvature: Fraction, drift: Fraction, grown: Fraction, wanted: float
 ) -> tuple[Fraction, int]:
-    """Return a step and a number of nodes on each side, for a trapezoid rule with an error of e^-`wanted`.
+    """Return a step and a number of nodes on each side, for a trapezoid rule with an error near e^-`wanted`.
 
     In the module's lemma, `curvature` is V, `drift` is ν·D1, and `grown` is ν²·D2/2.
     """

@@ -37,7 +37,7 @@ class Laplace(Law):
         return rate / 2
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """A bound of the squared total variation at complex eps, which is |eps|/Re eps; see `dipc.measure.measure`."""
+        """A bound of the square of the total variation |eps|/Re eps at complex eps; see `dipc.measure.measure`."""
         return 1 / (1 - disk**2)
 
     def shift_cost(self, rate: Fraction) -> Fraction:

@@ -136,7 +136,7 @@ def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = Fal
     """Return False only if, from each input u of the region, all inputs just across the facet are outside `other`.
 
     "Just across" means up to some positive distance; for a facet of ints (`whole`) it means the first integer input
-    beyond. Let u'(η) be the point of the way at the distance η behind the facet. The least η >= 0 for which u in the
+    beyond. Let u'(η) be the point of the way at the distance η beyond the facet. The least η >= 0 for which u in the
     closure of the region has u'(η) in the closure of `other` is found exactly. If it is positive, no smaller η reaches
     `other`. Over ints the first input beyond has 0 < η <= 1 and -width <= facet(u') <= -1.
     """

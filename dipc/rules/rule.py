@@ -363,9 +363,9 @@ class Instance:
 class Bounds:
     """The result of a rule: at every input of the instance the probability is at least one of the `functions`.
 
-    For each input it is one function for every value of the variable. The functions depend on distance·eps if a
-    distance is open, and on eps otherwise. For integer distances from a start on, they depend on eps and on the integer
-    DISTANCE that their events mention. `evidence` is the proof, or None if the checker does not follow it.
+    So it is at every value of the variable, with perhaps another function at each. The functions depend on distance·eps
+    if a distance is open, and on eps otherwise. For integer distances from a start on, they depend on eps and on the
+    integer DISTANCE that their events mention. `evidence` is the proof, or None if the checker does not follow it.
     """
 
     functions: tuple[Bound, ...]
