@@ -124,15 +124,15 @@ class ExpPoly:
     def terms(self) -> list[Term]:
         """The triples (k, q, c) of the terms c·eps^k·e^{q·eps}, sorted by (k, q).
 
-        C is nonzero and no (k, q) occurs twice.
+        Every c is nonzero, and no (k, q) occurs twice.
         """
         unit, terms = self.integer_terms()
         return [(k, Fraction(j, unit), to_fraction(c)) for k, j, c in sorted(terms, key=itemgetter(0, 1))]
 
     def integer_terms(self) -> tuple[int, list[tuple[int, int, Any]]]:
-        """The unit, and the triples (k, j, c) with f = Σ c·eps^k·e^{(j/unit)·eps}.
+        """The unit, and the triples (k, j, c) of the terms c·eps^k·e^{(j/unit)·eps}.
 
-        J is an integer of any sign, c an fmpq.
+        Each j is an integer of any sign, and each c an fmpq.
         """
         return self._unit, [(int(k), int(j) + self._low, c) for (k, j), c in self._poly.terms()]
 
@@ -935,9 +935,9 @@ class ClosedForm:
         return result
 
     def sup(self, eps: str | None = None, digits: int = 30, limits: Limits | None = None) -> Supremum:
-        """The supremum of the function over the intervals, by default (0, inf), with the place where it is attained.
+        """The supremum of the function over the intervals, by default (0, inf), enclosed to `digits` digits.
 
-        The supremum is enclosed to `digits` digits. Raises LimitReached.
+        The result has the place where the supremum is attained or approached. Raises LimitReached.
         """
         supremum: Supremum = above("closed form").supremum(self, eps, digits, limits)
         return supremum

@@ -81,7 +81,7 @@ class _Claimed:
 
 
 class _Search:
-    """The search for the least gamma of all rows; a row is dropped once another is known to need at least as much."""
+    """The search for the least gamma of all rows; a row is dropped once another is known to need more."""
 
     def __init__(self, question: Question, table: Table, claim: Claim, digits: int) -> None:
         self._question = question

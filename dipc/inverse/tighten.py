@@ -605,7 +605,7 @@ def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits
 def _least_needing(
     case: ClassCase, first: list[Inequality], engine: Engine, peaks: _Peaks, enough: Fraction
 ) -> list[Inequality]:
-    """The inequalities of the rule that needs the least factor for `case`.
+    """The inequalities of the rules that need the least factor for `case`.
 
     `first` are the inequalities of its first rule.
     """

@@ -279,7 +279,7 @@ def _behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
 
 
 def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
-    """Return the facets that no other one implies: every input behind one of `facets` is behind one of the result."""
+    """Return the facets that imply no other one: every input behind one of `facets` is behind one of the result."""
     kept: list[Moving] = []
     for index, facet in enumerate(facets):
         others = [*kept, *facets[index + 1 :]]

@@ -80,7 +80,7 @@ class TheProbability(BoundEvidence):
 class FarLimit(BoundEvidence):
     """The evidence of a limit of probabilities at inputs farther and farther away, as eps falls (see `far_away.py`).
 
-    A refutation of the obligation refutes the claim at one of these inputs, but no single input attains the limit.
+    A refutation of the obligation refutes the claim at one of these inputs, but no single input needs as large a beta.
     """
 
     exact: ClassVar[bool] = True
