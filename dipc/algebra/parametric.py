@@ -424,7 +424,10 @@ def power(value: Selected, exponent: int) -> Selected:
 
 
 def exponential(value: Selected) -> Selected | None:
-    """The exponential of `value` if it is, or selects from, rational multiples of eps; else None."""
+    """The exponential of `value`, a rational multiple of eps or a selection from such multiples.
+
+    None for other values.
+    """
     match value:
         case Parametric():
             return value.exponential()

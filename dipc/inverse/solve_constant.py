@@ -507,9 +507,9 @@ class _OpenConstant:
 
 
 def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
-    """Whether the excess max(0, Pr[o; u] - e^budget·Pr[o; u']) of each output o changes with T in the direction `sign`.
+    """Whether, as T grows, the excess max(0, Pr[o; u] - e^budget·Pr[o; u']) changes only in the direction `sign`.
 
-    The excess may also stay. `one` and `other` are the exits for the inputs u and u'.
+    This is for each output o. `one` and `other` are the exits for the inputs u and u'.
     """
     return all(
         (_slacks_are_monotone(one, sign, output) and _slacks_are_monotone(other, -sign, output))

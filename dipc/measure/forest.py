@@ -569,7 +569,10 @@ def _factors(
     messages: dict[TreeKey, _Function],
     laplace: _Laplace[_Function],
 ) -> list[tuple[_Function, int]]:
-    """Return the density of a noise within its bounds and the messages of its children, each with its multiplicity."""
+    """Return the functions whose product is a noise's density within its bounds times the messages of its children.
+
+    Each is given with its multiplicity.
+    """
     rate, mean, has_low, low, has_high, high = nodes[position][:6]
     own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
     counts: dict[TreeKey, int] = {}

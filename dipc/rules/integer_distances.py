@@ -231,10 +231,10 @@ def _less(rate: Fraction) -> ExpPoly:
 
 
 def _unions(instance: Instance) -> Bounds | None:
-    """Return the bound by the sum over the exits, with union bounds for components of too many noises to be measured.
+    """Return the sum over the exits as a bound, with union bounds for components that have too many noises.
 
-    Such a component fails with at most the sum of the probabilities that one of its half-spaces fails. The result is
-    None if an exit has several such components.
+    Such a component, which cannot be measured, fails with at most the sum of the probabilities that one of its
+    half-spaces fails. The result is None if an exit has several such components.
     """
     distances, shares = instance.distances, []
     for centered in instance.exits:

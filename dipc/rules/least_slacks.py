@@ -39,7 +39,7 @@ Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None]
 
 
 def least_slacks(instance: Instance) -> Lower:
-    """Return the bound by the sum over the exits with the answer, each slack at its least.
+    """Return the sum over the exits with the answer, with each slack at its least, as a bound.
 
     **Lemma.** Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows, as the event, a set of
     values of N, only grows. Exits exclude each other and their weights are not negative. Therefore Σ weight·Pr at lower
