@@ -564,10 +564,9 @@ class SeriesDecision:
 
 
 def samples(intervals: Sequence[Interval]) -> list[Fraction]:
-    """Values in the intervals, simple ones first.
+    """Values of all sizes in the intervals, simple ones first.
 
-    The values are of all sizes. An interval, or a part of one, that is short or contains none of them adds the simplest
-    value in each of its parts.
+    An interval that is short, or contains none of the values, is divided; each of its parts adds its simplest value.
     """
     points: set[Fraction] = set()
     for interval in intervals:

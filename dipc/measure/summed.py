@@ -7,8 +7,7 @@ masses are convolved. An event is a forest: values within bounds, and pairs of v
 
 From the leaves to the root each value passes a message to the next value. For every outcome of the next value, the
 message is the sum of the masses that are compatible with it: a difference of two partial sums. All noises are cut off
-at ±K. Discrete Laplace noises
-may occur, too, with masses (1 - z)/(1 + z)·z^|k| for z = e^{-rate·eps}.
+at ±K. Discrete Laplace noises may occur, too, with masses (1 - z)/(1 + z)·z^|k| for z = e^{-rate·eps}.
 
 **Lemma.** Let |eps - e| <= e/2, and r = rate²·e²/(8·κ²).
 
