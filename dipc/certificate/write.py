@@ -194,7 +194,8 @@ def _with_product(document: dict[str, Any], product: Product | None) -> dict[str
     exchanges = [
         {"row": one.row, "blocks": one.blocks, "free": one.free} for one in product.exchanges if one.blocks or one.free
     ]
-    stated = json.loads(encode({"values": product.values, "exchanges": exchanges}))
+    alike = {"alike": product.alike} if product.alike else {}
+    stated = json.loads(encode({"values": product.values, "exchanges": exchanges, **alike}))
     reason = _doubt({**document, "product": stated})
     return {**document, "product": stated if reason is None else {**stated, "exchanges": [], "reason": reason}}
 

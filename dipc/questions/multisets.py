@@ -276,10 +276,14 @@ class MultisetClass:
 
 @frozen
 class MultisetClasses:
-    """The classes of all combinations of input values, and the positions of inputs that may change places."""
+    """The classes of all combinations of input values.
+
+    `alike` has the positions of inputs that may change places, and `values` the values of each input in order.
+    """
 
     classes: tuple[MultisetClass, ...]
     alike: tuple[tuple[int, ...], ...]
+    values: tuple[tuple[Value, ...], ...]
 
 
 #: Inputs are decided by multisets if there are more than LEAST_INPUTS, and LEAST_SAVED times as many as multisets.
@@ -313,4 +317,5 @@ def multiset_classes(program: Program, inputs: FiniteInputs) -> MultisetClasses 
         whole = domain.multiset(member)
         classes.append(MultisetClass(member, distances.answers[whole], distances.dd(whole), groups.count(bags)))
     alike = tuple([group.places for group in groups.groups if len(group.places) > 1])
-    return MultisetClasses(tuple(classes), alike)
+    values = {place: group.values for group in groups.groups for place in group.places}
+    return MultisetClasses(tuple(classes), alike, tuple([values[place] for place in range(len(values))]))

@@ -521,7 +521,7 @@ def _multiset_table(program: Program, inputs: FiniteInputs) -> ClassTable | None
     if found is None:
         return None
     core, pool = program.core, CellPool()
-    values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
+    values = dict(zip(core.inputs, found.values, strict=True))
     texts = tuple([tuple([pool.cell(value).text for value in values[slot]]) for slot in core.inputs])
     return ClassTable(
         program,

@@ -677,16 +677,19 @@ def _check_rows(
     theorem = theorem_of(document, tree, machine, budget)
     context = read_context(data, claim.intervals, positive)
     decided = check_obligations(data["obligations"], context, budget)
+    product, why = None, None
+    if "product" in data:
+        with in_step("product"):
+            product = Product.read(data["product"])
+            theorem.exchangeable(product.alike)
     rows = Rows(claim, context, decided, len(table.inputs), len(table.outputs), theorem, table.dd == "ideal")
     rows.check(data["rows"], budget)
     counts = rows.tally.counts
     if table.rows != counts["rows"]:
         raise Rejected(f"the number of rows is {counts['rows']}, but its `table` says {table.rows}", "rows")
     rows.tally.require(data["verdict"], "rows")
-    product, why = None, None
-    if "product" in data:
+    if product is not None:
         with in_step("product"):
-            product = Product.read(data["product"])
             if any(rows.own.values()):
                 raise Rejected("rows that represent other inputs cannot have their own claim")
             why = product.require([(row["input"], row["output"]) for row in data["rows"]], theorem, dd=table.dd)

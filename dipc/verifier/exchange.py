@@ -1,9 +1,12 @@
-"""Rows that represent all of finitely many inputs (FORMAT.md, lemmas 4b and 4c).
+"""Rows that represent all of finitely many inputs (FORMAT.md, lemmas 4b, 4c and 4d).
 
 Inputs that differ by an exchange of two values, with the same answer and the same probability, are decided once. The
 certificate says which inputs may be exchanged at which answer. This module compares each exchange with the paths of the
 ideal, and with the ways of the program, run with its inputs left open. It counts the inputs that the rows represent, to
 see that no input of the product is missing.
+
+Finite inputs that may be exchanged at every answer are given once, as `alike`. `symmetry.py` shows that the program and
+its ideal are unchanged.
 """
 
 from __future__ import annotations
@@ -61,22 +64,24 @@ class _RowPath:
 class Product:
     """All inputs with a value of `values` at each position, and the exchanges by which rows represent all of them.
 
-    `reason` says why the certificate does not claim that the rows represent all inputs; it is None if it claims
-    this.
+    `alike` are groups of finite inputs, by place, which may be exchanged everywhere. `reason` says why the certificate
+    does not claim that the rows represent all inputs; it is None if it claims this.
     """
 
     values: Sequence[Sequence[str]]
     exchanges: Sequence[Sequence[object]]
     reason: str | None
+    alike: Sequence[Sequence[int]] = ()
 
     @staticmethod
     def read(value: object) -> Product:
         """Read the `product` of a document. Raises Rejected if it is malformed."""
         table = {"values": read.listed(read.listed(read.text)), "exchanges": read.items}
-        values, exchanges, reason = read.fields(value, table, {"reason": read.text})
+        groups = read.listed(read.listed(read.natural))
+        values, exchanges, reason, alike = read.fields(value, table, {"reason": read.text, "alike": groups})
         if not all(values):
             raise Rejected("an input has no values")
-        return Product(values, [read.fields(item, _EXCHANGES) for item in exchanges], reason)
+        return Product(values, [read.fields(item, _EXCHANGES) for item in exchanges], reason, alike or ())
 
     def __str__(self) -> str:
         values = Counter(f"{{{', '.join(choices)}}}" for choices in self.values)
@@ -107,6 +112,9 @@ class Product:
             return self.reason
         if not isinstance(theorem.ideal, Ideal):
             return theorem.ideal or "the program has no `ideal`"
+        unproved = theorem.exchangeable(self.alike)
+        if unproved is not None:
+            return unproved
         try:
             _ProductCheck(self, theorem, theorem.ideal, theorem.whole.part(ALL_INPUTS)).require(rows)
         except Rejected:
@@ -168,6 +176,7 @@ class _ProductCheck:
                 self._require_exchanges(one, paths[number])
         seen: set[tuple[object, ...]] = set()
         count = 0
+        self._require_alike({place for _, blocks, free in self.product.exchanges for place in _places(blocks, free)})
         for number, (given, taken) in enumerate(zip(inputs, paths, strict=True), start=1):
             with in_step(f"row {number}"):
                 count += self._stands_for(given, exchanged.get(taken, _Exchanged()))
@@ -185,6 +194,17 @@ class _ProductCheck:
         if [stated.get(slot) for slot in self.theorem.machine.numbered("output")] != list(own):
             raise Rejected("its answer differs from that of the `ideal`")
         return _RowPath(finite, self.ideal.paths(finite).index(path))
+
+    def _require_alike(self, others: Set[int]) -> None:
+        """Raise Rejected unless the inputs in `alike` are finite, with the same values, and each is named once."""
+        slots = self._slots
+        places = [*others, *(place for group in self.product.alike for place in group)]
+        if len(set(places)) < len(places) or any(place >= len(slots) for place in places):
+            raise Rejected("something is exchanged twice, or is not an input")
+        for group in self.product.alike:
+            for one, other in pairwise(group):
+                if slots[one].type != slots[other].type or self._values[one] != self._values[other]:
+                    raise Rejected("the inputs exchanged do not have the same type and values")
 
     def _require_places(self, exchanged: _Exchanged) -> None:
         """Raise Rejected unless exchanged inputs have one type and the same values, and no input is named twice."""
@@ -211,7 +231,7 @@ class _ProductCheck:
         if any(places[place] for place in exchanged.free):
             raise Rejected("an input that makes no difference does not have its first value")
         count = prod(len(self._values[place]) for place in exchanged.free)
-        for block in exchanged.blocks:
+        for block in (*exchanged.blocks, *self.product.alike):
             chosen = [places[place] for place in block]
             if chosen != sorted(chosen):
                 raise Rejected("the values of exchangeable inputs are not in order")
@@ -316,6 +336,11 @@ class _Ways:
 
     def _lone_noises(self, one: int, other: int) -> list[int]:
         return sorted(noise for noise, slots in self._around.items() if one in slots and other not in slots)
+
+
+def _places(blocks: object, free: object) -> set[int]:
+    """Return the inputs, by place, of the `blocks` and the `free` of one exchange."""
+    return {*free, *(place for block in blocks for place in block)}  # type: ignore[misc, attr-defined]
 
 
 def _is_same_region(regions: Iterable[Set[Set[Guard]]], one: int, other: int) -> bool:

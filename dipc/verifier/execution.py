@@ -238,6 +238,9 @@ def united(members: Iterable[Constraints], budget: Budget) -> Constraints | None
 
 MOST_STATES = 100_000
 
+#: The weight of a step to which there is no other one.
+_CERTAIN: Closed = (ONE, ONE)
+
 
 @dataclass(frozen=True, slots=True)
 class Affine:
@@ -321,6 +324,9 @@ class Execution:
     _over: list[int] = field(default_factory=list)
     _weights: dict[object, Closed] = field(default_factory=dict)
     _shape: Shape = field(init=False)
+    #: The inputs of `run`, by slot. States do not hold them, as no instruction assigns them.
+    _given: Mapping[int, Value] = field(default_factory=dict)
+    _goes_ahead: bool = False
 
     def __post_init__(self) -> None:
         outputs = self.machine.numbered("output") if self.wanted.every else self.wanted.outputs
@@ -335,7 +341,9 @@ class Execution:
         for k, slot in enumerate(slots):
             if (slot.role == "input") != (k in inputs) or (k in inputs and not holds(slot.type, inputs[k])):
                 raise NotDerived(f"the value of the input `{slot.name}` is outside its domain")
-        self.explore(inputs)
+        self._given = inputs
+        self._goes_ahead = not self.machine.loops
+        self.explore({})
 
     def explore(self, inputs: Mapping[int, Held]) -> None:
         """Explore all states from the start with these `inputs`, by slot, which may be outside their domains."""
@@ -353,16 +361,16 @@ class Execution:
 
     def _arrive(self, state: State) -> int:
         """Return the number of a state; a new state is put into the queue."""
-        self.budget.spend(20 + 3 * len(state.values))
+        self.budget.spend(20 + len(state.values))
         state.values = self._shape.read_later(state.at, state.values)
         if self._shape.loops[state.at]:
             state.history = None
         key = (state.at, state.values, state.known)
-        number = self._numbers.get(key)
-        if number is not None:
+        number = self._numbers.setdefault(key, len(self._states))
+        if number < len(self._states):
             self.reached_again(number)
             return number
-        number = self._numbers[key] = self._added(state)
+        self._added(state)
         if self._misses(state):
             self._over.append(number)
             return number
@@ -430,7 +438,6 @@ class Execution:
             return
         # A split state stays at its instruction until no comparison is open.
         open_ = [state.known]
-        one = ONE, ONE
         while open_:
             known = open_.pop()
             self.budget.spend(20)
@@ -444,7 +451,24 @@ class Execution:
                 if step is not None and state.history is not None:
                     self.budget.spend(len(state.history))
                     follow.history = (*state.history, step)
-                self.steps[number].append((self._arrive(follow), one if weight is None else weight))
+                self.steps[number].append((self._arrive(self._ahead(follow)), _CERTAIN if weight is None else weight))
+
+    def _ahead(self, state: State) -> State:
+        """Return the state from which a draw or the end comes next, or in which something is open.
+
+        In between nothing branches. Only runs without `while`, at known inputs, go ahead, and only without constraints on
+        noises, as the states at one place are to be united otherwise.
+        """
+        while self._goes_ahead and not state.known.rows:
+            instruction = self.machine.code[state.at]
+            if not isinstance(instruction, Store | Jump | Branch) or self._misses(state):
+                break
+            self.budget.spend(20 + len(state.values) // 4)
+            try:
+                ((_, _, state),) = self._after(state, state.known, instruction)
+            except Split:
+                break
+        return state
 
     def _after(
         self, state: State, known: Constraints, instruction: Instruction
@@ -481,7 +505,7 @@ class Execution:
                 drawn_state.known = drawn
                 yield None, None, drawn_state
             case Choice(target, arms):
-                weights = self._distribution(instruction)
+                weights = self.distribution(instruction)
                 values = [self.value(code, state.values, known) for code, _ in arms]
                 for arm, (value, weight) in enumerate(zip(values, weights, strict=True)):
                     if weight[0]:
@@ -641,7 +665,10 @@ class Execution:
             case Literal(value):
                 return value
             case Place(slots, _, index):
-                held = values[slots[0] if index is None else self._place(code, values, known)]
+                slot = slots[0] if index is None else self._place(code, values, known)
+                held = values[slot]
+                if held is None:
+                    held = self._given.get(slot)
                 if held is None:
                     raise NotDerived("a variable may be read before it is assigned")
                 return held
@@ -741,7 +768,7 @@ class Execution:
 
     # --- choices ----------------------------------------------------------------------------------
 
-    def _distribution(self, choice: Choice) -> list[Closed]:
+    def distribution(self, choice: Choice) -> list[Closed]:
         """Return the weights of a choice. Raises NotDerived unless they are proved to be probabilities that sum to 1.
 
         Each weight is positive for every eps > 0, or 0 for every eps; in a program read at one eps, it is at
@@ -839,8 +866,8 @@ class Shape:
         wanted = sum(1 << slot for slot in outputs)
         reads, kills, writes, goals = [], [], [], []
         for label, instruction in enumerate(code):
-            read, target = _accesses(instruction)
-            written = 0 if target is None else _bits(target.slots)
+            read, target = accesses(instruction)
+            written = 0 if target is None else bits(target.slots)
             reads.append(wanted if isinstance(instruction, Halt) else read)
             writes.append(written)
             kills.append(written if target is not None and target.index is None else 0)
@@ -868,7 +895,7 @@ class Shape:
         return Shape(tuple(live), tuple(later), tuple(loops), joins)
 
 
-def _bits(slots: tuple[int, ...]) -> int:
+def bits(slots: tuple[int, ...]) -> int:
     """Return the set of consecutive slots, such as those of an array, as bits."""
     return ((1 << len(slots)) - 1) << slots[0]
 
@@ -885,7 +912,7 @@ def _goals(label: int, instruction: Instruction) -> tuple[int, ...]:
             return (label + 1,)
 
 
-def _accesses(instruction: Instruction) -> tuple[int, Place | None]:
+def accesses(instruction: Instruction) -> tuple[int, Place | None]:
     """Return the slots that the instruction may read, as bits, and the place that it writes, or None."""
     codes: list[Code] = []
     target: Place | None = None
@@ -908,7 +935,7 @@ def _accesses(instruction: Instruction) -> tuple[int, Place | None]:
     for code in codes:
         match code:
             case Place(slots, _, index):
-                reads |= _bits(slots)
+                reads |= bits(slots)
                 if index is not None:
                     codes.append(index)
             case Operation(_, arguments):

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from math import lcm
+from heapq import heapify, heappop, heappush
+from math import gcd, lcm
 from typing import TypeVar
 
 from dipc.verifier import reading as read
@@ -217,38 +218,70 @@ def derivative(f: Ring) -> Ring:
 def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
     """Return the h with f = g·h, where `g` is not 0.
 
-    Return None if there is no h, or if it has too many terms or too long numbers.
+    Return None if there is no h, or if it has too many terms or too long numbers. With integers for coefficients, those
+    of g without a common factor, h has integer coefficients (Gauss's lemma, which holds for any powers of eps and of
+    one e^{q·eps}): a remainder shows that there is no h.
     """
-
-    def order(key: tuple[int, Fraction]) -> tuple[Fraction, int]:
-        return key[1], key[0]
-
     if not f:
         return {}
-    rest = dict(f)
-    quotient: Ring = {}
     if max(height(f), height(g)) > MOST_QUOTIENT_BITS:
         return None
-    lead, last = max(g, key=order), min(g, key=order)
-    lowest = min(f, key=order)
-    end = lowest[1] - last[1], lowest[0] - last[0]
+    scale = common_multiple((q.denominator for h in (f, g) for _, q in h), budget)
+    budget.spend(len(f) + len(g), scale.bit_length())
+    (unit, rest), (other, divisor) = _integral(f, scale, budget), _integral(g, scale, budget)
+    common = gcd(*divisor.values())
+    divisor = {key: d // common for key, d in divisor.items()}
+    # Both where eps and e^{eps} are 1, as powers alone count.
+    value = sum(divisor.values())
+    if value and sum(rest.values()) % value:
+        return None
+    lead, last, lowest = max(divisor), min(divisor), min(rest)
+    end = lowest[0] - last[0], lowest[1] - last[1]
+    factor = Fraction(other, unit * common)
+    most = MOST_QUOTIENT_BITS + factor.numerator.bit_length() + factor.denominator.bit_length()
+    spread = Spread() if any(q.bit_length() >= SHORT_INTEGER_BITS for q, _ in (*rest, *divisor)) else None
+    waiting = [(-q, -k) for q, k in rest]
+    heapify(waiting)
+    quotient: dict[tuple[int, int], int] = {}
     while rest and len(quotient) < MOST_QUOTIENT:
-        top = max(rest, key=order)
-        key = top[0] - lead[0], top[1] - lead[1]
-        if key[0] < 0 or order(key) < end:
+        least = heappop(waiting)
+        top = -least[0], -least[1]
+        if top not in rest:
+            continue
+        q, k = top[0] - lead[0], top[1] - lead[1]
+        if k < 0 or (q, k) < end:
             return None
-        budget.spend(8 * len(g) + 2 * len(rest))
-        c = quotient[key] = rest[top] / g[lead]
-        if max(c.numerator.bit_length(), c.denominator.bit_length()) > MOST_QUOTIENT_BITS:
+        budget.spend(8 * len(divisor) + 2 * len(rest))
+        c, left = divmod(rest[top], divisor[lead])
+        if left or c.bit_length() > most:
             return None
-        for (k, q), d in g.items():
-            exponents = k + key[0], q + key[1]
-            total = rest.get(exponents, ZERO) - c * d
+        quotient[q, k] = c
+        for (p, j), d in divisor.items():
+            key = q + p, k + j
+            if spread is not None:
+                spread.check((key[1], key[0]))
+            before = rest.get(key)
+            total = (before or 0) - c * d
             if total:
-                rest[exponents] = total
-            else:
-                rest.pop(exponents, None)
-    return None if rest else quotient
+                rest[key] = total
+                if before is None:
+                    heappush(waiting, (-key[0], -key[1]))
+            elif before is not None:
+                del rest[key]
+    if rest:
+        return None
+    result = {(k, Fraction(q, scale)): c * factor for (q, k), c in quotient.items()}
+    return None if any(_bits(c) > MOST_QUOTIENT_BITS for c in result.values()) else result
+
+
+def _bits(number: Fraction) -> int:
+    return max(number.numerator.bit_length(), number.denominator.bit_length())
+
+
+def _integral(f: Ring, scale: int, budget: Budget) -> tuple[int, dict[tuple[int, int], int]]:
+    """Return a common denominator of the coefficients, and their numerators by (q·scale, k)."""
+    unit, numerators = _over_common_denominator(f, budget)
+    return unit, {(q.numerator * (scale // q.denominator), k): c for (k, q), c in numerators.items()}
 
 
 def add_closed(f: Closed, g: Closed, budget: Budget) -> Closed:

@@ -13,12 +13,14 @@ ints. A path that no integers take may remain. Only a search for integers may re
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import total_ordering
-from itertools import product
-from math import ceil, floor, prod
+from itertools import combinations_with_replacement, product
+from math import ceil, comb, floor, prod
 from typing import TypeVar
 
 from dipc.verifier.execution import (
@@ -119,6 +121,9 @@ def tightened(guard: Guard, whole: Set[int]) -> Guard:
 #: The most paths of an ideal, and the most combinations of its finite inputs.
 MOST_PATHS = 2_000
 
+#: The most multisets of finite inputs that may be exchanged.
+MOST_MULTISETS = 20_000
+
 
 NORMS = ("linf", "l1", "discrete")
 
@@ -202,7 +207,11 @@ class Ideal:
     machine: Machine
     norm: str
     budget: Budget
+    #: Groups of finite inputs, by place, whose exchange is known to change no answer.
+    alike: tuple[tuple[int, ...], ...] = ()
     _paths: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
+    #: The decisive answers by the sum of the numbers of the inputs, one entry for each multiset of exchangeable inputs.
+    _multisets: list[tuple[Fraction, tuple[Value, ...], tuple[object, ...]]] | None = None
 
     @staticmethod
     def compile(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Ideal:
@@ -244,6 +253,8 @@ class Ideal:
 
     def distance(self, inputs: Sequence[Value]) -> Fraction | None:
         """Return the distance to disagreement dd at one input; None is infinity."""
+        if self.alike and len(inputs) == len(self._finite_inputs):
+            return self._distance_of_multisets(inputs)
         own, point = self._parted(inputs)
         answer = self.answer(inputs)
         best: Fraction | None = None
@@ -269,6 +280,69 @@ class Ideal:
                     total = _ONE  # another answer is not at the same place
                 best = total if best is None or total < best else best
         return best
+
+    # --- multisets --------------------------------------------------------------------------------
+
+    @property
+    def _finite_inputs(self) -> list[int]:
+        return [slot for slot in self.machine.numbered("input") if self.machine.slots[slot].type not in OPEN]
+
+    def _distance_of_multisets(self, inputs: Sequence[Value]) -> Fraction | None:
+        """Return dd at finite inputs, of which some may be exchanged (FORMAT.md, lemma 4e)."""
+        if self._multisets is None:
+            self._multisets = sorted(self._answers_of_multisets(), key=lambda each: each[0])
+        own = self._told(self.answer(inputs))
+        height = _height(inputs)
+        # The sum of all numbers changes at most by this over the distance 1.
+        steepness = {"l1": 1, "linf": len(inputs)}.get(self.norm)
+        best: Fraction | None = None
+        start = bisect_left(self._multisets, height, key=lambda each: each[0])
+        for step in (range(start, len(self._multisets)), range(start - 1, -1, -1)):
+            for position in step:
+                there, other, told = self._multisets[position]
+                if best is not None and steepness is not None and abs(there - height) >= best * steepness:
+                    break
+                self.budget.spend(2)
+                if told != own:
+                    self.budget.spend(10 * len(inputs))
+                    away = self._combined(self._gaps(inputs, other))
+                    best = away if best is None or away < best else best
+        return best
+
+    def _answers_of_multisets(self) -> Iterator[tuple[Fraction, tuple[Value, ...], tuple[object, ...]]]:
+        slots = self._finite_inputs
+        inside = {place for group in self.alike for place in group}
+        groups = [*self.alike, *((place,) for place in range(len(slots)) if place not in inside)]
+        values = [values_of(self.machine.slots[slots[group[0]]].type) for group in groups]
+        count = prod(comb(len(group) + len(own) - 1, len(group)) for group, own in zip(groups, values, strict=True))
+        if count > MOST_MULTISETS:
+            raise NotDerived(f"its finite inputs have more than {MOST_MULTISETS} multisets")
+        chosen = (combinations_with_replacement(own, len(group)) for group, own in zip(groups, values, strict=True))
+        for bags in product(*chosen):
+            self.budget.spend(20 + 2 * len(slots))
+            held: dict[int, Value] = {}
+            for group, bag in zip(groups, bags, strict=True):
+                held |= zip(group, bag, strict=True)
+            inputs = tuple(held[place] for place in range(len(slots)))
+            if self.paths(inputs):  # the others do not satisfy `requires`
+                yield _height(inputs), inputs, self._told(self.answer(inputs))
+
+    def _told(self, answer: Sequence[Value]) -> tuple[object, ...]:
+        return tuple((type(value), value) for value in self.decisive_outputs(answer))
+
+    def _gaps(self, one: Sequence[Value], other: Sequence[Value]) -> list[Fraction]:
+        """Return the gaps of two inputs, in each group in the order that brings them nearest."""
+        gaps: list[Fraction] = []
+        inside = {place for group in self.alike for place in group}
+        for group in (*self.alike, *((place,) for place in range(len(one)) if place not in inside)):
+            mine, theirs = [one[place] for place in group], [other[place] for place in group]
+            if all(isinstance(value, Fraction) for value in (*mine, *theirs)):
+                pairs = zip(sorted(mine), sorted(theirs), strict=True)  # type: ignore[type-var]
+                gaps += [gap(a, b) for a, b in pairs]
+            else:
+                left = len(mine) - (Counter(mine) & Counter(theirs)).total()
+                gaps += [_ONE] * left
+        return gaps
 
     @property
     def has_apart(self) -> bool:
@@ -499,6 +573,11 @@ def is_integral(machine: Machine) -> bool:
         value for type_ in types if isinstance(type_, frozenset) for value in type_ if isinstance(value, Fraction)
     ]
     return "real" not in types and all(value.denominator == 1 for value in numbers)
+
+
+def _height(inputs: Sequence[Value]) -> Fraction:
+    """Return the sum of the numbers among the inputs."""
+    return sum((value for value in inputs if isinstance(value, Fraction)), _ZERO)
 
 
 def gap(one: Value, other: Value) -> Fraction:

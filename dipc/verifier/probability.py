@@ -33,6 +33,7 @@ from dipc.verifier.functions import (
     subtract,
 )
 from dipc.verifier.ideal import Ideal
+from dipc.verifier.late import Late, drawing_late
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Law, Normal
 from dipc.verifier.normal import (
@@ -49,6 +50,7 @@ from dipc.verifier.normal import (
 )
 from dipc.verifier.program import Machine, Slot, Value, holds, reduced, values_of
 from dipc.verifier.reading import (
+    ALL_INPUTS,
     DERIVATION_ENDS,
     DISTANCES,
     PROBABILITIES,
@@ -59,7 +61,9 @@ from dipc.verifier.reading import (
     why_it_ends,
 )
 from dipc.verifier.signs import sign_of_ring
+from dipc.verifier.symmetry import require_exchangeable
 from dipc.verifier.syntax import Program, read_program
+from dipc.verifier.weights import Weights
 
 # === visits ====================================================================================
 
@@ -82,6 +86,10 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
         raise NotDerived("the program may not end: a loop is never left")
     goals = [end.state for end in run.ends]
     useful = _leading_to(steps, goals)
+    if not run.machine.loops:
+        arithmetic = Weights.of_steps(steps, budget)
+        if arithmetic is not None:
+            return _forward(run, arithmetic, goals, useful, budget)
     weights: dict[int, Closed] = {0: _ONE}
     for together in run.by_place(useful):
         arriving = {here: weights.pop(here) for here in together if here in weights and steps[here]}
@@ -95,6 +103,24 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
             if goal in useful:
                 weights[goal] = _plus(weights.get(goal, _NONE), weight, budget)
     return {goal: weights[goal] for goal in goals if goal in weights}
+
+
+def _forward(
+    run: Execution, arithmetic: Weights, goals: Sequence[int], useful: set[int], budget: Budget
+) -> dict[int, Closed]:
+    """The weights of the ways to `goals` in a run whose steps lead forward; `useful` states lead to one of them."""
+    weights = {0: arithmetic.one()}
+    for (here,) in run.by_place(useful):
+        if here not in weights or not run.steps[here]:
+            continue
+        weight = weights.pop(here)
+        budget.spend(len(run.steps[here]))
+        for goal, step in run.steps[here]:
+            if goal in useful and step[0]:
+                arriving = arithmetic.times(weight, step)
+                known = weights.get(goal)
+                weights[goal] = arriving if known is None else arithmetic.plus(known, arriving)
+    return {goal: _lowest(*arithmetic.closed(weights[goal]), budget) for goal in goals if goal in weights}
 
 
 def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: Iterable[int]) -> set[int]:
@@ -204,6 +230,9 @@ class Probabilities:
     """The probabilities of answers of one program; equal integrals are computed once."""
 
     machine: Machine
+    #: The program with its draws as late as possible, once it is needed.
+    _late: Late | None = None
+    _is_known: bool = False
     _measures: dict[Hanging, Closed | str] = field(default_factory=dict)
 
     def probability(
@@ -291,9 +320,7 @@ class Probabilities:
     def _answer_probability(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Probability:
-        run = Execution(self.machine, Wanted(outputs, gamma), budget)
-        run.run(inputs)
-        weights = visits(run, budget)
+        run, weights = self._run(inputs, Wanted(outputs, gamma), budget)
         by_noises: dict[Constraints, Closed] = {}
         for end in run.ends:
             before = by_noises.get(end.known)
@@ -303,6 +330,23 @@ class Probabilities:
         for known, weight in by_noises.items():
             total.add(*self.product(weight, known, run.laws, budget), budget)
         return total.value
+
+    def _run(
+        self, inputs: Mapping[int, Value], wanted: Wanted, budget: Budget
+    ) -> tuple[Execution, dict[int, Closed]]:
+        """A run at the inputs, and the weights of its ends. Draws are made as late as possible. Raises NotDerived."""
+        if not self._is_known:
+            self._late, self._is_known = drawing_late(self.machine, budget), True
+        if self._late is not None:
+            names = self._late.names
+            outputs = {names[slot]: value for slot, value in wanted.outputs.items()}
+            run = Execution(self._late.machine, replace(wanted, outputs=outputs), budget)
+            with suppress(NotDerived):
+                run.run({names[slot]: value for slot, value in inputs.items()})
+                return run, visits(run, budget)
+        run = Execution(self.machine, wanted, budget)
+        run.run(inputs)
+        return run, visits(run, budget)
 
     def product(
         self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget
@@ -385,9 +429,36 @@ class Theorem:
     _known: dict[tuple[object, ...], Probability | str] = field(default_factory=dict)
     _equal: set[tuple[int, int]] = field(default_factory=set)
     _allowed: set[tuple[str, ...]] = field(default_factory=set)
+    #: By groups of inputs why they are not shown to be exchangeable, or None.
+    _exchanged: dict[tuple[tuple[int, ...], ...], str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._probabilities = Probabilities(self.machine)
+
+    def exchangeable(self, groups: Sequence[Sequence[int]]) -> str | None:
+        """Return why the inputs of each group, by place, are not shown to be exchangeable; None if they are shown to be.
+
+        The law of the outputs, `requires`, and the answers and distances of the ideal are unchanged by the exchanges.
+        The ideal uses this for its distances from now on.
+        """
+        key = tuple(map(tuple, groups))
+        if not key or key in self._exchanged:
+            return self._exchanged.get(key)
+        ideal = self.ideal if isinstance(self.ideal, Ideal) else None
+        count = len(self.machine.numbered("input"))
+        places = [place for group in key for place in group]
+        why = None
+        if len(set(places)) < len(places) or any(place >= count for place in places):
+            raise Rejected("something is exchanged twice, or is not an input")
+        try:
+            machine = None if ideal is None else ideal.machine
+            require_exchangeable(self.machine, machine, key, self.whole.part(ALL_INPUTS))
+        except DERIVATION_ENDS as error:
+            why = f"that inputs may be exchanged is not shown: {why_it_ends(error)}"
+        if why is None and ideal is not None:
+            ideal.alike = key
+        self._exchanged[key] = why
+        return why
 
     @staticmethod
     def of_tree(

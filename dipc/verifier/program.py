@@ -45,7 +45,7 @@ _RESERVED = frozenset(("alpha", "beta", "gamma", "dd", "inf", "exp", "min", "max
 
 Value = Fraction | bool | str
 
-#: A finite domain, or one of the types by name.
+#: A finite domain, or one of the types by name; `any` is that of a value that is computed on the way (`late.py`).
 Type = str | frozenset[Value]
 
 
@@ -766,6 +766,8 @@ def holds(type_: Type, value: object) -> bool:
             return isinstance(value, Fraction)
         case "int":
             return isinstance(value, Fraction) and value.denominator == 1
+        case "any":
+            return isinstance(value, Fraction | bool | str)
         case _:
             return not isinstance(value, bool) and value in type_
 

@@ -1,0 +1,383 @@
+"""A program that draws as late as possible, and ends as the given one does (FORMAT.md, lemma 2b).
+
+The code is cut into *pieces*, which control enters at their first instruction and leaves at their end. Pieces that draw
+finite values move down, to just before the first piece that uses what they write. Long sums are computed summand by
+summand. After `s + y[1]` a state has one number in place of two, so that n bits have n + 1 states in place of 2^n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from dipc.verifier.execution import accesses, bits
+from dipc.verifier.program import (
+    Branch,
+    Choice,
+    Code,
+    Halt,
+    Instruction,
+    Jump,
+    Machine,
+    Operation,
+    Place,
+    Sample,
+    Scored,
+    Slot,
+    Store,
+)
+from dipc.verifier.reading import Budget
+
+#: The most comparisons of two pieces.
+MOST_COMPARED = 200_000
+
+
+@dataclass
+class _Piece:
+    """Consecutive instructions with jumps relative to the first one, and the slots that they read and write, as bits."""
+
+    code: list[Instruction]
+    reads: int = field(init=False)
+    writes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reads = self.writes = 0
+        for instruction in self.code:
+            read, target = accesses(instruction)
+            self.reads |= read
+            self.writes |= 0 if target is None else bits(target.slots)
+
+    def has(self, *kinds: type[Instruction]) -> bool:
+        """True if some instruction is of one of these kinds."""
+        return any(isinstance(instruction, kinds) for instruction in self.code)
+
+    def commutes(self, other: _Piece) -> bool:
+        """True if neither of two pieces writes what the other one reads or writes."""
+        return not (self.writes & (other.reads | other.writes) or other.writes & self.reads)
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A program that draws late, and the numbers of its slots by those of the given program, for inputs and outputs."""
+
+    machine: Machine
+    names: Mapping[int, int]
+
+
+def drawing_late(machine: Machine, budget: Budget) -> Late | None:
+    """Return a program without `while` whose draws come later, and whose exits have the same law; None if none moves.
+
+    A run that has no value somewhere has none in both programs.
+    """
+    if machine.loops or not any(isinstance(instruction, Choice | Scored) for instruction in machine.code):
+        return None
+    return _Rewriting(machine, budget).result()
+
+
+@dataclass
+class _Rewriting:
+    machine: Machine
+    budget: Budget
+    slots: list[Slot] = field(init=False)
+    #: The slots that depend on a draw, as bits.
+    _random: int = 0
+    _outputs: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.slots = list(self.machine.slots)
+        self._outputs = bits_of(self.machine.numbered("output"))
+
+    def result(self) -> Late | None:
+        """Return the program with its pieces in their new order, None if that is the old one."""
+        pieces = self._renamed([_Piece(code) for code in _cut(self.machine.code)])
+        infinite = bits_of(slot for slot, each in enumerate(self.slots) if each.type in ("real", "int"))
+        movable: list[bool] = []
+        split: list[_Piece] = []
+        for piece in pieces:
+            for each in self._split(piece):
+                split.append(each)
+                if each.has(Choice, Scored) or each.reads & self._random:
+                    self._random |= each.writes
+                fixed = each.has(Sample, Halt) or bool(
+                    (each.reads | each.writes) & infinite or each.writes & self._outputs
+                )
+                movable.append(not fixed)
+        if sum(movable) * len(split) > MOST_COMPARED:
+            return None
+        self.budget.spend(20 * len(split), len(self.slots))
+        moved = False
+        for place in range(len(split) - 2, -1, -1):
+            if not movable[place]:
+                continue
+            goal = place
+            while goal + 1 < len(split):
+                after = split[goal + 1]
+                self.budget.spend(1, len(self.slots))
+                if after.has(Halt) or not split[place].commutes(after):
+                    break
+                goal += 1
+            if goal > place:
+                moved = True
+                split.insert(goal, split.pop(place))
+                movable.insert(goal, movable.pop(place))
+        if not moved:
+            return None
+        return self._compact([*_joined(split)])
+
+    def _compact(self, code: Sequence[Instruction]) -> Late:
+        """Return the program without slots that nothing uses. New slots share a number where they are never used at once.
+
+        A new slot is assigned before it is read, on every way: it never shows the value of another.
+        """
+        ends: dict[int, list[int]] = {}
+        for label, instruction in enumerate(code):
+            for place in _places(instruction):
+                for slot in place.slots:
+                    ends.setdefault(slot, [label, label])[1] = label
+        old = len(self.machine.slots)
+        shown = {*self.machine.numbered("input"), *self.machine.numbered("output")}
+        kept = [slot for slot in range(old) if slot in shown or slot in ends]
+        names = {slot: number for number, slot in enumerate(kept)}
+        slots = [self.slots[slot] for slot in kept]
+        free: dict[object, list[tuple[int, int]]] = {}
+        for slot in sorted((slot for slot in ends if slot >= old), key=lambda slot: ends[slot]):
+            first, last = ends[slot]
+            unused = free.setdefault(self.slots[slot].type, [])
+            place_free = next((place for place, (since, _) in enumerate(unused) if since < first), None)
+            self.budget.spend(1 + len(unused))
+            if place_free is None:
+                names[slot] = len(slots)
+                slots.append(self.slots[slot])
+            else:
+                names[slot] = unused.pop(place_free)[1]
+            unused.append((last, names[slot]))
+        changed = tuple(_with_slots(instruction, names, everywhere=True) for instruction in code)
+        return Late(replace(self.machine, code=changed, slots=tuple(slots)), {slot: names[slot] for slot in shown})
+
+    # --- one slot for each value ------------------------------------------------------------------
+
+    def _renamed(self, pieces: Sequence[_Piece]) -> list[_Piece]:
+        """Return the pieces with a slot of its own for each value that a piece always assigns before it reads it."""
+        indexed = self._outputs
+        for instruction in self.machine.code:
+            for place in _places(instruction):
+                if place.index is not None:
+                    indexed |= bits(place.slots)
+        names: dict[int, int] = {}
+        result: list[_Piece] = []
+        for piece in pieces:
+            self.budget.spend(10 * len(piece.code))
+            fresh = [slot for slot in _always_written(piece) if not indexed >> slot & 1]
+            for slot in fresh:
+                names[slot] = self._new(self.machine.slots[slot])
+            result.append(_Piece([_with_slots(instruction, names) for instruction in piece.code]) if names else piece)
+        return result
+
+    def _new(self, slot: Slot) -> int:
+        self.slots.append(replace(slot, role="var", initial=None))
+        return len(self.slots) - 1
+
+    # --- summand by summand -----------------------------------------------------------------------
+
+    def _split(self, piece: _Piece) -> Iterator[_Piece]:
+        """Yield pieces that together are this one, and of which each computes with few random slots, if possible."""
+        first = piece.code[0]
+        match first:
+            case Store(_, code) | Branch(code, _) | Sample(_, _, _, code) if self._is_long(code):
+                stores: list[Instruction] = []
+                value = self._step_by_step(code, stores)
+                for store in stores:
+                    yield _Piece([store])
+                changed: Instruction
+                if isinstance(first, Store):
+                    changed = replace(first, value=value)
+                elif isinstance(first, Sample):
+                    changed = replace(first, mean=value)
+                else:
+                    changed = replace(first, condition=value)
+                yield _Piece([changed, *piece.code[1:]])
+            case _:
+                yield piece
+
+    def _is_long(self, code: Code) -> bool:
+        """True if an expression reads several random slots, and no numbers with noise."""
+        places = [*_places_in(code)]
+        slots = {slot for place in places for slot in place.slots}
+        finite = all(self.slots[slot].type not in ("real", "int") for slot in slots)
+        return finite and not any(place.index for place in places) and len(self._random_slots(code)) > 1
+
+    def _random_slots(self, code: Code) -> set[int]:
+        return {slot for place in _places_in(code) for slot in place.slots if self._random >> slot & 1}
+
+    def _step_by_step(self, code: Code, stores: list[Instruction]) -> Code:
+        """Return an expression in place of `code` that reads at most one random slot, after the `stores` are executed."""
+        if not isinstance(code, Operation) or len(self._random_slots(code)) < 2:
+            return code
+        first, *rest = code.arguments
+        value = self._step_by_step(first, stores)
+        if not rest:
+            return Operation(code.op, (value,))
+        if len(rest) > 1 and code.op not in ("min", "max"):
+            return code
+        for argument in rest:
+            if self._random_slots(value) and self._random_slots(argument):
+                # The value of the arguments so far is one number.
+                value = self._kept(value, stores)
+                other = self._step_by_step(argument, stores)
+            else:
+                other = self._step_by_step(argument, stores)
+            value = Operation(code.op, (value, other))
+            if len(self._random_slots(value)) > 1:
+                value = self._kept(value, stores)
+        return value
+
+    def _kept(self, value: Code, stores: list[Instruction]) -> Code:
+        """Return the new slot that keeps the value, in an expression of its own."""
+        slot = len(self.slots)
+        self.slots.append(Slot(f"step {slot}", "var", "any", None))
+        place = Place((slot,), 0, None)
+        stores.append(Store(place, value))
+        self._random |= 1 << slot
+        return place
+
+
+def _cut(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
+    """Yield the shortest consecutive parts between which no jump leads, each with jumps relative to its start."""
+    start = 0
+    while start < len(code):
+        end = place = start
+        while place <= end:
+            match code[place]:
+                case Jump(goal):
+                    end = max(end, goal - 1)
+                case Branch(_, otherwise):
+                    end = max(end, otherwise - 1)
+                case Halt():
+                    end = len(code) - 1
+                case _:
+                    pass
+            place += 1
+        yield [_shifted(instruction, -start) for instruction in code[start : end + 1]]
+        start = end + 1
+
+
+def _joined(pieces: Iterable[_Piece]) -> Iterator[Instruction]:
+    start = 0
+    for piece in pieces:
+        for instruction in piece.code:
+            yield _shifted(instruction, start)
+        start += len(piece.code)
+
+
+def _shifted(instruction: Instruction, by: int) -> Instruction:
+    match instruction:
+        case Jump(goal):
+            return Jump(goal + by)
+        case Branch(condition, otherwise):
+            return Branch(condition, otherwise + by)
+        case _:
+            return instruction
+
+
+def _always_written(piece: _Piece) -> list[int]:
+    """Return the slots that a piece assigns on every way, and reads on no way before."""
+    end = len(piece.code)
+    written: list[int | None] = [None] * (end + 1)
+    written[0] = 0
+    early = 0
+
+    def arrive(label: int, slots: int) -> None:
+        known = written[label]
+        written[label] = slots if known is None else known & slots
+
+    for label, instruction in enumerate(piece.code):
+        known = written[label]
+        if known is None:
+            continue
+        read, target = accesses(instruction)
+        early |= read & ~known
+        match instruction:
+            case Halt():
+                return []
+            case Jump(goal):
+                arrive(goal, known)
+            case Branch(_, otherwise):
+                arrive(label + 1, known)
+                arrive(otherwise, known)
+            case _:
+                assert target is not None
+                arrive(label + 1, known | (bits(target.slots) if target.index is None else 0))
+    always = (written[end] or 0) & ~early
+    return [slot for slot in range(always.bit_length()) if always >> slot & 1]
+
+
+def _places(instruction: Instruction) -> Iterator[Place]:
+    """Yield the places that an instruction reads or writes."""
+    match instruction:
+        case Store(target, value):
+            codes: list[Code] = [target, value]
+        case Sample(target, _, _, mean):
+            codes = [target, mean]
+        case Choice(target, arms):
+            codes = [target, *(value for value, _ in arms)]
+        case Scored(target, _, scored):
+            codes = [target, *(score for _, score in scored)]
+        case Branch(condition, _):
+            codes = [condition]
+        case _:
+            codes = []
+    for code in codes:
+        yield from _places_in(code)
+
+
+def _places_in(code: Code) -> Iterator[Place]:
+    match code:
+        case Place(_, _, index):
+            yield code
+            if index is not None:
+                yield from _places_in(index)
+        case Operation(_, arguments):
+            for argument in arguments:
+                yield from _places_in(argument)
+        case _:
+            pass
+
+
+def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywhere: bool = False) -> Instruction:
+    """Return the instruction with other slots for those in `names`; of elements with an open index only `everywhere`."""
+
+    def there(code: Code) -> Code:
+        match code:
+            case Place():
+                return place(code)
+            case Operation(op, arguments):
+                return Operation(op, tuple(map(there, arguments)))
+            case _:
+                return code
+
+    def place(own: Place) -> Place:
+        known = own.index is not None and not everywhere
+        slots = own.slots if known else tuple(names.get(slot, slot) for slot in own.slots)
+        return Place(slots, own.low, None if own.index is None else there(own.index))
+
+    match instruction:
+        case Store(target, value):
+            return Store(place(target), there(value))
+        case Sample(target, family, rate, mean):
+            return Sample(place(target), family, rate, there(mean))
+        case Choice(target, arms):
+            return Choice(place(target), tuple((there(value), weight) for value, weight in arms))
+        case Scored(target, rate, scored):
+            return Scored(place(target), rate, tuple((literal, there(score)) for literal, score in scored))
+        case Branch(condition, otherwise):
+            return Branch(there(condition), otherwise)
+        case _:
+            return instruction
+
+
+def bits_of(slots: Iterable[int]) -> int:
+    """Return a set of slots as bits."""
+    result = 0
+    for slot in slots:
+        result |= 1 << slot
+    return result

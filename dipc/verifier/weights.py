@@ -1,0 +1,190 @@
+"""Weights of the states of a run without `while`, as polynomials with integer coefficients over known denominators.
+
+A weight is numerator/(unit·Π factors). The numerator is Σ c·eps^k·e^{q·eps/scale} with integers c and q, and the factors
+are the denominators of the steps. Sums of weights at one place mostly have one denominator, so that adding them is adding
+numerators. A factor that divides the numerator is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd, lcm
+
+from dipc.verifier.functions import ONE, Closed, Ring, common_multiple, multiply
+from dipc.verifier.reading import Budget
+
+#: Coefficients by (q, k).
+_Polynomial = dict[tuple[int, int], int]
+
+#: The most different denominators, and the most bits of an exponent.
+MOST_FACTORS, MOST_EXPONENT_BITS = 6, 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Weight:
+    """The function numerator/(unit·Π factors^power), with the powers of the factors in their order."""
+
+    numerator: _Polynomial
+    unit: int
+    powers: tuple[int, ...]
+
+
+@dataclass
+class Weights:
+    """The arithmetic of the weights of one run."""
+
+    scale: int
+    factors: Sequence[_Polynomial]
+    budget: Budget
+    _steps: dict[int, _Weight] = field(default_factory=dict)
+
+    @staticmethod
+    def of_steps(steps: Sequence[Sequence[tuple[int, Closed]]], budget: Budget) -> Weights | None:
+        """Return the arithmetic of the weights in `steps`; None if their exponents or denominators are too many."""
+        distinct = {id(weight): weight for row in steps for _, weight in row}
+        budget.spend(sum(map(len, steps)) + 20 * len(distinct))
+        rings = [ring for weight in distinct.values() for ring in weight]
+        scale = common_multiple((q.denominator for ring in rings for _, q in ring), budget)
+        if scale.bit_length() > MOST_EXPONENT_BITS:
+            return None
+        if any((q.numerator * scale).bit_length() > MOST_EXPONENT_BITS for ring in rings for _, q in ring):
+            return None
+        factors: list[_Polynomial] = []
+        parts: dict[int, tuple[_Polynomial, int, int | None]] = {}
+        for number, (above, below) in distinct.items():
+            budget.spend(8 * (len(above) + len(below)))
+            numerator, unit = _integral(above, scale)
+            factor = None
+            if below != ONE:
+                divisor, other = _integral(below, scale)
+                common = gcd(*divisor.values())
+                divisor = {key: c // common for key, c in divisor.items()}
+                ratio = Fraction(other, unit * common)
+                numerator = {key: c * ratio.numerator for key, c in numerator.items()}
+                unit = ratio.denominator
+                if divisor not in factors:
+                    factors.append(divisor)
+                factor = factors.index(divisor)
+            parts[number] = numerator, unit, factor
+        if len(factors) > MOST_FACTORS:
+            return None
+        result = Weights(scale, factors, budget)
+        for number, (numerator, unit, factor) in parts.items():
+            powers = tuple(int(place == factor) for place in range(len(factors)))
+            result._steps[number] = _Weight(numerator, unit, powers)  # noqa: SLF001 - of its own kind
+        return result
+
+    def one(self) -> _Weight:
+        return _Weight({(0, 0): 1}, 1, (0,) * len(self.factors))
+
+    def times(self, weight: _Weight, step: Closed) -> _Weight:
+        """Return the weight times that of a step."""
+        own = self._steps[id(step)]
+        if own.numerator == {(0, 0): 1} and own.unit == 1 and not any(own.powers):
+            return weight
+        powers = tuple([a + b for a, b in zip(weight.powers, own.powers, strict=True)])
+        return _Weight(self._product(weight.numerator, own.numerator), weight.unit * own.unit, powers)
+
+    def plus(self, one: _Weight, other: _Weight) -> _Weight:
+        """Return the sum of two weights, without factors that divide its numerator."""
+        powers = one.powers
+        if powers != other.powers:
+            powers = tuple(map(max, one.powers, other.powers))
+            one, other = self._over(one, powers), self._over(other, powers)
+        unit = lcm(one.unit, other.unit)
+        mine, theirs = unit // one.unit, unit // other.unit
+        self.budget.spend(len(one.numerator) + len(other.numerator), unit.bit_length())
+        total = {key: c * mine for key, c in one.numerator.items()}
+        for key, c in other.numerator.items():
+            total[key] = total.get(key, 0) + c * theirs
+        return self._shortened({key: c for key, c in total.items() if c}, unit, powers)
+
+    def closed(self, weight: _Weight) -> Closed:
+        """Return the weight as a quotient of functions of eps."""
+        below: Ring = ONE
+        for factor, power in zip(self.factors, weight.powers, strict=True):
+            for _ in range(power):
+                below = multiply(below, self._ring(factor, 1), self.budget)
+        return self._ring(weight.numerator, weight.unit), below
+
+    def _ring(self, numerator: _Polynomial, unit: int) -> Ring:
+        self.budget.spend(8 * len(numerator), unit.bit_length())
+        return {(k, Fraction(q, self.scale)): Fraction(c, unit) for (q, k), c in numerator.items()}
+
+    def _over(self, weight: _Weight, powers: Sequence[int]) -> _Weight:
+        numerator = weight.numerator
+        for factor, power, own in zip(self.factors, powers, weight.powers, strict=True):
+            for _ in range(power - own):
+                numerator = self._product(numerator, factor)
+        return _Weight(numerator, weight.unit, tuple(powers))
+
+    def _shortened(self, numerator: _Polynomial, unit: int, powers: tuple[int, ...]) -> _Weight:
+        left = list(powers)
+        for place, factor in enumerate(self.factors):
+            while left[place]:
+                quotient = self._quotient(numerator, factor)
+                if quotient is None:
+                    break
+                numerator = quotient
+                left[place] -= 1
+        if unit > 1:
+            common = gcd(unit, *numerator.values())
+            if common > 1:
+                unit //= common
+                numerator = {key: c // common for key, c in numerator.items()}
+        return _Weight(numerator, unit, tuple(left))
+
+    def _product(self, one: _Polynomial, other: _Polynomial) -> _Polynomial:
+        if len(other) > len(one):
+            one, other = other, one
+        bits = _bits(one) + _bits(other)
+        self.budget.spend(2 * len(one) * len(other), bits)
+        result: _Polynomial = {}
+        for (q, k), c in other.items():
+            for (p, j), d in one.items():
+                key = q + p, k + j
+                result[key] = result.get(key, 0) + c * d
+        return {key: c for key, c in result.items() if c}
+
+    def _quotient(self, numerator: _Polynomial, factor: _Polynomial) -> _Polynomial | None:
+        """Return numerator/factor, whose coefficients are integers (Gauss's lemma); None if it is no polynomial."""
+        if not numerator:
+            return {}
+        value = sum(factor.values())
+        self.budget.spend(len(numerator))
+        if value and sum(numerator.values()) % value:
+            return None
+        lead, last, lowest = max(factor), min(factor), min(numerator)
+        end = lowest[0] - last[0], lowest[1] - last[1]
+        rest = dict(numerator)
+        quotient: _Polynomial = {}
+        while rest:
+            self.budget.spend(len(rest) + 2 * len(factor), _bits(factor))
+            top = max(rest)
+            key = top[0] - lead[0], top[1] - lead[1]
+            c, left = divmod(rest[top], factor[lead])
+            if left or key[1] < 0 or key < end:
+                return None
+            quotient[key] = c
+            for (p, j), d in factor.items():
+                there = key[0] + p, key[1] + j
+                total = rest.get(there, 0) - c * d
+                if total:
+                    rest[there] = total
+                else:
+                    rest.pop(there, None)
+        return quotient
+
+
+def _bits(polynomial: Mapping[tuple[int, int], int]) -> int:
+    return max((c.bit_length() for c in polynomial.values()), default=0)
+
+
+def _integral(ring: Ring, scale: int) -> tuple[_Polynomial, int]:
+    """Return the integer coefficients of a function by (q·scale, k), and their common denominator."""
+    unit = lcm(*(c.denominator for c in ring.values()))
+    return {
+        (q.numerator * (scale // q.denominator), k): c.numerator * (unit // c.denominator) for (k, q), c in ring.items()
+    }, unit
