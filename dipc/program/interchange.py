@@ -41,11 +41,14 @@ _Maker = Callable[[ExpressionTable, Reader], Node]
 _MOST_GROUPS = 3
 
 
-def interchangeable(program: Program, ideal: Ideal | None = None) -> tuple[tuple[int, ...], ...]:
+def interchangeable(
+    program: Program, ideal: Ideal | None = None, *, by_transitions: bool = True
+) -> tuple[tuple[int, ...], ...]:
     """Return disjoint blocks of two and more finite inputs, by slot, whose values may change places.
 
     With an `ideal`, the one of the program, right answers and their metric count, too; without one, the law of the
-    answer alone. The inputs of a block have one type, and are in order. Inputs in no block may be interchangeable all
+    answer alone. Without `by_transitions` only expressions show it, which the checker of certificates follows, too. The
+    inputs of a block have one type, and are in order. Inputs in no block may be interchangeable all
     the same, as those of a program with `requires`, for which the result is empty.
     """
     core = program.core
@@ -56,15 +59,14 @@ def interchangeable(program: Program, ideal: Ideal | None = None) -> tuple[tuple
     if program.choices.undecided is not None:
         return ()
     weights = program.choices.weights
-    checks = [_Exchanges(flow, families, {slot: slot for slot in core.inputs}, weights)]
+    checks = [_Exchanges(flow, families, {slot: slot for slot in core.inputs}, weights, by_transitions=by_transitions)]
     if ideal is not None:
         metric = core.metric or CoreMetric()
         if metric.apart is not None or metric.same is not None:
             return ()
         places = dict(zip(core.inputs, ideal.core.inputs, strict=True))
-        checks.insert(
-            0, _Exchanges(ideal.flow, [[places[slot] for slot in each] for each in families], places, weights)
-        )
+        own = [[places[slot] for slot in each] for each in families]
+        checks.insert(0, _Exchanges(ideal.flow, own, places, weights, by_transitions=by_transitions))
     blocks: list[tuple[int, ...]] = []
     for family in families:
         block = [family[0]]
@@ -109,9 +111,16 @@ class _Exchanges:
     """The exchanges of inputs that leave one program unchanged; `places` are its own slots of these inputs."""
 
     def __init__(
-        self, flow: Flow, families: Sequence[Sequence[int]], places: Mapping[int, int], weights: Weights
+        self,
+        flow: Flow,
+        families: Sequence[Sequence[int]],
+        places: Mapping[int, int],
+        weights: Weights,
+        *,
+        by_transitions: bool,
     ) -> None:
         self._flow = flow
+        self._looks_at_transitions = by_transitions
         self._weights = weights
         self._places = places
         self._families = [list(family) for family in families]
@@ -123,7 +132,7 @@ class _Exchanges:
         here, there = self._places[one], self._places[other]
         if self._symbolic is not None and self._unchanged(self._symbolic, here, there):
             return True
-        return (here, there) in self._by_transitions
+        return self._looks_at_transitions and (here, there) in self._by_transitions
 
     @cached_property
     def _by_transitions(self) -> frozenset[tuple[int, int]]:

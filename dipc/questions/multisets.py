@@ -143,17 +143,19 @@ class Groups:
         return tuple([each.ordered([inputs[place] for place in each.places]) for each in self.groups])
 
 
-def groups_of(program: Program, ideal: Ideal | None, choices: Sequence[Sequence[Value]]) -> Groups | None:
+def groups_of(
+    program: Program, ideal: Ideal | None, choices: Sequence[Sequence[Value]], *, by_transitions: bool = True
+) -> Groups | None:
     """Return the groups of interchangeable inputs with these `choices` of values.
 
     The result is None if every group is a single input. With an `ideal`, exchanges must also preserve right answers and
-    their distances.
+    their distances. Without `by_transitions` only expressions show that inputs are interchangeable.
     """
     core = program.core
     place = {slot: number for number, slot in enumerate(core.inputs)}
     groups: list[Group] = []
     taken: set[int] = set()
-    for block in interchangeable(program, ideal):
+    for block in interchangeable(program, ideal, by_transitions=by_transitions):
         alike: dict[tuple[tuple[type, Value], ...], list[int]] = {}
         for slot in block:
             known = tuple(sorted([(type(value), value) for value in choices[place[slot]]], key=str))
@@ -290,7 +292,7 @@ class MultisetClasses:
 LEAST_INPUTS, LEAST_SAVED = 64, 4
 
 
-def multiset_classes(program: Program, inputs: FiniteInputs) -> MultisetClasses | None:
+def multiset_classes(program: Program, inputs: FiniteInputs, *, by_transitions: bool = True) -> MultisetClasses | None:
     """Return the classes of all `inputs`, or None if multisets do not help.
 
     They help programs whose inputs are all finite, with an `ideal` and with enough inputs that may change places.
@@ -303,12 +305,13 @@ def multiset_classes(program: Program, inputs: FiniteInputs) -> MultisetClasses 
         return None
     ideal = Ideal(program)
     choices = [tuple(dict.fromkeys(values)) for values in inputs.choices]
-    groups = groups_of(program, ideal, choices)
+    groups = groups_of(program, ideal, choices, by_transitions=by_transitions)
     if groups is None or groups.size * LEAST_SAVED > groups.inputs:
         return None
     if groups.size > program.limits.orbits:
         return None
-    domain = groups_of(program, ideal, [finite_values(slot) for slot in core.input_slots])
+    values = [finite_values(slot) for slot in core.input_slots]
+    domain = groups_of(program, ideal, values, by_transitions=by_transitions)
     assert domain is not None, "larger sets of values have larger groups"
     distances = MultisetDistances(ideal, domain)
     classes: list[MultisetClass] = []
@@ -317,5 +320,5 @@ def multiset_classes(program: Program, inputs: FiniteInputs) -> MultisetClasses 
         whole = domain.multiset(member)
         classes.append(MultisetClass(member, distances.answers[whole], distances.dd(whole), groups.count(bags)))
     alike = tuple([group.places for group in groups.groups if len(group.places) > 1])
-    values = {place: group.values for group in groups.groups for place in group.places}
-    return MultisetClasses(tuple(classes), alike, tuple([values[place] for place in range(len(values))]))
+    ordered = {place: group.values for group in groups.groups for place in group.places}
+    return MultisetClasses(tuple(classes), alike, tuple([ordered[place] for place in range(len(ordered))]))

@@ -456,8 +456,8 @@ class Execution:
     def _ahead(self, state: State) -> State:
         """Return the state from which a draw or the end comes next, or in which something is open.
 
-        In between nothing branches. Only runs without `while`, at known inputs, go ahead, and only without constraints on
-        noises, as the states at one place are to be united otherwise.
+        In between nothing branches. Only runs without `while`, at known inputs, go ahead. They do so where no noise is
+        constrained, so that no states at one place are to be united.
         """
         while self._goes_ahead and not state.known.rows:
             instruction = self.machine.code[state.at]

@@ -291,7 +291,7 @@ class Ideal:
         """Return dd at finite inputs, of which some may be exchanged (FORMAT.md, lemma 4e)."""
         if self._multisets is None:
             self._multisets = sorted(self._answers_of_multisets(), key=lambda each: each[0])
-        own = self._told(self.answer(inputs))
+        own = self._answer_key(self.answer(inputs))
         height = _height(inputs)
         # The sum of all numbers changes at most by this over the distance 1.
         steepness = {"l1": 1, "linf": len(inputs)}.get(self.norm)
@@ -325,9 +325,9 @@ class Ideal:
                 held |= zip(group, bag, strict=True)
             inputs = tuple(held[place] for place in range(len(slots)))
             if self.paths(inputs):  # the others do not satisfy `requires`
-                yield _height(inputs), inputs, self._told(self.answer(inputs))
+                yield _height(inputs), inputs, self._answer_key(self.answer(inputs))
 
-    def _told(self, answer: Sequence[Value]) -> tuple[object, ...]:
+    def _answer_key(self, answer: Sequence[Value]) -> tuple[object, ...]:
         return tuple((type(value), value) for value in self.decisive_outputs(answer))
 
     def _gaps(self, one: Sequence[Value], other: Sequence[Value]) -> list[Fraction]:
@@ -337,7 +337,7 @@ class Ideal:
         for group in (*self.alike, *((place,) for place in range(len(one)) if place not in inside)):
             mine, theirs = [one[place] for place in group], [other[place] for place in group]
             if all(isinstance(value, Fraction) for value in (*mine, *theirs)):
-                pairs = zip(sorted(mine), sorted(theirs), strict=True)  # type: ignore[type-var]
+                pairs = zip(sorted(mine), sorted(theirs), strict=True)
                 gaps += [gap(a, b) for a, b in pairs]
             else:
                 left = len(mine) - (Counter(mine) & Counter(theirs)).total()

@@ -34,7 +34,7 @@ MOST_COMPARED = 200_000
 
 @dataclass
 class _Piece:
-    """Consecutive instructions with jumps relative to the first one, and the slots that they read and write, as bits."""
+    """Consecutive instructions, with jumps relative to the first, and the slots that they read and write, as bits."""
 
     code: list[Instruction]
     reads: int = field(init=False)
@@ -98,9 +98,8 @@ class _Rewriting:
                 split.append(each)
                 if each.has(Choice, Scored) or each.reads & self._random:
                     self._random |= each.writes
-                fixed = each.has(Sample, Halt) or bool(
-                    (each.reads | each.writes) & infinite or each.writes & self._outputs
-                )
+                touched = (each.reads | each.writes) & infinite | each.writes & self._outputs
+                fixed = each.has(Sample, Halt) or touched != 0
                 movable.append(not fixed)
         if sum(movable) * len(split) > MOST_COMPARED:
             return None
@@ -122,10 +121,10 @@ class _Rewriting:
                 movable.insert(goal, movable.pop(place))
         if not moved:
             return None
-        return self._compact([*_joined(split)])
+        return self._compact([*_instructions(split)])
 
     def _compact(self, code: Sequence[Instruction]) -> Late:
-        """Return the program without slots that nothing uses. New slots share a number where they are never used at once.
+        """Return the program without unused slots, and with one number for new slots that are never used at once.
 
         A new slot is assigned before it is read, on every way: it never shows the value of another.
         """
@@ -210,7 +209,7 @@ class _Rewriting:
         return {slot for place in _places_in(code) for slot in place.slots if self._random >> slot & 1}
 
     def _step_by_step(self, code: Code, stores: list[Instruction]) -> Code:
-        """Return an expression in place of `code` that reads at most one random slot, after the `stores` are executed."""
+        """Return an expression equal to `code` after the `stores`, which reads at most one random slot if possible."""
         if not isinstance(code, Operation) or len(self._random_slots(code)) < 2:
             return code
         first, *rest = code.arguments
@@ -261,7 +260,7 @@ def _cut(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
         start = end + 1
 
 
-def _joined(pieces: Iterable[_Piece]) -> Iterator[Instruction]:
+def _instructions(pieces: Iterable[_Piece]) -> Iterator[Instruction]:
     start = 0
     for piece in pieces:
         for instruction in piece.code:
@@ -344,7 +343,7 @@ def _places_in(code: Code) -> Iterator[Place]:
 
 
 def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywhere: bool = False) -> Instruction:
-    """Return the instruction with other slots for those in `names`; of elements with an open index only `everywhere`."""
+    """Return the instruction with other slots for those in `names`; elements with an open index only `everywhere`."""
 
     def there(code: Code) -> Code:
         match code:

@@ -109,7 +109,7 @@ def _forward(
     run: Execution, arithmetic: Weights, goals: Sequence[int], useful: set[int], budget: Budget
 ) -> dict[int, Closed]:
     """The weights of the ways to `goals` in a run whose steps lead forward; `useful` states lead to one of them."""
-    weights = {0: arithmetic.one()}
+    weights = {0: arithmetic.certainty()}
     for (here,) in run.by_place(useful):
         if here not in weights or not run.steps[here]:
             continue
@@ -331,9 +331,7 @@ class Probabilities:
             total.add(*self.product(weight, known, run.laws, budget), budget)
         return total.value
 
-    def _run(
-        self, inputs: Mapping[int, Value], wanted: Wanted, budget: Budget
-    ) -> tuple[Execution, dict[int, Closed]]:
+    def _run(self, inputs: Mapping[int, Value], wanted: Wanted, budget: Budget) -> tuple[Execution, dict[int, Closed]]:
         """A run at the inputs, and the weights of its ends. Draws are made as late as possible. Raises NotDerived."""
         if not self._is_known:
             self._late, self._is_known = drawing_late(self.machine, budget), True
@@ -436,7 +434,7 @@ class Theorem:
         self._probabilities = Probabilities(self.machine)
 
     def exchangeable(self, groups: Sequence[Sequence[int]]) -> str | None:
-        """Return why the inputs of each group, by place, are not shown to be exchangeable; None if they are shown to be.
+        """Return why inputs of each group, by place, are not shown to be exchangeable; None if they are shown to be.
 
         The law of the outputs, `requires`, and the answers and distances of the ideal are unchanged by the exchanges.
         The ideal uses this for its distances from now on.

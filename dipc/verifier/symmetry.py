@@ -79,7 +79,7 @@ class _Kind:
 
 
 def _kind(values: Iterable[Value]) -> _Kind:
-    """Return the kind of an expression with these values. Raises NotDerived if they are too many, or not of one type."""
+    """Return the kind of an expression with these values. Raises NotDerived for too many values, or several types."""
     known = frozenset(values)
     if len(known) > MOST_VALUES:
         raise NotDerived("an expression has too many values")
@@ -362,10 +362,18 @@ class _Table:
             return self.choice(form[1], otherwise, then)
         kinds = self.kinds[then], self.kinds[otherwise]
         if all(kind.is_truth for kind in kinds):
+            for own, other, holds_ in ((then, otherwise, True), (otherwise, then, False)):
+                truth = self.value(own)
+                if isinstance(truth, bool):
+                    side = condition if truth is holds_ else self.opposite(condition)
+                    return self._shared("or" if truth else "and", [side, other])
             return self._shared(
                 "or",
                 [self._shared("and", [condition, then]), self._shared("and", [self.opposite(condition), otherwise])],
             )
+        match self.forms[otherwise]:
+            case ("if", int() as second, int() as other, int() as last) if other == then:
+                return self.choice(self._shared("or", [condition, second]), then, last)
         if not all(kind.is_number for kind in kinds):
             return self._either(condition, then, otherwise)
         if form[0] == "positive":
@@ -388,6 +396,20 @@ class _Table:
 
     def _union(self, one: Node, other: Node) -> _Kind:
         return _either_kind(self.kinds[one], self.kinds[other])
+
+    def equation(self, condition: Node) -> tuple[Node, Value] | None:
+        """Return the expression and the value that a condition says are equal; None for other conditions."""
+        match self.forms[condition]:
+            case ("zero", int() as inner):
+                constant, terms = self._linear(inner)
+                if len(terms) == 1:
+                    node, c = terms[0]
+                    return node, -constant / c
+            case ("=", int() as one, int() as other):
+                for node, value in ((one, self.value(other)), (other, self.value(one))):
+                    if value is not None:
+                        return node, value
+        return None
 
     # --- other names ------------------------------------------------------------------------------
 
@@ -436,6 +458,9 @@ class _Draw:
 #: The expressions of variables, by slot; None for one that may have no value.
 _Held = dict[int, Node | None]
 
+#: Values that expressions do not have at a place.
+_Excluded = Mapping[Node, frozenset[Value]]
+
 
 @dataclass
 class _Run:
@@ -471,14 +496,17 @@ class _Run:
 
     def outputs(self) -> tuple[Node, ...]:
         """Return the outputs at the end. Raises NotDerived."""
-        end = self._executed(0, len(self.machine.code), self.start(), 0)
+        end = self._executed(0, len(self.machine.code), self.start(), {})
         found = [end[slot] for slot in self.machine.numbered("output")]
         if None in found:
             raise NotDerived("an output may have no value at the end")
         return tuple(node for node in found if node is not None)
 
-    def _executed(self, label: int, stop: int, held: _Held, depth: int) -> _Held:
-        """Return the variables at `stop`, through which every way from `label` leads."""
+    def _executed(self, label: int, stop: int, held: _Held, excluded: _Excluded, depth: int = 0) -> _Held:
+        """Return the variables at `stop`, through which every way from `label` leads.
+
+        Expressions do not have the values that are `excluded`.
+        """
         if depth > MOST_DEPTH:
             raise NotDerived("branches are too deep")
         while label != stop:
@@ -491,7 +519,10 @@ class _Run:
                     label = goal
                 case Branch(condition, otherwise):
                     truth = self.expression(condition, held)
+                    asked = self.table.equation(truth)
                     known = self.table.value(truth)
+                    if asked is not None:
+                        known = self._truth(*asked, excluded)
                     if known is not None:
                         label = label + 1 if known is True else otherwise
                         if not isinstance(known, bool):
@@ -499,13 +530,24 @@ class _Run:
                         continue
                     meet = self._meets[label]
                     self.budget.spend(4 * len(held))
-                    one = self._executed(label + 1, meet, dict(held), depth + 1)
-                    other = self._executed(otherwise, meet, held, depth + 1)
+                    less = excluded
+                    if asked is not None:
+                        less = {**excluded, asked[0]: excluded.get(asked[0], frozenset()) | {asked[1]}}
+                    one = self._executed(label + 1, meet, dict(held), excluded, depth + 1)
+                    other = self._executed(otherwise, meet, held, less, depth + 1)
                     held, label = self._merged(truth, one, other), meet
                 case Store() | Sample() | Choice() | Scored():
                     self._drawn_or_stored(label, instruction, held)
                     label += 1
         return held
+
+    def _truth(self, node: Node, value: Value, excluded: _Excluded) -> bool | None:
+        """Return whether an expression has this value, or None if that is open."""
+        values = self.table.kinds[node].values
+        if values is None:
+            return None
+        left = values - excluded.get(node, frozenset())
+        return False if value not in left else True if len(left) == 1 else None
 
     def _merged(self, condition: Node, one: _Held, other: _Held) -> _Held:
         result: _Held = {}
@@ -586,7 +628,7 @@ class _Run:
                 if values is None or not all(isinstance(value, Fraction) for value in values):
                     raise NotDerived("an index is not an integer")
                 result: Node | None = None
-                for value in sorted(values):  # type: ignore[type-var]
+                for value in sorted(values):
                     point = self.table.constant(value)
                     own = self._read(held[self._element(Place(slots, low, code), point)])
                     equal = self.table.apply("=", [place, point])
@@ -650,7 +692,7 @@ class Exchanges:
 
     def __post_init__(self) -> None:
         parameters = [node for draw in self.run.draws.values() for node in draw.parameters]
-        self._reached = tuple(self._found(list(dict.fromkeys([*self.what, *self.run.draws, *parameters]))))
+        self._reached = tuple(self._subexpressions(list(dict.fromkeys([*self.what, *self.run.draws, *parameters]))))
 
     @staticmethod
     def of_outputs(machine: Machine, budget: Budget) -> Exchanges:
@@ -695,7 +737,7 @@ class Exchanges:
                 found |= leaves[node]
         return sorted(node for node in found if node in self.run.draws)
 
-    def _found(self, nodes: Sequence[Node]) -> Iterable[Node]:
+    def _subexpressions(self, nodes: Sequence[Node]) -> Iterable[Node]:
         """Return these expressions, and all that they are made of."""
         waiting, seen = list(nodes), set(nodes)
         while waiting:
@@ -717,7 +759,7 @@ def require_exchangeable(
 ) -> None:
     """Raise NotDerived unless exchanges of inputs of one group, given by places, leave the program as it is.
 
-    The law of its outputs, its `requires`, and the answers and distances of the `ideal`, if there is one, are unchanged.
+    The law of its outputs, its `requires`, and the answers and distances of the `ideal`, if any, are unchanged.
     """
     distance = program.distance
     if not isinstance(distance.kind, str) or distance.same is not None or distance.apart:

@@ -1,7 +1,7 @@
 """Weights of the states of a run without `while`, as polynomials with integer coefficients over known denominators.
 
-A weight is numerator/(unit·Π factors). The numerator is Σ c·eps^k·e^{q·eps/scale} with integers c and q, and the factors
-are the denominators of the steps. Sums of weights at one place mostly have one denominator, so that adding them is adding
+A weight is numerator/(unit·Π factors). The numerator is Σ c·eps^k·e^{q·eps/scale} with integers c and q. The factors
+are the denominators of the steps. Weights at one place mostly have one denominator: their sum is that of the
 numerators. A factor that divides the numerator is left out.
 """
 
@@ -73,10 +73,10 @@ class Weights:
         result = Weights(scale, factors, budget)
         for number, (numerator, unit, factor) in parts.items():
             powers = tuple(int(place == factor) for place in range(len(factors)))
-            result._steps[number] = _Weight(numerator, unit, powers)  # noqa: SLF001 - of its own kind
+            result._steps[number] = _Weight(numerator, unit, powers)
         return result
 
-    def one(self) -> _Weight:
+    def certainty(self) -> _Weight:
         return _Weight({(0, 0): 1}, 1, (0,) * len(self.factors))
 
     def times(self, weight: _Weight, step: Closed) -> _Weight:
@@ -92,7 +92,7 @@ class Weights:
         powers = one.powers
         if powers != other.powers:
             powers = tuple(map(max, one.powers, other.powers))
-            one, other = self._over(one, powers), self._over(other, powers)
+            one, other = self._expanded(one, powers), self._expanded(other, powers)
         unit = lcm(one.unit, other.unit)
         mine, theirs = unit // one.unit, unit // other.unit
         self.budget.spend(len(one.numerator) + len(other.numerator), unit.bit_length())
@@ -113,7 +113,7 @@ class Weights:
         self.budget.spend(8 * len(numerator), unit.bit_length())
         return {(k, Fraction(q, self.scale)): Fraction(c, unit) for (q, k), c in numerator.items()}
 
-    def _over(self, weight: _Weight, powers: Sequence[int]) -> _Weight:
+    def _expanded(self, weight: _Weight, powers: Sequence[int]) -> _Weight:
         numerator = weight.numerator
         for factor, power, own in zip(self.factors, powers, weight.powers, strict=True):
             for _ in range(power - own):
