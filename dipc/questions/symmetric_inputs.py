@@ -512,18 +512,12 @@ def class_table(
     )
 
 
-<<<<<<< HEAD
-def _multiset_table(program: Program, inputs: FiniteInputs) -> ClassTable | None:
+def _multiset_table(program: Program, inputs: FiniteInputs, *, by_transitions: bool) -> ClassTable | None:
     """Return the table of classes of inputs that differ in the order of values.
 
     The result is None if too few inputs may change places.
     """
-    found = multisets.multiset_classes(program, inputs)
-=======
-def _multiset_table(program: Program, inputs: FiniteInputs, *, by_transitions: bool) -> ClassTable | None:
-    """Return the classes of inputs that may change places; None if there are too few of these."""
     found = multisets.multiset_classes(program, inputs, by_transitions=by_transitions)
->>>>>>> 24f79b4a (verifier: prove that finite inputs may be exchanged, and draw late)
     if found is None:
         return None
     core, pool = program.core, CellPool()
@@ -593,21 +587,12 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     if not isinstance(result, FiniteInputs):
         return None
-<<<<<<< HEAD
-    # A certificate can list this many rows, and then does not depend on multisets.
-    if classes or not as_given or result.count > ROW_BY_ROW:
-        with suppress(LimitReached):
-            by_multisets = _multiset_table(program, result)
-            if by_multisets is not None:
-                return by_multisets
-=======
     # A certificate can list so many rows, and rests on multisets only where its checker can follow.
     by_transitions = bool(classes) or not as_given or result.count > ROW_BY_ROW
     with suppress(LimitReached):
         by_multisets = _multiset_table(program, result, by_transitions=by_transitions)
         if by_multisets is not None:
             return by_multisets
->>>>>>> 24f79b4a (verifier: prove that finite inputs may be exchanged, and draw late)
     if classes is None and result.count <= ROW_BY_ROW:
         return None
     try:
