@@ -14,9 +14,26 @@ from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import decimal, outward
 from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric
 from dipc.algebra.reals import NotReal, Real
-from dipc.claims.claim import ClaimOptions, claim_expression, claimed_intervals, the_one_eps
-from dipc.claims.expression import DISTANCES, ClaimExpression, is_constant, is_transcendental, split_exponent
+from dipc.claims.claim import (
+    ClaimOptions,
+    GivenEps,
+    claim_expression,
+    claimed_intervals,
+    intervals_text,
+    resolve_intervals,
+    the_one_eps,
+    written_intervals,
+)
+from dipc.claims.expression import (
+    AN_INTERVAL,
+    DISTANCES,
+    ClaimExpression,
+    is_constant,
+    is_transcendental,
+    split_exponent,
+)
 from dipc.frozen import frozen
+from dipc.sign.interval import Interval
 from dipc.text.ast import (
     ARITHMETIC,
     GREEK,
@@ -35,9 +52,9 @@ from dipc.text.ast import (
     rewritten,
     walk,
 )
-from dipc.text.diagnostic import DiagnosticError
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.numbers import NoMonomial, monomial
-from dipc.text.printer import print_expression
+from dipc.text.printer import print_expression, print_interval
 from dipc.text.program import CoreProgram
 
 #: The significant digits of the rationals that enclose a transcendental number.
@@ -79,8 +96,20 @@ def enclosed_claim(
     known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and for a number
     whose direction of rounding cannot be determined.
     """
-    if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
+    if not (
+        any(_WORDS.search(str(getattr(options, name))) for name in (*_PARTS, "eps")) or is_transcendental(program.claim)
+    ):
         return None  # This is known without parsing.
+    ranges = enclosed_intervals(program, options.eps, digits)
+    if ranges is not None:
+        larger, smaller, text = ranges
+        rest = enclosed_claim(program, replace(options, eps=larger), columns, left_open, digits)
+        stronger_claim, weaker_claim = (options, options) if rest is None else (rest.stronger, rest.weaker)
+        return EnclosedClaim(
+            replace(stronger_claim, eps=larger),
+            replace(weaker_claim, eps=smaller),
+            {**(rest.texts if rest is not None else {}), "eps": text},
+        )
     given = {name: claim_expression(program, name, getattr(options, name)) for name in _PARTS if name not in columns}
     known = {name: claimed for name, claimed in given.items() if claimed is not None}
     if not any(is_transcendental(claimed.tree) for claimed in known.values()):
@@ -103,6 +132,35 @@ def enclosed_claim(
     more: dict[str, Any] = {**stronger}
     less: dict[str, Any] = {**weaker}
     return EnclosedClaim(replace(options, **more), replace(options, **less), texts)
+
+
+def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGITS) -> tuple[str, str, str] | None:
+    """Return texts of larger and of smaller intervals of eps, with rational ends, around those of a claim.
+
+    They are around `given`, else around those of the claim block; the third text is as these are written. The result is
+    None if all ends are rational. A logarithm is replaced by a rational of this many `digits`. Raises DiagnosticError
+    for a single eps that is irrational, and for mistakes in the intervals.
+    """
+    written = None if isinstance(given, Interval) else written_intervals(program, given)
+    if written is None or not any(map(is_transcendental, written[1])):
+        return None
+    source, intervals = written
+    larger, smaller = [], []
+    for each in intervals:
+        if each.low == each.high:
+            return None
+        below, above = _ends_around(source, each.low, program, digits)
+        high = (None, None) if each.high is None else _ends_around(source, each.high, program, digits)
+        larger.append(replace(each, low=below, high=high[1]))
+        smaller.append(replace(each, low=above, high=high[0]))
+    constants = {name: Parametric.number(value) for name, value in program.constants.items()}
+    both = [intervals_text(resolve_intervals(source, tuple(trees), constants)) for trees in (larger, smaller)]
+    return both[0], both[1], print_interval(intervals)
+
+
+def _ends_around(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> tuple[Expr, Expr]:
+    """Return two rational numbers around the `end` of an interval, equal ones if it is rational."""
+    return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), program.constants, None, None, digits).ends(end)
 
 
 def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOptions) -> ClaimOptions:

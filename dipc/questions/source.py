@@ -249,7 +249,12 @@ class Enclosed(Source):
         return reported(self.cases(), engine)
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        report = replace(self.source.report(rows, engine, interrupted=interrupted), evidence=None, stated=self.stated)
+        report = replace(
+            self.source.report(rows, engine, interrupted=interrupted),
+            evidence=None,
+            stated={name: text for name, text in self.stated.items() if name != "eps"},
+        )
+        report = replace(report, eps=self.stated.get("eps") or report.eps)
         if interrupted or not engine.keep_proofs or (report.verdict is Verdict.UNDECIDED and not self.itself):
             return report
         # A certificate proves the stronger claim or refutes the weaker one; neither has transcendental numbers.

@@ -271,3 +271,41 @@ def test_powers_of_e_are_exact_at_the_one_eps(beta: str, eps: str, verdict: Verd
     program = dipc.load(text, eps=eps)
     for inputs in ("n = 0", "all"):
         assert dipc.check(program, inputs=inputs, beta=beta, eps=eps).verdict is verdict
+
+
+GATE = dipc.load(
+    "program gate; input count : real; output answer : {no, yes}; "
+    "ideal { if count >= 0 then answer <- yes else answer <- no end } var noisy : real; "
+    "noisy <- Lap(eps, count); if noisy >= 0 then answer <- yes else answer <- no end"
+)
+
+
+@pytest.mark.parametrize(
+    ("eps", "verdict"),
+    [
+        # Pr >= 1 - exp(-eps)/2 for alpha = 1: a beta of 1/20 is enough if and only if eps >= log(10).
+        ("[log(11), inf)", Verdict.ACCURATE),
+        ("(log(101/10), log(50)), [2*log(9), inf)", Verdict.ACCURATE),
+        ("[log(9), inf)", Verdict.INACCURATE),
+        ("[log(11), log(12)], (0, log(2))", Verdict.INACCURATE),
+        # The least eps itself is no rational: rounded down the claim fails, and rounded up it holds.
+        ("[log(10), inf)", Verdict.UNDECIDED),
+    ],
+)
+def test_ends_of_eps_with_logarithms(eps: str, verdict: Verdict) -> None:
+    report = dipc.check(GATE, inputs="all", alpha=1, beta="1/20", eps=eps)
+    assert report.verdict is verdict
+    assert report.eps == eps.replace("inf", "∞") or report.eps == eps
+    for row in report.failures:
+        assert row.counterexample is not None
+        assert any(low <= row.counterexample.eps <= high for low, high in _ends(eps))
+
+
+def _ends(eps: str) -> list[tuple[float, float]]:
+    texts = re.findall(r"[\[(](.+?), (.+?)[\])](?:,|$)", eps)
+    return [tuple(eval(text, {"log": mpmath.log, "inf": mpmath.inf}) for text in pair) for pair in texts]
+
+
+def test_a_single_irrational_eps_is_refused() -> None:
+    with pytest.raises(DiagnosticError, match="E0615"):
+        dipc.check(GATE, inputs="all", alpha=1, beta="1/20", eps="log(11)")
