@@ -39,7 +39,7 @@ from dipc.verifier.normal import Enclosed, Probability, Sum
 from dipc.verifier.obligations import slacks
 from dipc.verifier.privacy import MOST_OPEN
 from dipc.verifier.privacy import PrivacyClaim as Read
-from dipc.verifier.probability import program_of
+from dipc.verifier.probability import Theorem, program_of
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Question, Rejected
 from dipc.verifier.shifts import AlignedExit, Change, aligned_exits, in_box
 
@@ -278,7 +278,10 @@ class _Writer(Generic[T]):
     def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
         """Return the certificate about listed outputs, without its digest. Raises Uncertified."""
         report, table = self._report, self._question.table(pairs).table
-        if isinstance(pairs, MultisetPairs):
+        alike: dict[str, Any] = {}
+        if isinstance(pairs, MultisetPairs) and report.counterexample is None and (groups := self._exchanged(pairs)):
+            alike = {"alike": groups}
+        elif isinstance(pairs, MultisetPairs):
             try:
                 pairs, multisets = pairs.listed(self._question.program, self._question.program.limits)
             except LimitReached as reached:
@@ -322,7 +325,20 @@ class _Writer(Generic[T]):
             couples=never_more,
             refuted=refuted,
             **of_sets,
+            **alike,
         )
+
+    def _exchanged(self, pairs: MultisetPairs) -> list[list[int]] | None:
+        """Return the groups of inputs, by place, whose exchange the checker follows; None if it does not."""
+        assert pairs.groups is not None
+        groups = [list(group.places) for group in pairs.groups.groups if len(group.places) > 1]
+        program = self._question.program
+        data = headed(Question.PAIRS, program, "", self._report.verdict)["program"]
+        given = {name: Fraction(value) for name, value in data["constants"].items()}
+        at = program.core.only_at
+        tree, _ = program_of(data["text"], data["sha256"], data["name"], given, at, Budget())
+        theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), given, Budget())
+        return groups if theorem.exchangeable(groups) is None else None
 
     def _document(self, tool: str, *, outputs: list[list[str | None]], **parts: Any) -> dict[str, Any]:
         if any(None in output for output in outputs):

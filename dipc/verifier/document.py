@@ -260,14 +260,20 @@ def _check_pair(proved: _Data, refuted: _Data) -> None:
     """Raise Rejected unless the proof covers the refuted pair. A proof without `pairs` covers all adjacent pairs."""
     if "pairs" not in proved:
         return
-    chosen = _pairs(refuted)
-    if len(chosen) != 1 or chosen[0] not in _pairs(proved):
+    groups = proved.get("alike", [])
+    chosen = _pairs(refuted, groups)
+    if len(chosen) != 1 or chosen[0] not in _pairs(proved, groups):
         raise Rejected("the refutation is about a pair that the proof does not cover")
 
 
-def _pairs(data: _Data) -> list[list[list[str]]]:
-    """Return the pairs of inputs of a document about privacy, each input as text."""
-    return [[data["inputs"][place] for place in each] for each in data["pairs"]]
+def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]]:
+    """Return the pairs of inputs of a document about privacy, each input as text, with exchangeable values in order."""
+    inputs = [list(cells) for cells in data["inputs"]]
+    for cells in inputs:
+        for group in groups:
+            for place, cell in zip(group, sorted(cells[place] for place in group), strict=True):
+                cells[place] = cell
+    return [[inputs[place] for place in each] for each in data["pairs"]]
 
 
 def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
@@ -365,7 +371,8 @@ _OLDER = tuple(f"dipc.certificate/{number}" for number in range(1, 4))
 #: The fields that a document may have in addition.
 _OPTIONAL = {
     Question.ROWS: ("product", "requires"),
-    **dict.fromkeys((Question.ALL_INPUTS, Question.PAIRS, Question.ALL_PAIRS), ("requires",)),
+    **dict.fromkeys((Question.ALL_INPUTS, Question.ALL_PAIRS), ("requires",)),
+    Question.PAIRS: ("requires", "alike"),
 }
 
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -760,6 +767,8 @@ def _check_privacy(
     decided = check_obligations(data["obligations"], context, budget)
     found = check_privacy(data, claim, theorem, context, decided, budget)
     counts, missing = found.counts, found.missing
+    with in_step("alike"):
+        unproved = theorem.exchangeable(found.pairs.groups)
     return Accepted(
         statement=OfPairs(
             about,
@@ -771,12 +780,16 @@ def _check_privacy(
             found.pairs.ordered,
             data["verdict"] == "private",
             found.refuted,
+            found.pairs.groups,
         ),
         verdict=data["verdict"],
         counts=counts,
         claim=claim_text(data["claim"], pairs_text(data)),
         open_rows=missing,
-        trusted=_trusted(theorem, compared=True, what="outputs at inputs"),
+        trusted=(
+            *_trusted(theorem, compared=True, what="outputs at inputs"),
+            *(() if unproved is None else (f"that the inputs stand for all orders of their values: {unproved}",)),
+        ),
         compared=(WORDS["program"], *(() if data["verdict"] == "not private" else (INPUTS_MEANT,))),
         derived=_count_of(theorem),
         what="pair",

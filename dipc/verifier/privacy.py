@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
+from math import factorial, prod
 from typing import Any
 
 from dipc.verifier import reading as read
@@ -63,7 +65,7 @@ def adjacency(value: object) -> tuple[str, Fraction]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs of inputs of a certificate.
+    """The pairs of inputs of a certificate, whose values at the places of each of `groups` may be in any order.
 
     `laws` has for each input the numbers of the probabilities of all outputs; `ordered` has the pairs, as
     positions.
@@ -73,6 +75,7 @@ class Pairs:
     outputs: int
     ordered: Sequence[tuple[int, int]]
     inputs: Sequence[tuple[Value, ...]]
+    groups: Sequence[Sequence[int]] = ()
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,8 @@ def pairs_text(data: Mapping[str, Any]) -> str:
     if data["verdict"] == "not private":
         return "one pair" if adjacent is None else f"a pair adjacent by {adjacent[:40]}"
     count = len(data["inputs"])
+    if data.get("alike"):
+        return f"all pairs, adjacent by {adjacent[:40]}, of the orders of {count} inputs"
     return "the pairs listed" if adjacent is None else f"all pairs, adjacent by {adjacent[:40]}, of {count} inputs"
 
 
@@ -332,7 +337,40 @@ def _read(
                     raise Rejected("the probabilities of its outputs do not add up to 1: some are left out")
                 summed.add(key)
             laws.append(numbers)
-    return Pairs(laws, len(answers), _ordered(data, inputs, budget, whole=whole), inputs)
+    groups = _groups(data, len(types), whole=whole)
+    if len({_multiset(point, groups) for point in inputs}) < len(inputs):
+        raise Rejected("two of the inputs differ only in the order of values", "inputs")
+    return Pairs(laws, len(answers), _ordered(data, inputs, groups, budget, whole=whole), inputs, groups)
+
+
+def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Sequence[int]]:
+    """Read the groups of inputs, by place, that may be exchanged. Only a proof about adjacent inputs has any."""
+    if "alike" not in data:
+        return ()
+    with in_step("alike"):
+        groups = read.listed(read.listed(read.natural))(data["alike"])
+        places = [place for group in groups for place in group]
+        if len(set(places)) < len(places) or any(place >= count for place in places):
+            raise Rejected("an input is exchanged twice, or is none")
+        if not whole or data["adjacent"] is None:
+            raise Rejected("only a proof about adjacent inputs has inputs that may be exchanged")
+        return groups
+
+
+def _multiset(point: Sequence[Value], groups: Sequence[Sequence[int]]) -> tuple[object, ...]:
+    """Return what an input has in common with all orders of its values in the groups."""
+    inside = {place for group in groups for place in group}
+    bags = tuple(frozenset(Counter((type(point[k]), point[k]) for k in group).items()) for group in groups)
+    return bags, tuple((type(value), value) for place, value in enumerate(point) if place not in inside)
+
+
+def orders(point: Sequence[Value], groups: Sequence[Sequence[int]]) -> int:
+    """Return the number of inputs that come from `point` by other orders of values in the groups."""
+    result = 1
+    for group in groups:
+        counts = Counter((type(point[place]), point[place]) for place in group)
+        result *= factorial(len(group)) // prod(map(factorial, counts.values()))
+    return result
 
 
 def _require_all_outputs(
@@ -357,7 +395,12 @@ def _table(data: Mapping[str, Any], name: str, reader: read.Reader[Any]) -> list
 
 
 def _ordered(
-    data: Mapping[str, Any], inputs: Sequence[tuple[Value, ...]], budget: Budget, *, whole: bool
+    data: Mapping[str, Any],
+    inputs: Sequence[tuple[Value, ...]],
+    groups: Sequence[Sequence[int]],
+    budget: Budget,
+    *,
+    whole: bool,
 ) -> list[tuple[int, int]]:
     """Read the pairs. If adjacency is stated, they must be adjacent, and with `whole` all adjacent pairs."""
     with in_step("pairs"):
@@ -368,18 +411,26 @@ def _ordered(
     if data["adjacent"] is not None:
         with in_step("adjacent"):
             distance, reach = adjacency(data["adjacent"])
-        budget.spend(len(inputs) ** 2 if whole else len(ordered))
+        budget.spend((len(inputs) ** 2 if whole else len(ordered)) * (10 * len(inputs[0]) if groups else 1))
         asked = permutations(range(len(inputs)), 2) if whole else ordered
-        if any(are_adjacent(distance, reach, inputs[i], inputs[j]) is not ((i, j) in stated) for i, j in asked):
+        if any(are_adjacent(distance, reach, inputs[i], inputs[j], groups) is not ((i, j) in stated) for i, j in asked):
             raise Rejected("they are not exactly the adjacent pairs of its inputs", "pairs")
     return ordered
 
 
-def are_adjacent(distance: str, radius: Fraction, one: tuple[Value, ...], two: tuple[Value, ...]) -> bool:
-    """True if two different inputs are within `radius` of each other.
+def are_adjacent(
+    distance: str,
+    radius: Fraction,
+    one: Sequence[Value],
+    two: Sequence[Value],
+    groups: Sequence[Sequence[int]] = (),
+) -> bool:
+    """True if two different inputs are within `radius` of each other, in some orders of the values in each group.
 
     Raises Rejected for a value that is not a number.
     """
+    if groups:
+        one, two = _nearest(distance, one, two, groups)
     if distance == "hamming":
         return sum(a != b for a, b in zip(one, two, strict=True)) <= radius
     moves = []
@@ -388,3 +439,20 @@ def are_adjacent(distance: str, radius: Fraction, one: tuple[Value, ...], two: t
             raise Rejected("an input is not a number", "adjacent")
         moves.append(abs(a - b))
     return (max(moves) if distance == "linf" else sum(moves)) <= radius
+
+
+def _nearest(
+    distance: str, one: Sequence[Value], two: Sequence[Value], groups: Sequence[Sequence[int]]
+) -> tuple[list[Value], list[Value]]:
+    """Return the two inputs with the values of each group in orders that bring the inputs nearest (lemma 4e)."""
+    here, there = list(one), list(two)
+    for group in groups:
+        mine, theirs = [one[place] for place in group], [two[place] for place in group]
+        if distance == "hamming":
+            common = list((Counter(mine) & Counter(theirs)).elements())
+            mine, theirs = ([*common, *(Counter(each) - Counter(common)).elements()] for each in (mine, theirs))
+        elif all(isinstance(value, Fraction) for value in (*mine, *theirs)):
+            mine, theirs = sorted(mine), sorted(theirs)
+        for place, a, b in zip(group, mine, theirs, strict=True):
+            here[place], there[place] = a, b
+    return here, there

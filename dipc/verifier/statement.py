@@ -28,7 +28,7 @@ from dipc.verifier.implication import (
 from dipc.verifier.inputs import Witness, says_something
 from dipc.verifier.normal import Probability, Sum
 from dipc.verifier.obligations import Decided, fails_at
-from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent
+from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent, orders
 from dipc.verifier.probability import Theorem, cell_value, satisfies
 from dipc.verifier.program import Machine, Slot, Value, values_of
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected, UnusableArgument, decimal, why_it_ends
@@ -668,6 +668,8 @@ class OfPairs:
     private: bool
     #: The probabilities of the refuting outputs at both inputs, the obligation, and the pair.
     refuted: tuple[Probability, Probability, Decided, tuple[int, int]] | None
+    #: Places of inputs whose values may be in any order.
+    groups: Sequence[Sequence[int]] = ()
 
     @property
     def kind(self) -> str:
@@ -679,7 +681,12 @@ class OfPairs:
 
     @property
     def _covers_domain(self) -> bool:
-        return domain_size(self.machine) == len(self.inputs)
+        return domain_size(self.machine) == self._count
+
+    @property
+    def _count(self) -> int:
+        """The number of inputs, in all orders of their values."""
+        return sum(orders(point, self.groups) for point in self.inputs)
 
     @property
     def sentence(self) -> str:
@@ -692,11 +699,14 @@ class OfPairs:
                 f"{said}, at the inputs {self._texts(i)} and {self._texts(j)}, {by}, eps = {self.refuted[2].fails_at}"
             )
         size = domain_size(self.machine)
-        count = len(self.inputs)
+        count = self._count
         if self._covers_domain:
             of = f"all {count} inputs of the domain"
         else:
             of = f"{count} listed inputs" + ("" if size is None else f" (the domain has {size})")
+        if self.groups:
+            pairs = f"{len(self.ordered)} ordered pairs of {len(self.inputs)} multisets"
+            return f"{said}, at all pairs, {by}, of {of}, by {pairs}, {eps_text(self.intervals)}"
         which = f"{len(self.ordered)} listed ordered pairs, {by}, of" if self.adjacent is None else (
             f"all {len(self.ordered)} ordered pairs, {by}, of"
         )  # fmt: skip
@@ -722,7 +732,9 @@ class OfPairs:
         if asked != self.adjacent:
             distance, reach = _read_adjacency(asked)
             pairs = permutations(range(len(self.inputs)), 2)
-            near = [(i, j) for i, j in pairs if are_adjacent(distance, reach, self.inputs[i], self.inputs[j])]
+            near = [
+                (i, j) for i, j in pairs if are_adjacent(distance, reach, self.inputs[i], self.inputs[j], self.groups)
+            ]
             if not near:
                 return Follows.NO, f"no two of its inputs are adjacent by {asked}"
             stated = set(self.ordered)

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from typing import Any
 
 import pytest
 
 import dipc
 from dipc.certificate.answers import Solved
+from dipc.certificate.privacy import certify_privacy
+from dipc.certificate.write import certify_constant
+from dipc.decide.engine import Engine
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
 from dipc.verifier.functions import ONE, add_closed, equal_closed
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.late import drawing_late
+from dipc.verifier.privacy import are_adjacent
 from dipc.verifier.probability import Probabilities, Theorem
 from dipc.verifier.program import Machine, values_of
 from dipc.verifier.reading import Budget, NotDerived, Rejected, Unreadable
@@ -329,3 +336,111 @@ def test_weights_add_up_to_one() -> None:
     for one, two in (own, other):
         total = add_closed(one, two, Budget())
         assert equal_closed(total, (ONE, ONE), Budget())
+
+
+# --- privacy ------------------------------------------------------------------------------------------
+
+PRIVATE = """
+program p; input x[1..7] : {0..1}; output o : {0..7}; var y : {0..1}; var s : {0..7} = 0;
+for i in 1..7 do
+  if x[i] = 1 then y <- choose { 1 : exp(eps)/(1 + exp(eps)), 0 : 1/(1 + exp(eps)) }
+  else y <- choose { 0 : exp(eps)/(1 + exp(eps)), 1 : 1/(1 + exp(eps)) } end;
+  s <- s + y
+end;
+o <- s
+"""
+
+
+def asked() -> PrivacyQuestion:
+    program = dipc.load(PRIVATE)
+    return PrivacyQuestion(program, "hamming:1", None, Engine(program.measurer, program.limits, keep_proofs=True))
+
+
+@cache
+def private(budget: str = "eps") -> str:
+    question = asked()
+    return certify_privacy(question, question.decide(read_claim(question.program, budget, None, None)))
+
+
+@pytest.mark.parametrize("distance", ["linf", "l1", "hamming"])
+@pytest.mark.parametrize("values", [(0, 1, 2), (0, Fraction(1, 2), 3)])
+@pytest.mark.parametrize("reach", [1, 2, Fraction(5, 2)])
+def test_multisets_are_adjacent_where_some_orders_are(distance: str, values: tuple[Any, ...], reach: Any) -> None:
+    points = [tuple(map(Fraction, point)) for point in product(values, repeat=4)]
+    groups = [[0, 1, 2]]
+
+    def arranged(point: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        return [(*order, point[3]) for order in permutations(point[:3])]
+
+    for one in points[::7]:
+        for two in points[::5]:
+            every = any(are_adjacent(distance, Fraction(reach), one, each) for each in arranged(two))
+            assert are_adjacent(distance, Fraction(reach), one, two, groups) is every, (one, two)
+
+
+def test_the_certificate_of_private_multisets_is_whole() -> None:
+    accepted = check_text(private())
+    assert accepted.complete
+    assert "of all 128 inputs of the domain, by 14 ordered pairs of 8 multisets" in next(accepted.lines())
+
+
+def test_multisets_that_refute_are_listed() -> None:
+    data = samples.document(private("eps/2"))
+    assert "alike" not in data
+    assert check_text(samples.resealed(data)).verdict == "not private"
+    with pytest.raises(Rejected, match="only a proof"):
+        check_text(samples.resealed({**data, "alike": [[*range(7)]]}))
+
+
+def _without_pair(data: Document) -> None:
+    data["pairs"].pop()
+
+
+def _another_order(data: Document) -> None:
+    data["inputs"][3].reverse()
+    data["inputs"][4] = data["inputs"][3][::-1]
+
+
+PRIVATE_FORGERIES: dict[str, Callable[[Document], object]] = {
+    "a pair is missing": _without_pair,
+    "no groups": lambda data: data.pop("alike"),
+    "a smaller group": lambda data: data.update(alike=[[*range(5)]]),
+    "an input twice": lambda data: data.update(alike=[[*range(7), 6]]),
+    "an input that is none": lambda data: data.update(alike=[[*range(8)]]),
+    "one multiset twice": _another_order,
+    "one counts twice": lambda data: with_text(data, "o <- s", "o <- min(7, s + x[1])"),
+    "another coin": lambda data: with_text(
+        data, "s <- s + y", "if i = 7 then y <- choose { 1 : 1/2, 0 : 1/2 } end; s <- s + y"
+    ),
+    "an input is told": lambda data: with_text(data, "o <- s", "if x[2] = 0 and x[1] = 1 then s <- 7 end; o <- s"),
+}
+
+
+@pytest.mark.parametrize("name", PRIVATE_FORGERIES)
+def test_forged_private_multisets_are_not_accepted(name: str) -> None:
+    data = samples.document(private())
+    PRIVATE_FORGERIES[name](data)
+    try:
+        accepted = check_text(samples.resealed(data))
+    except (Rejected, Unreadable):
+        return
+    words = next(accepted.lines())
+    assert not accepted.complete or "all 128 inputs" not in words, words
+
+
+def test_a_multiset_less_is_not_the_domain() -> None:
+    data = samples.document(private())
+    data["inputs"].pop()
+    data["laws"].pop()
+    last = len(data["inputs"])
+    data["pairs"] = [pair for pair in data["pairs"] if last not in pair]
+    accepted = check_text(samples.resealed(data))
+    assert "of 127 listed inputs (the domain has 128)" in next(accepted.lines())
+
+
+def test_both_ends_of_the_least_constant_are_accepted() -> None:
+    """The pair that refutes is listed as it is, and the proof is about multisets."""
+    question = asked()
+    text = certify_constant(question, question.constant(None))
+    assert "alike" in json.loads(text)["proved"]
+    assert check_text(text).complete
