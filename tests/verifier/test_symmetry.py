@@ -351,14 +351,14 @@ o <- s
 """
 
 
-def asked() -> PrivacyQuestion:
+def privacy_question() -> PrivacyQuestion:
     program = dipc.load(PRIVATE)
     return PrivacyQuestion(program, "hamming:1", None, Engine(program.measurer, program.limits, keep_proofs=True))
 
 
 @cache
 def private(budget: str = "eps") -> str:
-    question = asked()
+    question = privacy_question()
     return certify_privacy(question, question.decide(read_claim(question.program, budget, None, None)))
 
 
@@ -440,7 +440,7 @@ def test_a_multiset_less_is_not_the_domain() -> None:
 
 def test_both_ends_of_the_least_constant_are_accepted() -> None:
     """The pair that refutes is listed as it is, and the proof is about multisets."""
-    question = asked()
+    question = privacy_question()
     text = certify_constant(question, question.constant(None))
     assert "alike" in json.loads(text)["proved"]
     assert check_text(text).complete
