@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from benchmarks import all_inputs, certificates, changes, published, sharing, tables
+from benchmarks import all_inputs, certificates, changes, published, sharing, sizes, tables
 from benchmarks.goal import SHAPES, Goal, checked, dipc_command, peak_megabytes, with_byte_code
 from benchmarks.mechanisms import MECHANISMS
 
@@ -386,4 +386,5 @@ FAMILIES: dict[str, Callable[[int], Iterable[Goal]]] = {
     "certificates": lambda _: certificates.goals(),
     "changes": lambda _: changes.goals(),
     "sharing": lambda _: sharing.goals(),
+    "sizes": lambda _: sizes.goals(),
 }
