@@ -100,7 +100,7 @@ _UNPROVED = "the union bound over single comparisons is too weak to prove the cl
 class _Range:
     """The numbers of queries in question: all from `least` on.
 
-    The `proof` is about those from `start` on, or is None, for the `reason`.
+    `proof` covers the numbers from `start` on; if it is None, `reason` says why.
     """
 
     least: int
@@ -241,7 +241,7 @@ class AllNumbers(ClassSource):
             return _Range(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return a unit in which beta is a polynomial in the number and no rate falls, and the number from which on.
+        """Return a unit in which beta is a polynomial in the number and no rate falls, and a number from which this holds.
 
         Raises NotUniform if there is none.
         """
@@ -287,7 +287,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def required(self) -> Requirement:
-        """The claim at its distances, with its variable."""
+        """The requirement that the claim states at its distances, as a function of its variable."""
         claim = self.claim
         return open_requirement(claim) if claim.is_open else fixed_requirement(claim.without_distance())
 
@@ -356,9 +356,9 @@ class AllNumbers(ClassSource):
     def refuted(
         self, number: int, like: Sequence[ClassResult]
     ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
-        """Return the claim for one number refuted at an input, or None if no input refutes it.
+        """Return the result that an input refutes the claim for `number` queries, or None if no input does.
 
-        The inputs tried are the hardest ones of the classes of a smaller number, with more queries.
+        The inputs tried are the hardest ones of the classes `like` of a smaller number, extended to more queries.
         """
         with suppress(DiagnosticError, Undecided):
             hardest = (row for row in like if row.input)
@@ -371,7 +371,7 @@ class AllNumbers(ClassSource):
     def _refuted_at(
         self, number: int, inputs: Iterable[Mapping[int, Value]], gamma: Fraction | None
     ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
-        """Return the result that the claim for one number is refuted at one of the first of `inputs`, or None."""
+        """Return the result that one of the first of `inputs` refutes the claim for `number` queries, or None."""
         with suppress(DiagnosticError, Undecided):
             source, where = self.question_for(number), f"{self.parameter} = {number}"
             refuted = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)

@@ -347,7 +347,7 @@ _ONE = Fraction(1)
 
 @frozen
 class Term:
-    """One way to fail, with the probability 1 - Pr[event].
+    """One way in which noise can make a run differ from the ideal's, with the probability 1 - Pr[`event`].
 
     The noises of the event are centered. Its slacks are lower bounds of those of every input, as multiples of the open
     distance if there is one.
@@ -356,7 +356,7 @@ class Term:
     event: exact.Event
 
     def decay(self, rate: Callable[[Fraction], Fraction]) -> Fraction | None:
-        """Return the least r such that Pr[not event] = e^{-(r + o(1))·t} for large t, or None if it is 0.
+        """Return the rate r at which Pr[not event] decays like e^{-r·t} for large t, or None if it is 0.
 
         `rate` gives the rate of each noise. For A·N + s < 0, r is the least s·rate/|a| over the noises that can be so
         far on the wrong side, with exponents per rate of noises that scale with it. Raises Undecided for noises with
@@ -381,7 +381,7 @@ class Term:
 class NoisyOutcome:
     """One outcome of a noisy comparison that holds by at least `margin` >= 0 if all noise is 0.
 
-    `term` is the event that noise changes the outcome.
+    `term` has the probability that noise changes the outcome.
     """
 
     margin: Fraction
@@ -609,7 +609,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
         """Return the outcome of a noisy comparison that the ideal's path implies if all noise is 0, and its term.
 
-        The term is the event that noise leads to another outcome.
+        The term has the probability that noise leads to another outcome.
         """
         best: tuple[State, NoisyOutcome] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]
