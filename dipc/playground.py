@@ -84,7 +84,7 @@ def answer(asked: str, tell: Tell) -> Callable[[], str] | None:
     """Answer `asked`, a PageQuestion in JSON, in the current directory; mistakes of the user do not raise exceptions.
 
     `tell` receives progress and the answer. The result is a function that draws the report, as drawing curves takes
-    longer than deciding; None without a report.
+    longer than deciding. It is None if there is no report.
     """
     question = PageQuestion.from_json(asked)
     question.write()

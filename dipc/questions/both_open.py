@@ -269,7 +269,7 @@ def _says(case: ClassCase) -> ClaimScope | None:
 def with_clipped_inputs(program: Program, options: ClaimOptions) -> Program:
     """Return the program with inputs limited to their clipping ranges, if the claim does not depend on dd.
 
-    Else `program`. Raises DiagnosticError for a claim that cannot be read.
+    The result is `program` itself for other claims. Raises DiagnosticError for a claim that cannot be read.
     """
     claim = ClassClaim(program, options, together=True)
     at_every_input = not claim.at_distance and claim.alpha_text == "0"

@@ -241,7 +241,7 @@ class AllNumbers(ClassSource):
             return _Range(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return a unit in which beta is a polynomial in the number and no rate falls, and a number from which this holds.
+        """Return a unit in which beta is a polynomial in the number and no rate falls, and a number to begin with.
 
         Raises NotUniform if there is none.
         """

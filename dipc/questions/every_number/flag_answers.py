@@ -99,7 +99,7 @@ class FlagRuns(AgreeingRuns):
             yield once, (), 1
 
     def _shared_directions(self, guard: Constraint) -> frozenset[tuple[int, bool]]:
-        """Return the inputs in a guard that all iterations share, each with the sign of its coefficient in g."""
+        """Return the inputs in `guard` that all iterations share, each with whether the tested form grows with the input."""
         grows = guard.op in (CompareOp.GE, CompareOp.GT)
         return frozenset(
             (slot, (coefficient > 0) is grows)
@@ -121,10 +121,11 @@ class FlagRuns(AgreeingRuns):
 
 
 def require_one_flag(cases: Sequence[tuple[Mapping[int, Value], FlagRuns]], shared: Collection[int]) -> None:
-    """Raise NotUniform unless the iterations of each input have one answer *found*, and move shared inputs one way.
+    """Raise NotUniform unless, at each input, iterations have one answer *found*, and shared inputs move tests one way.
 
-    Each of the `cases` is given by the values of finite inputs, of which the iterations of one input share the values
-    of `shared` and may have different values of all others.
+    That is, a shared input moves the tests of all iterations in one direction. Each of the `cases` is given by the
+    values of finite inputs, of which the iterations of one input share the values of `shared` and may differ in all
+    others.
     """
     answers: dict[object, tuple[object, ...]] = {}
     directions: dict[object, dict[int, bool]] = {}

@@ -210,9 +210,9 @@ class PrivacyQuestion:
 
     @cached_property
     def _box(self) -> Clipped | None:
-        """The program with its inputs limited to a box, if it clips its inputs and the question is about all inputs.
+        """The program with its inputs limited to a box, if it clips them and the question is about all inputs.
 
-        Else None.
+        The result is None for other programs and questions.
         """
         return clipped(self.program) if isinstance(self.pairs, EveryPair) and len(self.parts) == 1 else None
 
@@ -426,7 +426,7 @@ class PrivacyQuestion:
     def _noisy_values(self) -> Laws | None:
         """The laws of all values with Gaussian noise, if the answers depend on nothing else that is random.
 
-        Else None.
+        The result is None for other programs.
         """
         if not isinstance(self.pairs, EveryPair) or self.runs > 1:
             return None

@@ -91,9 +91,9 @@ class LawTable:
 
 
 class Numbering:
-    """Numbers for functions in the order in which they are added.
+    """The numbers of functions, given in the order in which functions are added.
 
-    Equal functions have one, and the zero function has 0.
+    Equal functions have one number, and the zero function has 0.
     """
 
     def __init__(self) -> None:

@@ -146,7 +146,7 @@ class AllowedMoves:
     def _balls(self) -> Iterator[list[Halfspace]]:
         """Yield convex sets whose union has all moves to adjacent inputs.
 
-        For HAMMING one for each choice of moving inputs.
+        For HAMMING there is one set for each choice of the inputs that move.
         """
         moves = range(self._count, 2 * self._count)
         radius = self._within.radius
