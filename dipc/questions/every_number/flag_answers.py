@@ -99,7 +99,7 @@ class FlagRuns(AgreeingRuns):
             yield once, (), 1
 
     def _shared_directions(self, guard: Constraint) -> frozenset[tuple[int, bool]]:
-        """Return the inputs in `guard` that all iterations share, each with whether the tested form grows with the input."""
+        """Return the shared inputs in `guard`, each with whether the tested form grows with it."""
         grows = guard.op in (CompareOp.GE, CompareOp.GT)
         return frozenset(
             (slot, (coefficient > 0) is grows)

@@ -284,6 +284,6 @@ def _renamed(item: Halfspace, first: int) -> Halfspace:
 
 
 def _at_sum(item: Halfspace, first: int, moved: int) -> Halfspace:
-    """Return the half-space at u + d, over the keys of u from `first` and of d from `moved` on."""
+    """Return the half-space `item` at the moved inputs u + d; the keys of u begin at `first`, those of d at `moved`."""
     terms = {first + place: c for place, c in item.coefficients} | {moved + place: c for place, c in item.coefficients}
     return Halfspace(sorted_terms(terms), item.constant, item.strict)

@@ -64,7 +64,7 @@ def plain_release(program: Program) -> Program | None:
 def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
     """Return the form of the inputs that an exit releases, with its weight and noises.
 
-    The result is None if it does anything else.
+    The result is None if the exit does anything else.
     """
     state, value = exit_.state, exit_.state.outputs[output]
     if state.constraints.items or state.guards.items or not isinstance(value, Affine):
