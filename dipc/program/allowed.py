@@ -55,7 +55,10 @@ class AllowedInputs:
         return self._divided(finite)[0]
 
     def gaps(self, finite: Mapping[int, Value]) -> tuple[Guards, ...]:
-        """Return the convex sets of real and int values that are not allowed; raise as `sets` does."""
+        """Return disjoint convex sets of the real and int inputs that violate the condition, for these finite inputs.
+
+        Raises as `sets` does.
+        """
         return self._divided(finite)[1]
 
     def allows(self, inputs: Sequence[Value]) -> bool:
@@ -72,7 +75,7 @@ class AllowedInputs:
 
     @cached_property
     def is_everything(self) -> bool:
-        """Whether the condition is satisfied by every value of the inputs, so far as this is seen."""
+        """True only if every value of the inputs satisfies the condition; False may mean that no proof was found."""
         return all(not self.gaps(finite) for finite in self._combinations())
 
     @cached_property

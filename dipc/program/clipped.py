@@ -41,14 +41,14 @@ from dipc.text.printer import print_program
 
 @frozen
 class Extent:
-    """The numbers from `low` to `high`; None is no end."""
+    """The numbers from `low` to `high`; an end that is None is infinite."""
 
     low: Fraction | None
     high: Fraction | None
 
     @property
     def width(self) -> Fraction | None:
-        """The distance of the ends; None if there is no end."""
+        """`high - low`; None if an end is infinite."""
         return None if self.low is None or self.high is None else self.high - self.low
 
     def nearest(self, value: Fraction) -> Fraction:
@@ -64,17 +64,17 @@ EVERYTHING = Extent(None, None)
 
 @frozen
 class Clipped:
-    """A program whose laws at inputs in a box are those of the original program there.
+    """A program with its inputs in a box, where each input has the law that it has in the original program.
 
-    `ranges` are the sides of the box, in the order of the inputs. All laws of the original occur there (see the
-    module).
+    `ranges` are the sides of the box, in the order of the inputs. By the module's lemma, every law of the original
+    occurs at some input in the box.
     """
 
     program: Program
     ranges: tuple[Extent, ...]
 
     def contains(self, point: Sequence[object]) -> bool:
-        """Return True if an input, with its values in order, is in the box."""
+        """Return True if the input with these values, in the order of the program's inputs, is in the box."""
         return all(
             side == EVERYTHING or (isinstance(value, Fraction) and side.nearest(value) == value)
             for side, value in zip(self.ranges, point, strict=True)
@@ -82,15 +82,15 @@ class Clipped:
 
     @property
     def integers(self) -> frozenset[int]:
-        """The places of the int inputs."""
+        """The positions of the int inputs among the inputs."""
         slots = self.program.core.input_slots
         return frozenset(place for place, slot in enumerate(slots) if isinstance(slot.type, IntType))
 
 
 def clipped(program: Program) -> Clipped | None:
-    """Return the program with its clipped inputs in a box; None if it has none, or requires something of its inputs.
+    """Return the program, for questions about privacy, with its clipped inputs restricted to their box.
 
-    The result is without the ideal, the metric and the claim: it is about privacy.
+    The ideal, the metric and the claim are left out. None if no input is clipped, or the program has `requires`.
     """
     core = program.core
     if core.requires is not None or not any(slot.is_symbolic for slot in core.input_slots):
@@ -107,11 +107,11 @@ def clipped(program: Program) -> Clipped | None:
 
 
 def for_every_input(program: Program) -> Program | None:
-    """Return the program whose inputs are those in the box; None if it clips none, or not everywhere.
+    """Return the program whose `requires` restricts the clipped inputs to their box, for claims about every input.
 
-    A question about a selection of inputs has no such program, because a selected input may be outside of the box.
-    It requires its inputs to be in the box. A claim about its every input is equivalent to the claim about every input
-    of `program` if it does not depend on distances of inputs (see the module).
+    If the claim does not depend on distances of inputs, it holds at every input exactly if it holds at every input of
+    the result (see the module). None if no input is clipped, if the ideal, metric or claim reads one outside of its
+    clamps, or if the question has a selection, because a selected input may be outside of the box.
     """
     core = program.core
     if type(program) is not Program or core.requires is not None or core.selection is not None:
@@ -157,13 +157,16 @@ Key = tuple[str, Fraction | None]
 
 @frozen
 class Clipping:
-    """A program whose clamps are replaced where they are the only ones, with the box of its clipped inputs."""
+    """A syntax tree in which each clamp that is the only one of its input is replaced by the form that it clamps.
+
+    `ranges` is the box of the clipped inputs.
+    """
 
     tree: ast.ProgramTree
     ranges: Mapping[Key, Extent]
 
     def range_of(self, name: str) -> Extent:
-        """Return the range of an input, such as `q[1]`."""
+        """Return the side of the box for the input `name`, such as `q[1]`."""
         array, bracket, index = name.partition("[")
         own = (array, Fraction(index.rstrip("]"))) if bracket else (array, None)
         return self.ranges.get(own) or self.ranges.get((array, None)) or EVERYTHING
@@ -187,7 +190,7 @@ class _Clamp:
 
 
 def _with_joined_assignments(tree: ast.ProgramTree) -> ast.ProgramTree:
-    """Return the program with `v <- E; v <- F(v)` as `v <- F(E)`, for a number v that F reads once.
+    """Return the program in which `v <- E; v <- F(v)` is replaced by `v <- F(E)`, for a number v that F reads once.
 
     E is a variable, an element of an array, or a clamp.
     """
@@ -232,7 +235,7 @@ def _join(block: tuple[ast.Statement, ...], numbers: frozenset[str]) -> tuple[as
 def clip(tree: ast.ProgramTree, constants: Mapping[str, Fraction], ints: frozenset[str]) -> Clipping | None:
     """Return the program with its clipped inputs in a box; None if no input is clipped.
 
-    The inputs `ints` are integers. Whatever of the tree reads an input other than through clamps leaves it as it is.
+    `ints` are the names of the int inputs. An input that is also read outside of clamps is not clipped.
     """
     tree = _with_joined_assignments(tree)
     finder = _Finder.of_tree(tree, constants)
@@ -262,7 +265,7 @@ def clip(tree: ast.ProgramTree, constants: Mapping[str, Fraction], ints: frozens
 
 @dataclass(slots=True)
 class _Finder:
-    """The clamps of real and int inputs, and the inputs that are read in another way."""
+    """The clamps of each real or int input, and the inputs that are read outside of clamps."""
 
     inputs: frozenset[str]
     constants: Mapping[str, Fraction]
@@ -273,7 +276,7 @@ class _Finder:
 
     @staticmethod
     def of_tree(tree: ast.ProgramTree, constants: Mapping[str, Fraction]) -> _Finder | None:
-        """Return the finder for a program; None if a name of an input means something else in a part of it."""
+        """Return the finder for a program; None if an input shares its name with a loop or ideal variable."""
         declared = [
             each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT
         ]
@@ -297,7 +300,7 @@ class _Finder:
         return _Finder(names, known, frozenset(name for name, alone in indexed.items() if alone))
 
     def find(self, node: object) -> None:
-        """Collect the clamps in a part of the program, and the inputs that it reads otherwise."""
+        """Collect the clamps below `node`, and the inputs that `node` reads outside of clamps."""
         found = self.clamp(node)
         if found is not None:
             self.clamps.setdefault(found.key, []).append(found)
@@ -309,7 +312,10 @@ class _Finder:
             self.find(child)
 
     def hull(self, key: Key, *, whole: bool) -> Extent | None:
-        """Return the hull of the preimages; None if the input is read otherwise, or the hull is everything."""
+        """Return the hull of the preimages of an input's clamps, rounded outwards if `whole`.
+
+        None if the input is also read outside of clamps, or the hull is the whole line.
+        """
         if key in self.bare or (key[0], None) in self.bare:
             return None
         own = [each.preimage for each in self.clamps[key]]
@@ -321,7 +327,7 @@ class _Finder:
         return None if low is None and high is None else Extent(low, high)
 
     def clamp(self, node: object) -> _Clamp | None:
-        """Return the clamp of an input that a node is, or None."""
+        """Return `node` as a clamp of an input, or None if it is something else."""
         match node:
             case ast.Call(function="min" | "max" as function, arguments=(one, other)):
                 for bound, inner in ((self._number(one), other), (self._number(other), one)):
@@ -331,7 +337,7 @@ class _Finder:
         return None
 
     def _form(self, node: object) -> _Clamp | None:
-        """Return the form in one input that a node is, as a clamp without ends; None for another node."""
+        """Return `node` as a form c*x + b of one input x, a clamp without ends; None if it is something else."""
         key = self._key(node)
         if key is not None:
             assert isinstance(node, ast.Name | ast.Element)
@@ -374,7 +380,6 @@ class _Finder:
         return None
 
     def _number(self, node: object) -> Fraction | None:
-        """Return the value of an expression of constants, or None."""
         match node:
             case ast.Number(value=value):
                 return value
@@ -393,7 +398,7 @@ class _Finder:
 
 
 def _bounded(clamp: _Clamp, function: str, bound: Fraction) -> _Clamp | None:
-    """Return the clamp with one more bound; None if it becomes constant."""
+    """Return the clamp after one more `min` or `max` with `bound`; None if it becomes constant."""
     low, high = clamp.range.low, clamp.range.high
     if function == "max":
         low = bound if low is None else max(low, bound)
@@ -414,6 +419,6 @@ def _children(node: object) -> Iterator[object]:
 
 
 def children(node: object) -> Sequence[object]:
-    """Return the parts of a node of the syntax tree."""
+    """Return the parts of a node of the syntax tree, without its span."""
     known: Mapping[str, object] = getattr(node, "__dataclass_fields__", {})
     return [getattr(node, name) for name in known if name != "span"]

@@ -1,7 +1,7 @@
-"""A deterministic program compiled into closures over plain values, to run it at many inputs.
+"""Deterministic programs compiled into closures over plain values, which run fast at many inputs.
 
-This is the fast way to run one. A run that fails or takes long is left to the chain's own steps (`dipc.chain.step`),
-which report the place and the reason.
+Where a run fails or takes long, the caller repeats it by the chain's steps (`dipc.chain.step`), which report the place
+and the reason.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _Values = list[Value | None]
 
 
 class _LeftOpen(Exception):
-    """The run fails, or takes long."""
+    """The run fails or takes too long, and gives no result."""
 
 
 class DeterministicRun:
@@ -57,9 +57,9 @@ class DeterministicRun:
         return DeterministicRun, (self._flow,)
 
     def outputs(self, inputs: Sequence[Value]) -> tuple[Value, ...] | None:
-        """Return the outputs for inputs, both in their order.
+        """Return the outputs for the values `inputs`, both in the program's order.
 
-        The result is None if the run fails, leaves an output unassigned or takes long.
+        None if the run fails, leaves an output unassigned or takes too long.
         """
         values = self.finished(inputs)
         if values is None:
@@ -69,7 +69,7 @@ class DeterministicRun:
         return result if len(result) == len(outputs) else None
 
     def finished(self, inputs: Sequence[Value]) -> _Values | None:
-        """The values of all slots at the end; None where the run goes wrong or takes long."""
+        """Return the final values of all slots; None if the run fails or takes too long."""
         flow, steps = self._flow, self._steps
         values = [*self._start]
         for slot, value in zip(flow.program.inputs, inputs, strict=True):
@@ -90,7 +90,7 @@ class DeterministicRun:
     # --- instructions ----------------------------------------------------------------------------------
 
     def _step(self, label: int, instruction: Instruction) -> Callable[[_Values], int]:
-        """Return the effect of an instruction: a function that changes the values and returns the next label."""
+        """Return the function that executes `instruction` on the values in place and returns the next label."""
         landing = self._flow.landing
         follow = landing[label + 1]
         match instruction:
@@ -130,7 +130,7 @@ class DeterministicRun:
         return assign_element
 
     def _kept(self, slot: int) -> Callable[[Value], Value]:
-        """Return the function that checks a value against the type of the slot."""
+        """Return a function that returns a value of the slot's type unchanged, and raises _LeftOpen for others."""
         declared = self._flow.program.slots[slot].type
         domain = self._flow.domains.get(slot)
         if domain is None and not isinstance(declared, IntType):
@@ -242,7 +242,7 @@ def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
 
 
 def _comparison(difference: AffineExpr, op: CompareOp) -> Callable[[_Values], bool]:
-    """Return the test difference `op` 0; a difference of two variables, or of one and a value, is compared directly."""
+    """Return the closure for the test `difference` `op` 0; the commonest differences are compared without summing."""
     compared = COMPARED[op]
     if len(difference.terms) == 2 and _is_constant(difference.constant, 0):
         (one, left), (minus, right) = difference.terms

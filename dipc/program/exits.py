@@ -82,11 +82,11 @@ _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
 
 @frozen
 class ExitWeights:
-    """The weights and finite noises of exits, by the node of an exit.
+    """The weights of the choices on the way to each exit, by the exit's node.
 
-    `weights` has the total weight of the paths to it. If there is a single path, `intervals` has the intervals that
-    finite noise falls into on it. These are independent, so that they are kept as separate events instead of factors of
-    the weight, whose product can be long. An exit that is not listed has the weight 1, and no intervals.
+    `weights` are the total weights of all paths to an exit. For an exit with a single path, `intervals` are the
+    intervals that finite noise falls into on that path. They are independent, and are kept as events instead of factors
+    of the weight, whose product can be long. An exit that is not listed has the weight 1 and no intervals.
     """
 
     weights: Mapping[int, Closed]
@@ -128,7 +128,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return, by the node of an exit, the choices on its only path, if there is finite noise on it.
+    """Return, by the node of an exit with one path, the choices on that path, if finite noise is among them.
 
     The chain has no cycles.
     """
@@ -145,7 +145,7 @@ def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
 
 
 def _steps_to(reached: Reach) -> Mapping[int, list[Step]]:
-    """Return, by node, the steps that lead there, each with the node that it starts from."""
+    """Return, by node, the steps that lead to that node, each with the node where the step starts."""
     before: dict[int, list[Step]] = {}
     for node, steps in reached.edges.items():
         for goal, chosen in steps:
@@ -154,7 +154,7 @@ def _steps_to(reached: Reach) -> Mapping[int, list[Step]]:
 
 
 def _leading_to(reached: Reach, ends: Collection[int]) -> set[int]:
-    """Return these ends and the nodes from which one of them can be reached."""
+    """Return the nodes from which some node of `ends` can be reached, including `ends`."""
     before = _steps_to(reached)
     pending, leading = list(ends), set(ends)
     while pending:
@@ -179,9 +179,9 @@ def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
 
 
 def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
-    """Raise DiagnosticError if, at some eps, the weights that are 0 there leave a loop without a way out.
+    """Raise DiagnosticError if a run can stay in a loop forever at some eps, because all weights of leaving it are 0.
 
-    Otherwise runs end almost surely for every eps > 0, and the linear systems of the loops have one solution there.
+    Otherwise runs end almost surely for every eps > 0, and the linear system of each loop has one solution.
     """
     graph: dict[int, list[int]] = {}
     for node, steps in reach.edges.items():
@@ -205,7 +205,7 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
 
 
 def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
-    """Return the weights that are 0 at this root of the weight `zero`.
+    """Return the weights that are 0 at `root`, a zero of the weight `zero`.
 
     Two functions of the ring share a positive zero only if it is a zero of their common divisor. At a common zero of
     coprime polynomials in eps and e^{eps/n} both would be algebraic, and by Lindemann's theorem they never are.
@@ -217,14 +217,14 @@ def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) 
 
 
 def _vanishes(value: ExpPoly, other: ExpPoly, root: Root) -> bool:
-    """Return True if `value` is 0 at the only zero of `other` in the root's interval."""
+    """Return True if `value` is 0 at `root`, the only zero of `other` in the root's interval."""
     if root.is_exact:
         return value.value_is_zero(root.lower)
     return bool(isolate_roots(value.common_divisor(other), Interval(root.lower, root.upper, True, True)))
 
 
 def _is_stuck(steps: Mapping[int, Iterable[Step]], vanishing: frozenset[ChoiceWeight]) -> bool:
-    """Return True if some state of a loop cannot leave it without the steps that vanish."""
+    """Return True if some state of a loop can leave the loop only by steps whose weights are in `vanishing`."""
     into: dict[int, list[int]] = {}
     free: list[int] = []
     for node, row in steps.items():
@@ -280,12 +280,12 @@ _Added = dict[int, Closed]
 
 
 class _CountsOtherwise(Exception):
-    """The program does not count in this way, or fails."""
+    """The program does not count in the way that `counted_exits` can follow, or fails."""
 
 
 @frozen
 class CountedExits:
-    """The exits by node, and the weights of those towards the wanted outputs."""
+    """The exits by node, and the weights of those with the wanted outputs."""
 
     states: tuple[ExitState, ...]
     weights: Mapping[int, Closed]
@@ -299,10 +299,10 @@ def counted_exits(
     wanted: Mapping[int, Value],
     observed: Iterable[int],
 ) -> CountedExits | None:
-    """Return the exits of a counting program that give the `wanted` outputs, with the values of the `observed` ones.
+    """Return the exits of a counting program with the outputs `wanted`, and the values of the outputs `observed`.
 
-    The inputs and variables of the program must all be finite. The result is None for all other programs, and if the
-    program fails. Raises LimitReached.
+    A counting program adds to one variable many times, and all its inputs and variables are finite. None for other
+    programs, and for a program that fails. Raises LimitReached.
     """
     slots = flow.program.slots
     if not flow.forward or flow.draws:
@@ -320,7 +320,7 @@ def counted_exits(
 
 
 def _counter(flow: Flow) -> int | None:
-    """Return a variable to whose value many instructions add, and that no other one reads before the last of them."""
+    """Return a variable that many instructions add to and that nothing else reads before the last of them, or None."""
     last: dict[int, int] = {}
     count: Counter[int] = Counter()
     for label, instruction in enumerate(flow.program.instructions):
@@ -346,7 +346,7 @@ def _counter(flow: Flow) -> int | None:
 
 
 def _added_to(instruction: Instruction) -> int | None:
-    """Return the slot v of v <- v + E, for an E that does not read it."""
+    """Return the slot v if the instruction is `v <- v + E` and E does not read v, else None."""
     match instruction:
         case AssignDom(target=target, value=Apply(op=DomOp.ADD, arguments=(one, other))) if target.index is None:
             (slot,) = target.slots
@@ -404,7 +404,7 @@ class _Counting:
         return CountedExits(states, {node: sums.weight(all_) for node, all_ in enumerate(by_outputs.values())})
 
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
-        """Return the summands, in independent parts, and the only state, without the number, after the last of them."""
+        """Return the laws of independent summands, and the only state, without the counter, after the last of them."""
         factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
         pending = [(self._start.label, 0, 0, self._start)]
@@ -436,7 +436,10 @@ class _Counting:
         raise _CountsOtherwise
 
     def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
-        """Return the next states, without the number, each with the added summand and the weight, None for 1."""
+        """Return the states after the next step, without the counter, each with the added number and the weight.
+
+        A weight that is None is 1.
+        """
         result: list[tuple[State, int, Closed | None]] = []
         for after, edge in self._steps.successors(state):
             weight: Closed | None = None
@@ -462,7 +465,7 @@ class _Counting:
         return result
 
     def _ended(self, state: State) -> State:
-        """Return the state in which the program ends from here, which must be deterministic."""
+        """Return the state at the end of the program, which is deterministic from `state` on."""
         while state.label != self._flow.exit_label:
             after, *others = self._steps.successors(state)
             if others or after.edge is not DETERMINISTIC:
@@ -472,7 +475,6 @@ class _Counting:
 
 
 def _shown(value: SlotValue) -> Value | Affine | None:
-    """Return the value of an output at an exit; None if it was never assigned."""
     return None if isinstance(value, Mark | Waiting | Unfinished) else value
 
 
@@ -481,10 +483,9 @@ def _shown(value: SlotValue) -> Value | Affine | None:
 
 @frozen
 class Exit:
-    """An exit for some answer, reached where the guards of its event hold of the inputs.
+    """An exit that gives some answer at the inputs that satisfy the guards of its event.
 
-    Its probability is `weight` (None for 1), that of reaching the state in the chain of choices, times the measures of
-    the components of the event.
+    Its probability is `weight`, that of its choices (None for 1), times the measures of the event's components.
     """
 
     state: ExitState
@@ -497,7 +498,8 @@ class Exits:
     """All exits for given finite inputs, which exclude each other; real and int inputs are left open.
 
     Exits that cannot give the wanted outputs may be missing. `weights` are by node, and empty for a program without
-    choices. Invariant: at any input the probability of an answer is the sum over its exits whose guards hold there.
+    choices. Invariant: at any input the probability of an answer is the sum over those of its exits whose guards hold
+    there.
     """
 
     program: CoreProgram
@@ -512,10 +514,10 @@ class Exits:
     def towards(
         self, wanted: Mapping[int, Value], balls: Collection[int] = (), within: Iterable[Constraint] = ()
     ) -> Iterator[Exit]:
-        """Yield the exits with these finite outputs, which must be observed, for real and int outputs in `balls`.
+        """Yield the exits with the finite outputs `wanted`, which must be observed, and other outputs in `balls`.
 
-        The probability of these outputs is the sum over the exits whose guards hold of the inputs. If the inputs are
-        known to satisfy the guards `within`, exits with the opposite of one are left out.
+        The probability of these outputs is the sum over the exits whose guards hold at the input. If inputs satisfy the
+        guards `within`, exits with the opposite of one of them are left out.
         """
         slots = tuple(wanted)
         if slots not in self._known:
@@ -554,10 +556,10 @@ def exits(
     wanted: Mapping[int, Value] | None,
     observed: Iterable[int],
 ) -> Exits:
-    """Return the exits of a program for these finite inputs, towards the `wanted` outputs (None for any).
+    """Return the exits of a program for these finite inputs, towards the outputs `wanted` (None for all exits).
 
-    They have the values of the `observed` outputs. Raises Undecided past a limit and DiagnosticError for programs that
-    fail.
+    Each exit has the values of the `observed` outputs. Raises Undecided past a limit and DiagnosticError for programs
+    that fail.
     """
     weights = choices.require_weights()
     observed = frozenset(observed)
@@ -580,7 +582,7 @@ def exits(
 
 
 def values_key(values: Iterable[object]) -> object:
-    """Return a key that is equal exactly for equal values; true is not the number 1."""
+    """Return a key for `values` that is equal exactly for equal values; unlike in Python, true is not equal to 1."""
     return tuple([(isinstance(value, bool), value) for value in values])
 
 
@@ -596,7 +598,7 @@ _MOST_COUNTED, FEW_RUNS = 3_000, 64
 
 
 def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
-    """Return the runs of a program, or None if those to each answer are few, or the program has too many states."""
+    """Return the runs of a program by answer; None if each answer has few runs, or the program too many states."""
     # A run usually passes through every instruction but jumps at least once.
     steps = [each for each in flow.program.instructions if not isinstance(each, Jump)]
     comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in steps)
@@ -607,10 +609,10 @@ def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
 
 
 class ManyRuns:
-    """The runs of a program to each of its answers, if they are many."""
+    """The number of runs of a program to each of its answers, and the limits for exploring them."""
 
     def __init__(self, flow: Flow, steps: int, most: int) -> None:
-        """Take a program of this many steps, to be counted in at most `most` states."""
+        """Prepare to count the runs of a program of `steps` steps, in at most `most` states."""
         self._flow = flow
         self._steps = steps
         self._most = most
@@ -620,19 +622,19 @@ class ManyRuns:
 
     @cached_property
     def _runs(self) -> series.RunSet | None:
-        """All runs, counted; None if they have too many states."""
+        """All runs, counted; None if they have more states than allowed."""
         return series.runs(self._flow, self._most)
 
     @cached_property
     def _ends(self) -> Mapping[object, int]:
-        """The ends with many runs each, by the answer."""
+        """The end of the runs to each answer, by a key of the answer, for answers with many runs."""
         if self._runs is None:
             return {}
         many = [end for end in self._runs.ends if self._runs.counts[end] > FEW_RUNS]
         return {values_key(self._runs.outputs(end).values()): end for end in many}
 
     def brief(self, limits: Limits) -> Limits | None:
-        """Return limits under which runs are explored before all are counted, or None if they were counted.
+        """Return low limits for a first exploration, before runs are counted; None if they are counted already.
 
         Counting takes longer than following a few runs.
         """
@@ -641,10 +643,10 @@ class ManyRuns:
         return replace(limits, states=min(limits.states, 2 * self._steps))
 
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
-        """Return the limits under which the runs to these outputs are explored.
+        """Return the limits under which the runs to the outputs `wanted` are explored, or None if it is not worthwhile.
 
-        The result is None if they are known to stay separate. If many runs are united, the results are few, in no more
-        states than there are by values.
+        It is not worthwhile if as many runs were explored before, and exploration did not unite their paths. Many runs
+        that are united need no more states than counting them did.
         """
         end = self._end(wanted)
         if end is None or self._runs is None:
@@ -662,13 +664,12 @@ class ManyRuns:
         return replace(limits, states=min(limits.states, 3 * len(self._runs.before) + 100))
 
     def are_many(self, wanted: Mapping[int, object]) -> bool:
-        """Return True if there are many runs to these outputs."""
         return self._end(wanted) is not None
 
     def graph(self, wanted: Mapping[int, Value]) -> series.RunTemplate | None:
-        """Return the runs to these outputs, known to stay separate, as a graph that can be measured.
+        """Return the runs to the outputs `wanted` as a graph that can be measured, without following each run.
 
-        The result is None for few runs, and if there is no graph.
+        None for few runs, and if there is no graph.
         """
         end = self._end(wanted)
         if end is None or self._runs is None:
@@ -736,7 +737,7 @@ class OutputLaws:
         return {answer: Bound(tuple(shares[answer])) for answer in ordered}
 
     def rank(self, answer: Answer) -> list[int]:
-        """Return the position of an answer in the order of the outputs' domains."""
+        """Return the positions of an answer's values in the domains of their outputs, as a key to sort by."""
         return [places[value] for places, value in zip(self._places, answer, strict=True)]
 
     def _exits(self, finite: Mapping[int, Value]) -> tuple[tuple[Answer, Exit], ...]:
@@ -760,7 +761,6 @@ def _finite(value: object) -> Value | None:
 
 
 def _places(slot: Slot) -> dict[Value | None, int]:
-    """Return the position of each value in the slot's domain, with the unassigned value last."""
     match slot.type:
         case DomType(values=values):
             return {value: index for index, value in enumerate([*values, None])}

@@ -46,7 +46,7 @@ class Moment(Enum):
     SIGNED = 0
 
     def of_gap(self, gap: Fraction) -> Fraction:
-        """Return the moment for a known Z."""
+        """Return the value of the moment at Z = `gap`."""
         match self:
             case Moment.ABSOLUTE:
                 return abs(gap)
@@ -58,17 +58,17 @@ class Moment(Enum):
 
 @frozen
 class Measured:
-    """The error to be computed: of the numeric output at this `place`, or, for None, the distance of whole answers."""
+    """The error whose expectation is computed: of the numeric output at position `place`, or None for whole answers."""
 
     moment: Moment
     place: int | None
 
 
 def measured(program: Program, moment: int, output: str | None = None) -> Measured:
-    """Return the error of the output of this name, of the only numeric output, or of finite outputs.
+    """Return the error of the output named `output`, or of the only numeric output, or of the finite outputs.
 
-    The distance of finite outputs is that of the `metric` block. Raises DiagnosticError if there is no such error,
-    ValueError for another moment.
+    `moment` is 1 or 2, else ValueError is raised. The distance of finite outputs is that of the `metric` block. Raises
+    DiagnosticError if the program has no such error.
     """
     core = program.core
     if moment not in (1, 2):
@@ -104,10 +104,9 @@ def _has_symbolic(core: CoreProgram) -> bool:
 
 
 class Erring(Program):
-    """A program whose "probability" of an answer is 1 less its expected error, so that both are decided alike.
+    """A program whose "probability" of an answer is 1 - E for its expected error E, so that it is decided alike.
 
-    The beta of its claim is the `error` of the program's claim block, and its alpha is 0 unless beta depends on a
-    distance.
+    The beta of its claim is the `error` of the program's claim block. Its alpha is 0 unless beta depends on a distance.
     """
 
     def __init__(self, program: Program, error: Measured) -> None:
@@ -120,7 +119,6 @@ class Erring(Program):
 
     @property
     def expected_quantity(self) -> str:
-        """The expected quantity, in words."""
         index = self.error.place
         name = "output" if index is None else self.outputs[index]
         if index is None:
@@ -143,7 +141,7 @@ def _about_errors(core: CoreProgram) -> CoreProgram:
 
 
 class ExpectedErrors(Probabilities):
-    """1 less the expected errors of one program, row after row."""
+    """The values 1 - E for the expected errors E of one program, row after row."""
 
     def __init__(self, program: Program, error: Measured) -> None:
         super().__init__(program.row_flow, program.limits, program.choices, program.measurer)
@@ -154,10 +152,10 @@ class ExpectedErrors(Probabilities):
         self._known: dict[tuple[Cell | None, ...], Bound] = {}
 
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
-        """Return 1 less the expected error at these inputs, whose answer is `outputs`; gamma has no effect.
+        """Return 1 - E for the expected error E at these inputs, where `outputs` is the right answer.
 
-        Raises as `Probabilities.bound` does, also Undecided if there is no closed form, and DiagnosticError for an
-        answer with an empty output.
+        `gamma` has no effect. Raises as `Probabilities.bound` does, Undecided if there is no closed form, and
+        DiagnosticError for an answer with an empty output.
         """
         del gamma
         key = (*inputs, *outputs)
@@ -168,7 +166,7 @@ class ExpectedErrors(Probabilities):
         return self._known[key]
 
     def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
-        """Return 1 less the expectation of this moment. Raises as `bound` does."""
+        """Return 1 - E[moment of Z] at these inputs, for Z = out - `outputs`. Raises as `bound` does."""
         index = self._error.place
         if index is None:
             shares = self._of_distance(inputs, outputs)
@@ -295,7 +293,7 @@ class _Area:
                 yield _over_eps(sign * factor, degree), Event(tuple(noises), (*self.constraints, half))
 
     def _powers(self, moment: Moment) -> Iterator[tuple[Fraction, dict[int, int]]]:
-        """Yield the moment of Z on one side of 0 as a polynomial in the noises, without its sign."""
+        """Yield the terms of Z or Z² as a polynomial in the noises: (coefficient, power of each noise)."""
         shift, terms = self.shift, self.coefficients
         if moment is not Moment.SQUARE:
             if shift:
@@ -340,7 +338,7 @@ class _Area:
 
 
 def of_noise(noises: tuple[Noise, ...], factors: Sequence[Fraction], moment: Moment) -> Bound:
-    """Return 1 less the expectation of Z = Σ factor·N of centered noises.
+    """Return 1 - E[moment of Z] for Z = Σ factor·N over the centered `noises` N and their `factors`.
 
     Raises OutsideFragment for sums of integer noises.
     """

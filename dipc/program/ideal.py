@@ -57,7 +57,7 @@ else:
 
 
 def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | Sequence[Value]) -> Diagnostic:
-    """Return the diagnostic that the ideal leaves `output` unassigned, with an input where it does.
+    """Return the diagnostic that the ideal leaves `output` unassigned, naming an input where it does.
 
     `inputs` are values of all inputs, by slot or in order; missing inputs can have any value.
     """
@@ -158,7 +158,7 @@ class Region:
 
 
 class Ideal:
-    """det(P) of one program, and its `metric`; its `pool` makes the cells of its answers."""
+    """det(P) of one program, and its `metric`; answers of one ideal share the cells of its `pool`."""
 
     def __init__(self, program: Program) -> None:
         """Read the `ideal` block; raise DiagnosticError for a program without one."""
@@ -249,7 +249,7 @@ class Ideal:
         return None if every is None else tuple(map(self._translate_series, every))
 
     def series_towards(self, answer: Sequence[Value]) -> Series | None:
-        """Return the series of one answer, or None as for `series`."""
+        """Return the series of one `answer`, over the slots of the program; None where `series` is None."""
         end = None if self.runs is None else self.runs.end(tuple(answer))
         towards = None if self.runs is None or end is None else self.runs.towards(end)
         return None if towards is None else self._translate_series(towards)
@@ -260,11 +260,11 @@ class Ideal:
         return Series(outputs, (), tuple(segments))
 
     def has_few_regions(self, finite: Mapping[int, Value]) -> bool:
-        """Return True if all regions for these finite inputs are known, or found quickly."""
+        """Return True if the regions for these finite inputs are known, or were found within a few states."""
         return self._shared(finite, _FEW_STATES) is not None
 
     def region_of(self, finite: Mapping[int, Value], point: Mapping[int, Fraction]) -> Region:
-        """Return a region around the point, which has a value for every real and int input: that of its own path.
+        """Return the region of the path that `point` follows; `point` has a value for every real and int input.
 
         Raises as `regions` does.
         """
@@ -288,9 +288,9 @@ class Ideal:
         return self._regions_of(finite, None, self.program.limits.states, guards)
 
     def alike(self, finite: Mapping[int, Value], answer: Sequence[Value]) -> tuple[Region, ...]:
-        """Return the regions whose finite outputs are those of `answer`: all that can give this answer.
+        """Return the regions whose answer has the finite outputs of `answer`.
 
-        If there are too many regions altogether, only the paths to this answer are followed.
+        If all regions would be too many, only the paths to these outputs are followed.
         """
         outputs = self.program.core.outputs
         everything = self._shared(finite, _MOST_SHARED)
@@ -311,10 +311,7 @@ class Ideal:
         )
 
     def _shared(self, finite: Mapping[int, Value], states: int) -> tuple[Region, ...] | None:
-        """Return all regions if they are known, or found with this many states, else None.
-
-        Otherwise it is faster to find those of one answer alone.
-        """
+        """Return all regions if they are known, or can be found within `states` states; else None."""
         key = tuple(finite[slot] for slot in self.finite_inputs)
         if key not in self._regions and self._tried.get(key, 0) < states:
             self._tried[key] = states
@@ -353,7 +350,7 @@ class Ideal:
     ) -> Iterator[tuple[Constraint, ...]]:
         """Yield the convex sets of inputs that satisfy `requires` and `guards`, over the slots of the ideal.
 
-        With `along`, one input by slot of the ideal, only the set that contains it.
+        If the input `along`, by slot of the ideal, is given, yield only the set that contains it.
         """
         allowed = self.program.allowed
         if allowed is None:
@@ -368,7 +365,7 @@ class Ideal:
                 yield both
 
     def outside(self, finite: Mapping[int, Value]) -> tuple[Region, ...]:
-        """Return convex sets, without an answer, whose union is where `requires` does not hold."""
+        """Return regions, without an answer, whose union is the set of inputs that violate `requires`."""
         allowed = self.program.allowed
         return () if allowed is None else tuple([Region(guards, ()) for guards in allowed.gaps(finite)])
 
@@ -377,7 +374,7 @@ class Ideal:
         return deterministic.DeterministicRun(self.flow) if deterministic.runs_at_once(self.flow) else None
 
     def values(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
-        """Return det at one input: from a value for every input, in their order, a value for every output, in theirs.
+        """Return the values of det, in the order of the outputs, at the input with the values `inputs`, in their order.
 
         Raises DiagnosticError if det is undefined there, LimitReached for a run that is too long.
         """
@@ -416,7 +413,7 @@ class Ideal:
         return replace(item, form=self._translate(item.form), difference=self._translate(item.difference))
 
     def _translate_back(self, item: Constraint) -> Constraint:
-        """Return a constraint over the slots of the program as one over those of the ideal."""
+        """Return the constraint `item`, over the slots of the program, over the slots of the ideal."""
 
         def own(form: Affine) -> Affine:
             return Affine((), tuple(sorted((self._to_ideal[slot], c) for slot, c in form.inputs)), form.constant)
@@ -430,7 +427,7 @@ class Ideal:
 
 
 def how_to_say_the_answer(core: CoreProgram) -> str:
-    """Return the advice for a program without an ideal."""
+    """Return the advice to add a right answer, for a program without an ideal."""
     if core.source.tree is not None:
         names = ", ".join(dict.fromkeys(slot.name.partition("[")[0] for slot in core.input_slots))
         return (
@@ -477,10 +474,10 @@ def disagreement(
 
 
 class DistanceSearch:
-    """A branch-and-bound search over the alternatives of each `or`, as long as they can be nearer than the best.
+    """A branch-and-bound search for the distance to a formula, over the alternatives of each `or`.
 
-    More constraints only make a set smaller and its distance larger. A branch is abandoned as soon as some of its
-    constraints put it too far away, or contradict each other.
+    More constraints only make a set smaller and its distance larger. A branch is abandoned as soon as its constraints
+    contradict each other, or are at least as far away as the best input found.
     """
 
     def __init__(self, norm: Norm, point: Point, whole_inputs: frozenset[int], limits: Limits) -> None:
@@ -493,9 +490,9 @@ class DistanceSearch:
     def nearest(
         self, guards: Sequence[Constraint], formula: Formula, away: Fraction, below: Fraction | None
     ) -> Fraction | None:
-        """Return inf { d(point, u') : u' satisfies `guards` and `formula` }, where the other inputs are `away`.
+        """Return inf { d(point, u') : u' satisfies `guards` and `formula` }, where the finite inputs of u' are `away`.
 
-        None means that it is at least `below`, or that there is no such input. Raises Undecided past a limit.
+        None if the distance is at least `below`, or no input satisfies both. Raises Undecided past a limit.
         """
         if formula is False:
             return None
@@ -613,9 +610,9 @@ class Distances:
         return least
 
     def _by_sections(self, answer: tuple[Value, ...]) -> tuple[InputSet, ...] | None:
-        """Return the sets of inputs where det is not this answer: those where no path of some segment holds.
+        """Return sets of inputs whose union is where det is not `answer`: for each segment, those on none of its paths.
 
-        The answer must have many regions that are products of segments. The result is None for other ideals.
+        None unless the answer has many regions that are products of segments.
         """
         decisive = tuple(self._ideal.metric.decisive(answer))
         key = _key((), answer)
@@ -639,10 +636,10 @@ class Distances:
         return tuple([InputSet(guards, self._whole_inputs, branches) for guards in dict.fromkeys(outside)])
 
     def _among_finite(self, own: tuple[Value, ...], answer: tuple[Value, ...]) -> Fraction | None:
-        """Return dd if all inputs are finite.
+        """Return dd of the input `own`, with the right answer `answer`, for a program whose inputs are all finite.
 
-        Inputs are examined one after the other, the nearest first, until computing dd of all inputs at once is cheaper;
-        that examines each input once for each coordinate.
+        Inputs are examined one after the other, the nearest first. After some time dd is computed for all inputs at
+        once, which examines each input once for each coordinate.
         """
         decisive = self._ideal.metric.decisive
         count = prod(len(finite_values(slot)) for slot in self._finite)
@@ -659,13 +656,12 @@ class Distances:
         return None
 
     def _transformed(self, choices: Sequence[Sequence[Value]]) -> Mapping[tuple[Value, ...], Fraction | None]:
-        """Return dd of all combinations of these values, coordinate by coordinate.
+        """Return dd of each combination of the values `choices`, coordinate by coordinate.
 
         The distance of two inputs is combined from those of their coordinates, one by one (`Norm.combined`), so that
         the nearest input with each answer is found by moving one coordinate after the other. The two nearest answers
-        are kept for each input. The nearest one that differs from a given answer is among them, also after each move,
-        which makes no distance smaller.
-        Values that violate `requires` have no answer of their own.
+        are kept for each input. The nearest answer that differs from a given one is among them, also after each move,
+        as no move makes a distance smaller. Values that violate `requires` have no answer.
         """
         decisive = self._ideal.metric.decisive
         allowed = self._ideal.program.allowed
@@ -705,10 +701,7 @@ class Distances:
         }
 
     def _asks_alone(self, finite: tuple[Value, ...]) -> bool:
-        """Return True if the nearest other answer is searched from this input alone.
-
-        This is so if there are many regions, and few inputs so far.
-        """
+        """Return True if dd is searched from this input alone: while there are many regions and few inputs so far."""
         if self._ideal.program.allowed is not None:
             return False  # Just across a comparison there may be no input.
         if self._norm is Norm.DISCRETE or self._ideal.has_few_regions(self._by_slot(finite)):
@@ -717,10 +710,10 @@ class Distances:
         return self._alone <= _MOST_ALONE
 
     def _dd_in_box(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
-        """Return how far the real and int inputs have to move for another answer, with these finite inputs.
+        """Return how far the real and int inputs `point` have to move for another answer, with the finite inputs fixed.
 
-        An input nearer than some region with another answer lies in a box around the point. The result is None if no
-        such region is found, or the box has too many regions.
+        Any region with another answer gives a box around the point, outside of which inputs are farther away. None if
+        no such region is found, or the box has too many regions.
         """
         try:
             other = self._other_region(finite, answer, point)
@@ -737,7 +730,7 @@ class Distances:
     def _distance_of(
         self, region: Region, answer: tuple[Value, ...], point: Point, least: Fraction | None
     ) -> Fraction | None:
-        """Return the distance to the inputs of the region with another answer, or `least`, if that is less."""
+        """Return the distance to the inputs of `region` whose answer is not `answer`, or `least`, if it is less."""
         for guards in disagreement(region, answer, self._whole_outputs, self._ideal.metric):
             target = InputSet(guards, self._whole_inputs, self._ideal.program.limits.branches)
             distance = target.distance(self._norm, point, _ZERO, least)
@@ -745,7 +738,7 @@ class Distances:
         return least
 
     def _other_region(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Region | None:
-        """Return a region with another answer, at the point or just across a comparison on its path, or None."""
+        """Return a region where det is not `answer`, at `point` or across one comparison on its path, or None."""
         here = self._ideal.region_of(self._by_slot(finite), point)
         if self._is_other(finite, point, answer):
             return here
@@ -763,7 +756,7 @@ class Distances:
         return None
 
     def _is_other(self, finite: tuple[Value, ...], point: Point, answer: tuple[Value, ...]) -> bool:
-        """Return True if det for these inputs is not the answer."""
+        """Return True if det at these inputs differs from `answer` in an output that dd(u) depends on."""
         given = {**self._by_slot(finite), **point}
         there = self._ideal.values([given[slot] for slot in self._ideal.program.core.inputs])
         decisive = self._ideal.metric.decisive
@@ -789,9 +782,9 @@ class Distances:
         return least
 
     def _class(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> InputSet | None:
-        """Return the real and int inputs where det is `answer`, if they are known to be one convex set, else None.
+        """Return the real and int inputs where det is `answer`, if they are known to be one convex set; else None.
 
-        Outside of the set det gives other answers, and every value is an input. Answers are compared as dd(u) does.
+        Every real and int value outside of the set is an input with another answer. Answers are compared as in dd(u).
         """
         if self._ideal.program.allowed is not None:
             return None
@@ -807,7 +800,7 @@ class Distances:
         return InputSet(alike[0].guards, self._whole_inputs, self._ideal.program.limits.branches)
 
     def _targets_for(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> tuple[InputSet, ...]:
-        """Return the sets of real and int inputs where det is another answer, for these finite inputs."""
+        """Return the sets of real and int inputs where det is not `answer`, for these finite inputs."""
         key = _key(finite, answer)
         known = self._targets.get(key)
         if known is None:
@@ -823,10 +816,10 @@ class Distances:
         return {slot.index: value for slot, value in zip(self._finite, finite, strict=True)}
 
     def _around(self, own: tuple[Value, ...]) -> Iterator[tuple[Fraction, tuple[Value, ...]]]:
-        """Yield all combinations of finite inputs that inputs have, the nearest first, with their distance from `own`.
+        """Yield all combinations of values of the finite inputs, with their distance from `own`, the nearest first.
 
-        Each is derived from the one before it whose last moved coordinate is one step nearer. Raises LimitReached after
-        `_MOST_NEAR` of them if there are more than can be compared.
+        Each combination is derived from one before it by moving its last moved coordinate one step. Raises LimitReached
+        after `_MOST_NEAR` combinations if there are more than can be compared.
         """
         allowed = self._ideal.program.allowed
         lines: list[list[tuple[Fraction, Value]]] = []
@@ -856,7 +849,7 @@ def _key(finite: tuple[Value, ...], answer: tuple[Value, ...]) -> _Key:
 
 
 def gap(one: Value, other: Value) -> Fraction:
-    """Return the distance of two values of one input: of numbers their difference, of other values 1 if they differ."""
+    """Return the distance of two values of one input: |x - x'| for numbers; for others 1 if they differ, else 0."""
     if isinstance(one, Fraction) and isinstance(other, Fraction):
         return abs(one - other)
     return _ZERO if same_value(one, other) else _ONE

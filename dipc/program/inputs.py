@@ -60,7 +60,7 @@ class FiniteInputs:
         return product(*self.choices)
 
     def among_allowed(self, program: Program) -> Iterable[tuple[Value, ...]]:
-        """Return the inputs that satisfy the program's `requires`, in the same order.
+        """Return the inputs that satisfy the program's `requires`, in lexicographic order.
 
         Raises DiagnosticError if there are none.
         """
@@ -90,11 +90,11 @@ _ORDERS = re.compile(r"<|>|!=|[≤≥≠]|\b(?:and|or|not)\b")
 
 
 def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, InputSpec | None]:
-    """Return a program whose question is about a selection of its inputs, with the other texts of `given`.
+    """Return the program restricted to the selected inputs of `given`, and `given` without its conditions.
 
-    A selection is a condition such as `count >= 0`, in the language of `requires`. Without other texts the inputs are
-    `all`. Inputs without a condition are returned unchanged, with the program. Raises DiagnosticError for a condition
-    that cannot be read, or that no input satisfies.
+    A selection is a condition such as `count >= 0`, in the language of `requires`. If conditions are all that is given,
+    the inputs are `all`. Inputs without a condition are returned unchanged, with the program. Raises DiagnosticError
+    for a condition that cannot be read, or that no input satisfies.
     """
     texts = specifications(given) if given is not None else None
     if not texts or not any(_ORDERS.search(text) for text in texts) or any(text.endswith(".csv") for text in texts):
@@ -146,7 +146,7 @@ InputSpec = str | Sequence[str] | Mapping[str, object] | Sequence[Mapping[str, o
 
 
 def specifications(given: object) -> list[str] | None:
-    """Return the texts if inputs are given as texts, or None if they are given as values."""
+    """Return the texts if `given` is a text or a sequence of texts, or None if it gives inputs as values."""
     if isinstance(given, str):
         return [given]
     if isinstance(given, list | tuple) and all(isinstance(text, str) for text in given):
@@ -214,7 +214,7 @@ def _product(texts: Sequence[str], program: CoreProgram, *notes: str) -> FiniteI
 
 
 def _unbounded(specification: Specification, slots: Sequence[Slot], notes: Sequence[str]) -> Iterator[Diagnostic]:
-    """Yield a diagnostic if some real or int input has no values."""
+    """Yield a diagnostic that names the real and int inputs without values, if there are any."""
     missing = [slot for slot in slots if slot.name not in specification.known and slot.is_symbolic]
     if missing:
         name = missing[0].name
@@ -246,7 +246,7 @@ _PROGRESS_ROWS = 256
 
 
 def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Table:
-    """Return the table of det at `inputs`, with the column dd (that of the inputs' file, if it has one).
+    """Return the table of det at `inputs`, with dd(u) in the column dd, or the column dd of the inputs' own file.
 
     Raises DiagnosticError for a program without an ideal, for inputs where det is undefined and for more inputs than
     the limit `rows`; Undecided past a limit of the ideal.
@@ -271,9 +271,9 @@ def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Tab
 
 
 def completed(program: Program, table: Table, progress: Progress | None = None) -> Table:
-    """Return the table with dd(u) in every row without one, if the program has an ideal; else unchanged.
+    """Return the table with dd(u) filled in where a row lacks it; unchanged if the program has no ideal.
 
-    Raises DiagnosticError if the table's answer differs from the ideal's, as dd(u) would be about another answer.
+    Raises DiagnosticError if a row's answer differs from the ideal's, as dd(u) would be about another answer.
     """
     if program.core.ideal is None or all(row.dd is not None for row in first_of_each_claim(table.rows)):
         return table
@@ -302,7 +302,7 @@ def completed(program: Program, table: Table, progress: Progress | None = None) 
 
 
 def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[tuple[Cell | None, ...]]:
-    """Yield inputs, outputs, alpha, beta, gamma and dd of each row."""
+    """Yield the cells of each row: inputs, outputs, alpha, beta, gamma and dd."""
     distances = ideals.Distances(ideal)
     match inputs:
         case FiniteInputs():

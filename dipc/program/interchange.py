@@ -44,12 +44,12 @@ _MOST_GROUPS = 3
 def interchangeable(
     program: Program, ideal: Ideal | None = None, *, by_transitions: bool = True
 ) -> tuple[tuple[int, ...], ...]:
-    """Return disjoint blocks of two and more finite inputs, by slot, whose values may change places.
+    """Return disjoint blocks of two or more finite inputs, by slot, whose values may change places.
 
-    With an `ideal`, the one of the program, right answers and their metric count, too; without one, the law of the
-    answer alone. Without `by_transitions` only expressions show it, which the checker of certificates follows, too. The
-    inputs of a block have one type, and are in order. Inputs in no block may be interchangeable all
-    the same, as those of a program with `requires`, for which the result is empty.
+    The inputs of a block have one type, and are in order. With the program's `ideal`, the right answer and the metric
+    must be unchanged, too; without one, only the law of the answer. Without `by_transitions` the proof is by
+    expressions alone, which the checker of certificates can follow. Inputs in no block may still be interchangeable. A
+    program with `requires` has no blocks.
     """
     core = program.core
     families = _families(program)
@@ -83,7 +83,7 @@ def interchangeable(
 
 
 def _families(program: Program) -> list[list[int]]:
-    """Return runs of finite inputs of one type, the elements of one array where there is one, with two and more."""
+    """Return the groups of finite inputs of one type in which exchanges are tried, such as the elements of an array."""
     slots = program.core.slots
     result: list[list[int]] = []
     for slot in program.core.inputs:
@@ -108,7 +108,7 @@ def _families(program: Program) -> list[list[int]]:
 
 
 class _Exchanges:
-    """The exchanges of inputs that leave one program unchanged; `places` are its own slots of these inputs."""
+    """The exchanges of inputs that leave one program unchanged; `places` are the program's slots of these inputs."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class _Exchanges:
 
     @cached_property
     def _groups(self) -> list[list[SymbolicDraw]]:
-        """The draws that one place of the text makes, for each place with several draws."""
+        """The draws by the place of the text that makes them, for each place with several draws."""
         groups: dict[object, list[SymbolicDraw]] = {}
         for draw in self._symbolic.draws.values() if self._symbolic is not None else ():
             groups.setdefault(draw.place, []).append(draw)
@@ -169,7 +169,7 @@ class _Exchanges:
         return False
 
     def _ways(self) -> Iterator[tuple[int, ...]]:
-        """Yield groups of draws that may be exchanged together with the inputs, likely ones first."""
+        """Yield groups of draws to exchange together with the inputs, those likely to give a proof first."""
         every = tuple(range(len(self._groups)))
         tried: set[tuple[int, ...]] = set()
         fewer = every[:_MOST_GROUPS]
@@ -183,9 +183,9 @@ class _Exchanges:
 def _exchanged_draws(
     table: ExpressionTable, group: Sequence[SymbolicDraw], family: Sequence[int], one: int, other: int
 ) -> dict[Node, Node]:
-    """Return the exchange of the draws made for one member of the family with those made for another.
+    """Return the renaming that exchanges the draws of `group` made for input `one` with those made for input `other`.
 
-    A loop over the family makes equally many draws for each member, in order.
+    A loop over the inputs `family` makes equally many draws for each of them, in order.
     """
     each, rest = divmod(len(group), len(family))
     if rest or not each:
@@ -200,7 +200,7 @@ def _exchanged_draws(
 
 
 def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
-    """Return True if renaming inputs and draws maps the outputs to themselves, and each draw to one with its law."""
+    """Return True if the renaming maps each output to itself, and each draw to a draw with the parameters renamed."""
     table = run.table
     touched = 0
     for node in names:

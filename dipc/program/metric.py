@@ -54,7 +54,7 @@ class Norm(Enum):
     """0 for equal inputs, 1 for different ones."""
 
     def combined(self, coordinates: Iterable[Fraction]) -> Fraction:
-        """Return the distance of two inputs from the distances of their coordinates (or groups of coordinates)."""
+        """Return the distance of two inputs, from the distances of their coordinates or of groups of coordinates."""
         match self:
             case Norm.LINF:
                 return max(coordinates, default=_ZERO)
@@ -69,7 +69,7 @@ class Norm(Enum):
         return max(sizes) if self is Norm.L1 else sum(sizes, _ZERO)
 
     def towards(self, point: Mapping[int, Fraction], terms: Terms, distance: Fraction) -> dict[int, Fraction]:
-        """Return a point at `distance` where the linear function has grown as much as it can."""
+        """Return a point at `distance` from `point` where the linear function with these coefficients is greatest."""
         moved = dict(point)
         chosen = [max(terms, key=lambda term: abs(term[1]))] if self is Norm.L1 else terms
         for slot, coefficient in chosen:
@@ -81,11 +81,11 @@ class Norm(Enum):
 
 
 class Metric:
-    """The distance d of one program (section 2 of the paper), by default the largest coordinate.
+    """The distance d of one program (section 2 of the paper): by default the largest distance of a coordinate.
 
-    A `metric` block can define another one. Inputs are given by slot, as values or, if they are real or int, as forms;
-    answers in the order of the outputs. `whole` tests whether a form is about ints; by default forms over int inputs of
-    the program are.
+    A `metric` block can define another distance. Inputs are given by slot, as values or, if they are real or int, as
+    forms; answers in the order of the outputs. `whole` tests whether a form has integer values; by default forms over
+    int inputs of the program have.
     """
 
     def __init__(self, program: CoreProgram) -> None:
@@ -98,7 +98,7 @@ class Metric:
         self.disputed = finite if self.core.dd == "finite" and any(finite) else [True] * len(finite)
 
     def decisive(self, answer: Sequence[_T]) -> tuple[_T, ...]:
-        """Return the outputs that dd(u) depends on."""
+        """Return the values of `answer` for the outputs that dd(u) depends on."""
         return tuple(compress(answer, self.disputed))
 
     @property
@@ -113,7 +113,7 @@ class Metric:
         whole: Whole | None = None,
         among: Collection[int] | None = None,
     ) -> Formula:
-        """Return the condition under which two inputs are infinitely far apart.
+        """Return the condition under which `inputs` and `others` are infinitely far apart.
 
         `among` selects some of the conditions of the block (by default all). Raises DiagnosticError for an index out of
         range.
@@ -127,10 +127,7 @@ class Metric:
         return any_of(formula_conditions(self._program, formula, values, inputs, whole or self.is_whole))
 
     def differ(self, inputs: Mapping[int, Answer], answer: Sequence[Answer], other: Sequence[Answer]) -> Formula:
-        """Return the condition under which `other`, det elsewhere, counts as different from `answer`, det here.
-
-        The input here is `inputs`.
-        """
+        """Return the condition that `other`, det elsewhere, counts as different from `answer`, det at `inputs`."""
         formula = self.core.same
         if formula is None:
             pairs = zip(self.decisive(answer), self.decisive(other), strict=True)
@@ -143,7 +140,6 @@ class Metric:
         return opposite(all_of(formula_conditions(self._program, formula, values, inputs, self.is_whole)))
 
     def is_whole(self, form: Affine) -> bool:
-        """Return True if a form is about ints."""
         return isinstance(self._program.slots[form.inputs[0][0]].type, IntType)
 
     def _unequal(self, one: Answer, two: Answer) -> Formula:
@@ -172,7 +168,7 @@ Bound = tuple[int, int, Fraction]
 class ConvexSet:
     """The inputs, all ints or all reals, that satisfy `guards`; everything independent of a point is computed once.
 
-    Int sets are given up after `branches` cases of integer inequalities.
+    For int sets, at most `branches` cases of integer inequalities are searched.
     """
 
     def __init__(self, guards: tuple[Constraint, ...], branches: int) -> None:
@@ -183,7 +179,7 @@ class ConvexSet:
 
     @cached_property
     def is_empty(self) -> bool:
-        """Whether no input satisfies the guards, strict ones strictly. Raises Undecided."""
+        """Whether no input satisfies the guards, with strict guards taken strictly. Raises Undecided."""
         if contradict(self.guards):
             return True
         # For differences (over integers with integer bounds) a contradiction is always found.
@@ -238,9 +234,9 @@ class ConvexSet:
         return sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
 
     def _slopes_out(self, norm: Norm) -> tuple[list[tuple[list[tuple[int, int]], int]], int]:
-        """Return for each guard the distance to where it fails, as a form of the point.
+        """Return for each guard the distance from a point to where the guard fails, as an affine form of the point.
 
-        The coefficients are integers over one denominator.
+        The coefficients are integers over the common denominator, which is returned last.
         """
         known = self._out.get(norm)
         if known is None:
@@ -262,7 +258,7 @@ class ConvexSet:
         return all(guard.form.evaluate(point) >= 0 for guard in self.guards)
 
     def _rounded(self, distance: Fraction) -> Fraction:
-        """Return the bound rounded up for int sets, as a distance of integer points is an integer."""
+        """Return the lower bound `distance`, rounded up for int sets, whose distances are integers."""
         return Fraction(ceil(distance)) if self.whole else distance
 
     def _exactly(self, norm: Norm, point: Point) -> Fraction:
@@ -277,7 +273,7 @@ class ConvexSet:
         return frozenset(slot for guard in self.guards for slot, _ in guard.form.inputs) if self.whole else frozenset()
 
     def _by_program(self, norm: Norm, point: Point) -> Fraction:
-        """Return the least length t that bounds how far the inputs are from the point, by a linear program."""
+        """Return the distance from the point to the closed set, by a linear program."""
         slots = sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
         beyond = 1 + slots[-1]
         length = {slot: beyond if norm is Norm.LINF else beyond + slot for slot in slots}
@@ -300,9 +296,10 @@ class ConvexSet:
 
     @cached_property
     def _bounds(self) -> tuple[Bound, ...] | None:
-        """The greatest D with x - y >= D on the set, for all pairs that have one.
+        """The greatest D with x - y >= D on the set, for all pairs of coordinates that have one; None for other guards.
 
-        None unless it is a set of differences. They are the longest paths from y to x in the graph of the differences.
+        All guards must bound differences of two coordinates, or single coordinates. Each D is the length of a longest
+        path from y to x in the graph of the differences.
         """
         differences = [least for guard in self.guards if (least := guard.bound) is not None]
         if len(differences) < len(self.guards):
@@ -356,13 +353,13 @@ class InputSet:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no input is in the set, with strict guards strict."""
+        """Whether no input is in the set, with strict guards taken strictly."""
         return any(convex_set.is_empty for convex_set in self._parts)
 
     def distance(self, norm: Norm, point: Point, away: Fraction, below: Fraction | None) -> Fraction | None:
-        """Return the distance of the nearest input in the set other than `point`, whose other inputs are `away`.
+        """Return the distance from `point` to the nearest input in the set, where the inputs without guards are `away`.
 
-        None means that it is at least `below`, or that the set is empty.
+        None if the distance is at least `below`, or the set is empty.
         """
         if below is not None and away >= below:
             return None

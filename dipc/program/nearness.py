@@ -153,7 +153,7 @@ def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
 
 
 def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence[Slot], whole: Whole) -> Formula:
-    """Return a condition of the language with these values in its slots; raise Fault if it has no value."""
+    """Return the formula of a condition of the language, with `values` in its slots; raise Fault if it has no value."""
     match condition:
         case Concrete(expr=expr):
             truth = evaluate(expr, values, slots)
@@ -182,7 +182,7 @@ class NotPieced(Exception):
 
 
 def pieced(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Forms:
-    """Return an expression with these values and forms in the slots as a minimum of maxima of forms.
+    """Return the expression, with `values` in its slots, as a minimum of maxima of affine forms.
 
     Raises NotPieced unless it is built from forms by sums, multiples, min and max, and abs and negatives of single
     forms; Fault if it has no value.
@@ -239,7 +239,7 @@ def _scaled(forms: Forms, factor: Fraction) -> Forms:
 
 
 def _few(alternatives: Iterable[Iterable[Affine]]) -> Forms:
-    """Return the alternatives, each form once; raise NotPieced for too many."""
+    """Return the alternatives without repeated forms; raise NotPieced if there are too many."""
     formses = tuple(dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in alternatives))
     if sum(map(len, formses)) > MOST_FORMS:
         raise NotPieced
@@ -301,14 +301,14 @@ class Nearness:
         )
 
     def distances(self, inputs: Sequence[Cell], answer: Sequence[Cell | None]) -> tuple[Fraction, ...]:
-        """Return the finite values that d'_u(v, answer) takes, increasing; raise as `accepted` does."""
+        """Return the finite values of d'_u(v, `answer`) over all answers v, increasing; raise as `accepted` does."""
         result = {distance for _, distance in self._distances(inputs, answer)}
         return tuple(sorted(distance for distance in result if distance is not None))
 
     def all_distances(
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
     ) -> Iterator[tuple[tuple[Value, ...], Fraction | None]]:
-        """Yield all answers v with d'_u(v, answer), None for infinity; raise as `accepted` does."""
+        """Yield each answer v with d'_u(v, `answer`), None for infinity; raise as `accepted` does."""
         yield from self._distances(inputs, answer)
 
     def distance(
@@ -400,7 +400,7 @@ def output_positions(program: CoreProgram) -> dict[int, int]:
 def formula_conditions(
     program: CoreProgram, formula: syntax.Formula, values: Sequence[Answer], inputs: Mapping[int, Answer], whole: Whole
 ) -> Iterator[Formula]:
-    """Yield the conditions of a formula with `values` in its slots, each on demand.
+    """Yield the conditions of `formula` with `values` in its slots, each evaluated when asked for.
 
     Raises DiagnosticError, which names the input, for a condition without a value: an index out of range, a division by
     zero.
@@ -416,7 +416,7 @@ def formula_conditions(
 
 
 def place_notes(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str, ...]:
-    """Return a note with the values of these inputs by slot; no note if no value is known."""
+    """Return a note that shows the values of `inputs`, by slot; no note if no value is known."""
     assignments = [
         f"{program.slots[slot].name} = {show_value(value)}"
         for slot, value in inputs.items()

@@ -70,7 +70,7 @@ _REMEMBERED_PLANS = 20_000
 
 @dataclass(slots=True)
 class WorkDone:
-    """The work done so far, and the time it took."""
+    """The number of explorations of chains so far, and the seconds they took."""
 
     explorations: int = 0
     chain_seconds: float = 0.0
@@ -78,7 +78,7 @@ class WorkDone:
 
 @dataclass(slots=True, eq=False)
 class _Component:
-    """A component of an exit's event, with its instances by the cells it depends on."""
+    """A component of an exit's event, with its events for the rows seen so far, by the cells they depend on."""
 
     template: ComponentTemplate
     inputs: tuple[int, ...]
@@ -86,7 +86,7 @@ class _Component:
     events: dict[tuple[Cell | None, ...], Event] = field(default_factory=dict)
 
     def key(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Cell | None, ...]:
-        """Return the cells of a row that the event depends on."""
+        """Return the cells of a row that the component's event depends on."""
         return (gamma, *[inputs[position] for position in self.inputs], *[outputs[position] for position in self.balls])
 
 
@@ -121,7 +121,7 @@ class Probabilities:
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
-        """Take the program's flow and its `choices`; a `measurer` can be shared by all engines with the same limits."""
+        """Prepare the engine; `measurer` can be shared by engines with the same limits."""
         program = flow.program
         self.program = program
         self.flow = flow
@@ -144,14 +144,14 @@ class Probabilities:
         self._interned: dict[Bound, Bound] = {}
 
     def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
-        """Return Pr[every given finite output is equal, every other given output within gamma], for every eps > 0.
+        """Return the probability that each given finite output is equal, and each other given output within `gamma`.
 
-        Raises Undecided past a limit and DiagnosticError for programs that fail.
+        It holds for every eps > 0. Raises Undecided past a limit and DiagnosticError for programs that fail.
         """
         return self.measurer.measure(self.bound(inputs, outputs, gamma))
 
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
-        """Return the same probability as a bound, unmeasured.
+        """Return the probability that `probability` returns, as a bound that is not yet measured.
 
         Equal bounds are the same object. Raises as `probability` does.
         """
@@ -202,9 +202,9 @@ class Probabilities:
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
         """Return the exits that produce these finite outputs from these finite inputs, each with its weight.
 
-        The weight is that of the choices, None for 1. The exits hold for all values of the real and int inputs and
-        outputs: `probability` is the sum of their weights times the measures of their events. Raises as `probability`
-        does.
+        The weight is that of the exit's choices; None is 1. The exits hold for all values of the real and int inputs
+        and outputs: `probability` is the sum of their weights times the measures of their events. Raises as
+        `probability` does.
         """
         plan = self._plan(inputs, outputs)
         if plan.graph is not None:
@@ -212,7 +212,7 @@ class Probabilities:
         return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
-        """Return the cells that decide what has to be explored, and whether other cells are given."""
+        """Return a key of what has to be explored: the finite cells, and which other cells are given."""
         return (
             *[inputs[position] for position in self._finite_inputs],
             *[outputs[position] for position in self._finite_outputs],
@@ -267,7 +267,6 @@ class Probabilities:
         return many_runs(self.flow, self.limits)
 
     def _wanted(self, outputs: Cells) -> dict[int, Value]:
-        """Return the wanted values of finite outputs, by slot."""
         return {
             self.program.outputs[position]: value_of(cell)
             for position in self._finite_outputs
@@ -303,7 +302,7 @@ class Probabilities:
     def _substitution(
         self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell
     ) -> tuple[dict[int, Fraction], Balls]:
-        """Return a row's real inputs by slot, and the balls of its real outputs."""
+        """Return the real and int inputs of a row by slot, and the balls around its real and int outputs."""
         program = self.program
         radius = number_of(gamma)
         reals = {program.inputs[position]: number_of(inputs[position]) for position in self._real_inputs}
@@ -334,13 +333,13 @@ def without_claimed_gamma(program: Program) -> Program:
 
 
 class NearProbabilities(Probabilities):
-    """The probabilities Pr[d'_u(P(u), v) <= gamma] for the exact answers v of one program with finite outputs.
+    """The probabilities Pr[d'_u(P(u), v) <= gamma] for right answers v of one program with finite outputs.
 
-    Each is the sum of the probabilities of all answers that are near enough, which exclude each other.
+    Each is the sum of the probabilities of the answers within gamma of v.
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
-        """Take the program's flow; raise DiagnosticError for a program with real or int outputs."""
+        """Prepare the engine; raise DiagnosticError for a program with real or int outputs."""
         super().__init__(flow, limits, choices, measurer)
         self._nearness = nearness.Nearness(flow.program, limits)
         self._nearness.require_finite()
@@ -357,7 +356,7 @@ class NearProbabilities(Probabilities):
         return tuple([share for answer in answers for share in self._shares(inputs, answer, gamma)])
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
-        """Raise OutsideFragment: the near answers depend on the input, and differ within a class of inputs."""
+        """Raise OutsideFragment: the answers within gamma can depend on the input, so no exits hold for all."""
         del inputs, outputs
         raise OutsideFragment("the answers that are near enough depend on the input, so they differ within a class")
 
@@ -376,9 +375,9 @@ class NearProbabilities(Probabilities):
 
 @frozen
 class OutputProbability:
-    """A combination of values of the finite outputs, as texts by name (None: never assigned), with its probability.
+    """The probability of a combination of values of the finite outputs.
 
-    Real and int outputs are left open: the probability is that of all their values together.
+    `output` are the values as texts by name, None for an unassigned output. Real and int outputs can have any value.
     """
 
     output: Mapping[str, str | None]
@@ -441,7 +440,7 @@ class Program:
 
     @cached_property
     def selected(self) -> allowed_inputs.AllowedInputs | None:
-        """The inputs that a question with a selection is about; None for all inputs."""
+        """The inputs that the question is about, if it has a selection; None for all inputs."""
         selection = self.core.selection
         return None if selection is None else allowed_inputs.AllowedInputs(self.core, selection, self.limits)
 
@@ -450,18 +449,18 @@ class Program:
         return Program(self.core, limits)
 
     def with_constants(self, constants: Mapping[str, Fraction], source: SourceText | None = None) -> Program:
-        """Return the program read again with these values of constants, and of constants computed from them.
+        """Return the program read again, from `source` if given, with these values of constants.
 
-        It is read from `source`, if given. Raises DiagnosticError if it is refused.
+        Constants that are computed from others are computed again. Raises DiagnosticError if the program is refused.
         """
         core = self.core
         anew = load_source(core.source if source is None else source, {**core.overrides, **constants}, core.asked_eps)
         return anew.with_limits(self.limits)
 
     def validate_numbers(self, parameter: str) -> None:
-        """Validate the reading of a Python function for some values of the constant `parameter`, which is left open.
+        """Test the translation of a Python function by running it, for some values of the open constant `parameter`.
 
-        Raises DefectError for a function that is read wrongly.
+        Raises DefectError if the function and the translated program differ.
         """
         if self.core.source.accepted is not None:
             above("reading").validate_numbers(self, parameter)
@@ -482,9 +481,10 @@ class Program:
         return check_choices(self.core, self.limits)
 
     def exits(self, finite: Mapping[int, Value]) -> Exits:
-        """Return all exits with all outputs, for these values of the finite inputs by slot; explored once for each.
+        """Return all exits with all outputs for the values `finite` of the finite inputs, by slot.
 
-        Raises Undecided past a limit, DiagnosticError for programs that fail.
+        The exits of each combination are explored once. Raises Undecided past a limit, DiagnosticError for programs
+        that fail.
         """
         key = tuple(finite), values_key(finite.values())
         if key not in self._explored:
@@ -497,7 +497,10 @@ class Program:
         return Measurer(self.limits)
 
     def probabilities(self) -> Probabilities:
-        """Return a new engine for the rows of one table: Pr[d'_u <= gamma] by the program's distance of answers."""
+        """Return a new engine that gives the probability of an answer within gamma, for the rows of one table.
+
+        Answers are compared by the program's own distance, if it has one.
+        """
         kind = Probabilities if self.core.has_product_distance else NearProbabilities
         return kind(self.row_flow, self.limits, self.choices, self.measurer)
 
@@ -528,7 +531,7 @@ class Program:
         output: Mapping[str, object],
         gamma: Fraction | int | str = 0,
     ) -> ClosedForm:
-        """Return the same probability in closed form; raise as `probability` does, and Undecided if there is none."""
+        """Return what `probability` returns, in closed form; raise as it does, and Undecided without closed form."""
         return self._engine.measurer.measure(self._bound(input, output, gamma)).restricted_to(self.core.only_at)
 
     def combination(
@@ -537,9 +540,9 @@ class Program:
         terms: Iterable[tuple[int, Mapping[str, object], Fraction]],
         constant: int = 0,
     ) -> Probability:
-        """Return constant + Σ factor · Pr[output within gamma], over the terms (factor, output, gamma).
+        """Return the function constant + Σ factor · Pr[output within gamma], over the terms (factor, output, gamma).
 
-        The result is one function of eps. Raises as `probability` does.
+        Raises as `probability` does.
         """
         bounds = [(factor, self._bound(input, output, gamma)) for factor, output, gamma in terms]
         combined = Bound.combined(bounds, Fraction(constant))
@@ -562,9 +565,9 @@ class Program:
     def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Any:  # noqa: A002
         """Return the Markov chain at an input, a `dipc.outcome.program.Dtmc`, which a notebook shows as a table.
 
-        Each state has the constraints on the noises drawn so far, and each step its exact probability. Parts that
-        cannot lead to `output` are cut. Raises as `probability` does; a step whose probability is past a limit has the
-        reason instead.
+        Each state has the constraints on the noises drawn so far, and each step its exact probability; a step whose
+        probability is past a limit has the reason instead. Parts that cannot lead to `output` are cut. Raises as
+        `probability` does.
         """
         return above("shown").chain_of(self, input, output or {})
 
@@ -635,7 +638,7 @@ ProgramGiven = Program | Programmed | str | os.PathLike[str]
 
 
 def as_program(program: object, limits: object = None, eps: GivenEps = None) -> Program:
-    """Return the program within these limits, loaded as by `load` if its path or text is given.
+    """Return the program within `limits`; a path or text is loaded as by `load`, for `eps`.
 
     Raises TypeError for anything else.
     """
@@ -680,7 +683,7 @@ SEPARATOR = "::"
 
 
 def load_source(source: SourceText, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
-    """Return the program in `source`, to be asked about `eps`; see `load`."""
+    """Return the program in `source`, for questions about `eps`; see `load`."""
     tree = parse(source)
     ranges = asked_ranges(tree, source, constants, None if eps is None else given_text(eps))
     point = the_one_eps(ranges)
@@ -704,9 +707,9 @@ def load_source(source: SourceText, constants: Mapping[str, Fraction], eps: Give
 
 
 def validate_source(source: SourceText, constants: Mapping[str, Fraction] | None = None) -> None:
-    """Validate the reading of a Python function whose program is shown, or handed on, as a text.
+    """Test the translation of a Python function by running it, before its program is shown or exported as a text.
 
-    Raises DiagnosticError as `load` does, and DefectError for a function that is read wrongly.
+    Raises DiagnosticError as `load` does, and DefectError if the function and the translated program differ.
     """
     if source.accepted is None:
         return
@@ -717,7 +720,7 @@ def validate_source(source: SourceText, constants: Mapping[str, Fraction] | None
 
 
 def source_at(path: Path) -> SourceText:
-    """Return the program at a path: a text of the language, or `FILE.py::NAME`. Raises DiagnosticError."""
+    """Return the text of the program at a path: a program file, or `FILE.py::NAME`. Raises DiagnosticError."""
     file, separator, name = str(path).partition(SEPARATOR)
     if separator:
         source: SourceText = above("mechanism").read_mechanism(read_source(Path(file)), name).source
@@ -738,7 +741,7 @@ def _source(path_or_text: str | os.PathLike[str]) -> SourceText:
 
 
 def _is_named(text: str) -> bool:
-    """Return True if the text ends like the path of a program, or of a mechanism in a Python file."""
+    """Return True if the text ends like the path of a program file, or of a mechanism in a Python file."""
     return text.endswith((".dip", ".py")) or text.partition(SEPARATOR)[0].endswith(".py")
 
 

@@ -68,12 +68,12 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class NotSymbolic(Exception):
-    """The program may fail at some input as far as this module can tell, or is too long."""
+    """The program is too long, or was not proved to succeed at every input."""
 
 
 @frozen
 class ValueRange:
-    """Values that an expression may have: listed ones, or all numbers of an interval, integers if it is `whole`."""
+    """The values that an expression may have: listed ones, or all numbers of an interval, integers if it is `whole`."""
 
     listed: frozenset[tuple[bool, Value]] | None
     low: Fraction | None = None
@@ -107,7 +107,7 @@ Sum = tuple[Fraction, tuple[tuple[Node, Fraction], ...]]
 
 
 class ExpressionTable:
-    """Expressions by number; a number is made once for each form.
+    """Expressions, interned as numbers: each form has one number.
 
     A form is a tuple: ("constant", value), ("input", slot), ("draw", label), ("sum", constant, terms), ("if",
     condition, then, otherwise), or an operation's name with the numbers of its operands. `leaves` are the inputs and
@@ -142,15 +142,15 @@ class ExpressionTable:
         return self._node(("constant", value), _listed([value]))
 
     def leaf(self, kind: str, number: int, range_: ValueRange) -> Node:
-        """Return an input, by slot, or a draw, by label, with the values that it may have."""
+        """Return the expression of an input, by its slot, or of a draw, by its label, with the values in `range_`."""
         return self._node((kind, number), range_, own=self.bit(kind, number))
 
     def drawn(self, label: int) -> Node:
-        """Return the draw made at this label, which must exist."""
+        """Return the expression of the draw at `label`, which must have been made."""
         return self._numbers["draw", label]
 
     def bit(self, kind: str, number: int) -> int:
-        """Return the bit of an input or a draw in `leaves`."""
+        """Return the bit that represents an input or a draw in `leaves`."""
         return 1 << self._bits.setdefault((kind, number), len(self._bits))
 
     def value(self, node: Node) -> Value | None:
@@ -165,7 +165,7 @@ class ExpressionTable:
     # --- sums ---------------------------------------------------------------------------------------------
 
     def sum_of(self, node: Node) -> Sum:
-        """Return a number as a flat sum."""
+        """Return the expression `node` as a flat sum."""
         match self.forms[node]:
             case ("constant", Fraction() as value):
                 return value, ()
@@ -184,7 +184,7 @@ class ExpressionTable:
         return self._node(("sum", constant, kept), self._sum_range(constant, kept), [node for node, _ in kept])
 
     def combined(self, summands: Iterable[tuple[Fraction, Node]]) -> Node:
-        """Return Σ factor · node, flat."""
+        """Return the expression Σ factor · node over the `summands`, as a flat sum."""
         constant, terms = _ZERO, dict[Node, Fraction]()
         for factor, node in summands:
             own, parts = self.sum_of(node)
@@ -207,7 +207,7 @@ class ExpressionTable:
         return ValueRange(None, low, high, whole)
 
     def _bounds(self, node: Node) -> tuple[Fraction | None, Fraction | None, bool]:
-        """Return the least and the greatest value of a number, and whether it is an integer."""
+        """Return the least and the greatest value of an expression, None if unbounded, and whether it is an integer."""
         range_ = self.ranges[node]
         if range_.listed is None:
             return range_.low, range_.high, range_.whole
@@ -217,7 +217,7 @@ class ExpressionTable:
     # --- operations ---------------------------------------------------------------------------------------
 
     def apply(self, op: DomOp, arguments: Sequence[Node]) -> Node:
-        """Return the operation on these expressions; raise NotSymbolic if it may fail."""
+        """Return the operation `op` on the expressions `arguments`; raise NotSymbolic if it may fail."""
         values = [self.value(node) for node in arguments]
         known = [value for value in values if value is not None]
         if len(known) == len(values):
@@ -268,7 +268,7 @@ class ExpressionTable:
                 assert_never(op)
 
     def _flat(self, op: DomOp, arguments: Sequence[Node]) -> Node:
-        """Return a product, a minimum or a maximum of any number of operands, in one order."""
+        """Return a product, a minimum or a maximum, with nested operands merged and sorted."""
         operands: list[Node] = []
         for node in arguments:
             form = self.forms[node]
@@ -392,7 +392,7 @@ class ExpressionTable:
         return ordered[0] if len(ordered) == 1 else self._node((op.value, *ordered), _TRUTH, ordered)
 
     def choice(self, condition: Node, then: Node, otherwise: Node) -> Node:
-        """Return `if condition then one else other`; what both have in common is added outside."""
+        """Return `if condition then one else other`, with the summands that both branches share outside of the `if`."""
         if then == otherwise:
             return then
         truth = self.value(condition)
@@ -433,7 +433,7 @@ class ExpressionTable:
         return self._node(form, self.either([then, otherwise]), (condition, then, otherwise))
 
     def either(self, nodes: Sequence[Node]) -> ValueRange:
-        """Return a range with the values of all of these expressions."""
+        """Return a range that contains all values of the expressions `nodes`."""
         listed = [values for node in nodes if (values := self.ranges[node].listed) is not None]
         if len(listed) == len(nodes):
             every = frozenset[tuple[bool, Value]]().union(*listed)
@@ -454,7 +454,10 @@ class ExpressionTable:
     # --- renaming -----------------------------------------------------------------------------------------
 
     def renamed(self, node: Node, names: Mapping[Node, Node], touched: int, known: dict[Node, Node]) -> Node:
-        """Return the expression with leaves renamed; `touched` are the bits of the leaves, `known` earlier results."""
+        """Return the expression with its leaves renamed by `names`.
+
+        `touched` are the bits of the renamed leaves; `known` are results of earlier calls.
+        """
         if not self.leaves[node] & touched:
             return node
         result = known.get(node)
@@ -498,9 +501,9 @@ class ExpressionTable:
 
 @frozen
 class SymbolicDraw:
-    """A draw: the text that makes it, what its law does not say by expressions, and its parameters.
+    """A draw: its `place` in the text, the parts of its law that are not expressions, and its parameters.
 
-    Draws of loops that are unrolled have one `place` in the text.
+    All draws of one statement in an unrolled loop have the same `place`.
     """
 
     label: int
@@ -529,9 +532,9 @@ _MOST_STEPS, _MOST_DEPTH = 100_000, 300
 
 
 def symbolic_run(flow: Flow, table: ExpressionTable | None = None) -> SymbolicRun:
-    """Return the outputs of a program as expressions of a `table`; raise NotSymbolic if that is not possible.
+    """Return the outputs of a program as expressions of `table`; raise NotSymbolic if that is not possible.
 
-    The program never fails then, whatever its inputs are.
+    A program with a result never fails, whatever its inputs are.
     """
     if not flow.forward:
         raise NotSymbolic("it has a `while`")
@@ -563,7 +566,7 @@ class _Run:
         return SymbolicRun(self._table, inputs, outputs, self._draws)
 
     def _executed(self, label: int, stop: int, values: _Values, depth: int) -> _Values:
-        """Return the variables at `stop`, through which every way from `label` leads."""
+        """Return the variables at the label `stop`, through which every path from `label` leads."""
         flow, table = self._flow, self._table
         if depth > _MOST_DEPTH:
             raise NotSymbolic("its branches are too deep")
@@ -652,7 +655,7 @@ class _Run:
         return slots[int(point) - low]
 
     def _checked(self, slot: int, node: Node) -> Node:
-        """Return the expression, which the variable can hold at every input; raise NotSymbolic unless it can."""
+        """Return `node`; raise NotSymbolic unless its values at every input are of the type of the variable `slot`."""
         declared = self._slots[slot].type
         range_ = self._table.ranges[node]
         if isinstance(declared, DomType) and not range_.is_within(declared.values):
@@ -694,7 +697,7 @@ Reader = Callable[[Read | ReadElement], Node]
 
 
 def expression(table: ExpressionTable, expr: DomExpr, read: Reader) -> Node:
-    """Return a DOM or bool expression as a number of the table; raise NotSymbolic if it may fail."""
+    """Return a DOM or bool expression as an expression of the table; raise NotSymbolic if it may fail."""
     match expr:
         case Const(value=value):
             return table.constant(value)
@@ -718,7 +721,7 @@ def linear(table: ExpressionTable, terms: Iterable[Term], constant: DomExpr, rea
 
 
 def condition_node(table: ExpressionTable, condition: Condition, read: Reader) -> Node:
-    """Return a condition as a number of the table; raise NotSymbolic if it may fail."""
+    """Return a condition as an expression of the table; raise NotSymbolic if it may fail."""
     match condition:
         case Concrete(expr=expr):
             return expression(table, expr, read)
@@ -750,7 +753,7 @@ def _integers_of(range_: ValueRange) -> list[Value]:
 
 
 def _meeting_places(flow: Flow) -> dict[int, int]:
-    """Return by label the first label after it through which every way to the exit leads (the post-dominator)."""
+    """Return, by label, the first later label through which every path to the exit leads (the post-dominator)."""
     after: dict[int, int] = {flow.exit_label: flow.exit_label}
     for label in range(flow.exit_label - 1, -1, -1):
         goals = flow.successors[label]

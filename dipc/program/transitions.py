@@ -76,7 +76,10 @@ class _GivenUp(Exception):
 def exchanged_by_transitions(
     flow: Flow, weights: Weights, neighbours: Iterable[tuple[int, int]]
 ) -> frozenset[tuple[int, int]]:
-    """Return those pairs of finite inputs whose exchange leaves the law of the outputs unchanged, as far as is seen."""
+    """Return those of the pairs `neighbours` of finite inputs for which transitions prove that they may be exchanged.
+
+    Exchanging the values of a returned pair leaves the law of the outputs unchanged.
+    """
     if not flow.forward:
         return frozenset()
     return _Search(flow, weights).exchangeable_pairs([*neighbours])
@@ -136,7 +139,7 @@ class _Search:
         return order, layers
 
     def _first_demand(self, states: Iterable[State]) -> int | None:
-        """Return the input that is read first on some way from these states; None if none reads an open input."""
+        """Return the input that is read first on some path from `states`; None if no open input is read."""
         queue = _Queue(self._steps)
         for state in states:
             queue.add(state)
@@ -151,7 +154,7 @@ class _Search:
         return None
 
     def _commute(self, between: Sequence[int], states: Sequence[State]) -> bool:
-        """Return True if the first and the last of these inputs may exchange their values at each of the states."""
+        """Return True if from each state the first and the last of the inputs `between` may exchange values."""
         first, *inner, last = between
         values = self._domains[first]
         if values != self._domains[last]:
@@ -171,7 +174,7 @@ class _Search:
         )
 
     def _after(self, state: State, given: Sequence[tuple[int, Value]]) -> _Weighted:
-        """Return the weights of the states after these inputs are read, from one state that demands the first."""
+        """Return the weights of the states after the inputs `given` are read; `state` reads the first of them next."""
         reached: _Weighted = {state: _UNIT}
         for slot, value in given:
             further: _Weighted = {}
@@ -192,7 +195,7 @@ class _Search:
         return self._tidied(state)
 
     def _rows(self, state: State, slot: int) -> Mapping[_Key, _Weighted]:
-        """Return T(slot, v) from one state, for each value v."""
+        """Return, for each value v of the input `slot`, the weights of the states that T(slot, v) gives."""
         known = self._known.get((state, slot))
         if known is None:
             if len(self._known) >= _MOST_ROWS:
@@ -237,9 +240,9 @@ class _Search:
         return done
 
     def _next(self, state: State) -> tuple[int | None, list[tuple[State, int | _Key | None]]]:
-        """Return the open input that the next step reads, and the next states.
+        """Return the open input that the next step reads, or None, and the next states.
 
-        Each has the number of its weight, None for 1, or the value of the input that leads there.
+        Each state has the number of its weight, None for 1, or the value of the input that leads there.
         """
         known = self._after_state.get(state)
         if known is not None:
@@ -295,7 +298,7 @@ class _Search:
         return number
 
     def _meet(self, one: _Weighted, other: _Weighted) -> bool:
-        """Return True if two weightings are equal, or become equal before another input is read."""
+        """Return True if the two maps of states to weights are equal, or become equal before another input is read."""
         if one == other:
             return True
         keys: tuple[_Key, _Key] = ((bool, False), (bool, True))
@@ -352,7 +355,7 @@ class _Search:
 
 
 class _Queue:
-    """States in the order of their places in the text."""
+    """Distinct states, sorted by their places in the text."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -362,7 +365,7 @@ class _Queue:
         self._made = 0
 
     def add(self, state: State) -> None:
-        """Add a state, unless it is inside."""
+        """Add a state, unless it is in the queue."""
         if state not in self._inside:
             self._inside.add(state)
             level = state.label, self._steps.progress(state)
@@ -372,15 +375,13 @@ class _Queue:
 
     @property
     def is_level(self) -> bool:
-        """Whether all states inside are at one place."""
+        """Whether all states in the queue are at one place of the text."""
         return len(self._levels) == 1
 
     def next_one(self) -> State | None:
-        """Return the first state, None if there is none."""
         return self._heap[0][-1] if self._heap else None
 
     def pop(self) -> State | None:
-        """Remove and return the first state, None if there is none."""
         if not self._heap:
             return None
         label, progress, _, state = heappop(self._heap)
@@ -392,7 +393,10 @@ class _Queue:
 
 
 def _end(done: Mapping[_Key, _Weighted], state: State, weights: Mapping[_Key | None, _Polynomial]) -> None:
-    """Add the weights of a state where a transition ends to the rows `done`; one without a value counts for all."""
+    """Add the weights of `state`, where a transition ends, to the rows `done`.
+
+    Weights are by the value of the input; those without a value are added to every row.
+    """
     for key, polynomial in weights.items():
         for row in done.values() if key is None else (done[key],):
             _add(row, state, polynomial)

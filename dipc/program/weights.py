@@ -34,9 +34,9 @@ _REMEMBERED = 1_000
 
 
 class Weights:
-    """The weights of one program, each computed once; they are probabilities at the eps of the intervals.
+    """The weights of one program's choices, each computed once; they are probabilities at every eps of the intervals.
 
-    For a program with a single eps `only_at`, weights are numbers if their value there is rational.
+    For a program with a single eps `only_at`, a weight with a rational value there is a number.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Weights:
     def closed(self, weight: ChoiceWeight) -> Closed:
         """Return the weight as a function of eps.
 
-        Raises DiagnosticError if it is undefined for some eps > 0, Undecided if the limits do not suffice to tell.
+        Raises DiagnosticError if it is undefined for some eps > 0, Undecided if that is not decided within the limits.
         """
         if isinstance(weight, NoiseWeight):
             return self._interval(weight)
@@ -102,7 +102,6 @@ class Weights:
         return known
 
     def possible(self, weight: ChoiceWeight) -> bool:
-        """Return True unless the weight is 0 for every eps."""
         # Weights of the exponential mechanism are positive, and each is as long as there are scores. Noise with full
         # support falls into every interval with positive probability.
         if isinstance(weight, NoiseWeight) and weight.law.is_positive and weight.law.least is None:
@@ -110,7 +109,10 @@ class Weights:
         return isinstance(weight, ExponentialWeight) or not self.closed(weight).is_zero()
 
     def zeros(self, weight: ChoiceWeight) -> tuple[Root, ...]:
-        """Return all eps > 0 at which a possible weight, which is never negative, is 0; refined. Raises Undecided."""
+        """Return all eps > 0, as refined roots, at which a weight is 0 that is possible and never negative.
+
+        Raises Undecided.
+        """
         known = self._zeros.get(weight)
         if known is None:
             if isinstance(weight, ExponentialWeight) or _one_signed(numerator := numerator_of(self.closed(weight))):
@@ -153,7 +155,7 @@ class Weights:
 class ExponentialWeights:
     """The weights of one exponential mechanism, exp(rate·eps·score) / Σ exp(rate·eps·score) over all scores.
 
-    They are quotients over one denominator, which is computed once. Raises LimitReached if there are too many of them.
+    The denominator is computed once. Raises LimitReached if there are too many weights.
     """
 
     def __init__(self, rate: Fraction, scores: tuple[Fraction, ...], meter: Meter) -> None:
@@ -167,7 +169,7 @@ class ExponentialWeights:
         self._weights: dict[Fraction, Closed] = {}
 
     def weight(self, score: Fraction) -> Closed:
-        """Return the weight of one value with this score."""
+        """Return the weight of one value with the score `score`."""
         known = self._weights.get(score)
         if known is None:
             self._meter.spend(_STEPS_FOR_A_SCORE * len(self.scores))
@@ -201,23 +203,23 @@ _RANGE = 'where they are probabilities only for some eps, ask about these: `--ep
 
 @frozen
 class Choices:
-    """The weights of a program whose every `choose` is a distribution for every eps > 0.
+    """The weights of a program's choices, if every `choose` was proved to be a distribution for every eps > 0.
 
-    With `undecided`, a limit was reached before that was proved, and nothing may be computed from the weights.
+    If a limit was reached before the proof, `undecided` has the reason, and no weights may be used.
     """
 
     weights: Weights
     undecided: Undecided | None = None
 
     def require_weights(self) -> Weights:
-        """Return the weights; raise Undecided unless they are proved to be those of distributions."""
+        """Return the weights; raise Undecided if they were not proved to be those of distributions."""
         if self.undecided is not None:
             raise self.undecided.with_traceback(None)
         return self.weights
 
 
 def check_choices(program: CoreProgram, limits: Limits) -> Choices:
-    """Return the program's weights; raise DiagnosticError with everything that is wrong with them."""
+    """Return the weights of a program's choices; raise DiagnosticError with everything that is wrong with them."""
     point = program.only_at
     ranges = program.only_in or ((Interval.POSITIVE,) if point is None else (Interval(point, point, True, True),))
     weights = Weights(program.source, limits, program.only_at, ranges)
@@ -292,14 +294,14 @@ def _mistakes(
 
 
 def _divided(arms: Sequence[ExpressionWeight], source: SourceText) -> str:
-    """Return the first weight as it is written, divided by the sum of all."""
+    """Return, as the text of a weight, the first weight divided by the sum of all."""
     texts = [" ".join(source.text[arm.span.start : arm.span.end].split()) for arm in arms]
     first = f"({texts[0]})" if isinstance(arms[0].expression, Binary) else texts[0]
     return f"for example `{first}/({' + '.join(texts)})` for the first"
 
 
 def _refuted(whole: Closed, point: Fraction) -> Fraction:
-    """Return the first of point, point + 1, … at which a function other than 1 is not 1; it is 1 at finitely many."""
+    """Return the first of point, point + 1, … at which `whole`, which is 1 at finitely many eps only, is not 1."""
     numerator = numerator_of(whole - 1)
     while numerator.value_is_zero(point):
         point += 1
@@ -307,7 +309,7 @@ def _refuted(whole: Closed, point: Fraction) -> Fraction:
 
 
 def _sum_is_one(whole: Closed, limits: Limits) -> list[str]:
-    """Return the eps at which the sum is 1, if there are any, as a note."""
+    """Return a note with the eps at which the sum `whole` is 1; no note if there are none."""
     numerator = numerator_of(whole - 1)
     try:
         roots = isolate_roots(numerator, Interval.POSITIVE, limits)
