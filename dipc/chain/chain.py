@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Transitions:
-    """States by number, in the order in which they were added, with the edges from one to another."""
+    """States by number, in the order in which they were added, and the edges between them."""
 
     _after: dict[int, dict[int, tuple[Edge, ...]]] = field(default_factory=dict)
     _before: dict[int, dict[int, None]] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Transitions:
         self._before[state] = {}
 
     def connect(self, source: int, goal: int, edges: tuple[Edge, ...]) -> None:
-        """Add edges from one state to another, after those that exist."""
+        """Add edges from `source` to `goal`, after the edges that they already have."""
         after = self._after[source]
         after[goal] = after.get(goal, ()) + edges
         self._before[goal][source] = None
@@ -67,22 +67,20 @@ class Transitions:
             self._after.get(source, {}).pop(state, None)
 
     def successors(self, state: int) -> Collection[int]:
-        """The states that some edge leads to."""
         return self._after[state].keys()
 
     def predecessors(self, state: int) -> Collection[int]:
-        """The states that some edge leads from."""
         return self._before[state].keys()
 
     def edges(self, source: int, goal: int) -> tuple[Edge, ...]:
-        """The edges from one state to one of its successors."""
+        """The edges from `source` to its successor `goal`."""
         return self._after[source][goal]
 
     def trapped(self, ends: Set[int]) -> frozenset[int]:
-        """Return a bottom strongly connected component without one of `ends`, or an empty set if there is none.
+        """Return a bottom strongly connected component that contains none of `ends`, or an empty set if there is none.
 
         If there is none, every run ends almost surely: an end can be reached from each of the finitely many states, by
-        choices that are possible again whenever the state is.
+        choices that are possible whenever the run visits the state.
         """
         for component in strongly_connected(self._after):
             bottom = all(goal in component for node in component for goal in self._after[node])
@@ -92,10 +90,9 @@ class Transitions:
 
     @property
     def compares_again(self) -> bool:
-        """Whether a comparison that branches lies on a cycle.
+        """Whether a comparison that branches lies on a cycle, which would make the weights wrong.
 
-        Its outcome is known on the second visit, so it branches again only if elimination gave up. Weights would then
-        be wrong.
+        The outcome of a comparison is known on the second visit. It branches again only if elimination gave up.
         """
         return any(
             any(isinstance(edge, Comparison) for edge in self._after[node][goal])
@@ -106,7 +103,6 @@ class Transitions:
         )
 
     def as_networkx(self) -> nx.DiGraph[int]:
-        """Return these transitions as a networkx.DiGraph, whose edges have the attribute `edges`."""
         import networkx as nx
 
         graph: nx.DiGraph[int] = nx.DiGraph()
@@ -123,7 +119,7 @@ _MOST_KEPT = 100
 
 
 class Leaves:
-    """The states without successors of a chain that grows at these states only.
+    """The states without successors, for a chain that grows only at them.
 
     The leaves below a state are remembered, and later searches begin there. So a chain in which every path passes
     through one state is not searched again for each group of paths.
@@ -135,11 +131,10 @@ class Leaves:
         self._instead: dict[int, int] = {}
 
     def replace(self, leaf: int, whole: int) -> None:
-        """Remove `leaf`, and let the edges that led to it lead to `whole`."""
+        """Remove `leaf`, and redirect the edges that led to it to the state `whole`."""
         self._instead[leaf] = whole
 
     def below(self, above: int) -> list[int]:
-        """Return the states without successors that can be reached from `above`."""
         result: list[int] = []
         seen: set[int] = set()
         pending = self._kept.get(above, [above])
@@ -173,8 +168,8 @@ class Leaves:
 class ExitState:
     """An exit: the observed outputs, and the conditions under which runs end with them.
 
-    `outputs` has None for an output that was never assigned. Up to measure zero the exit is reached exactly if `guards`
-    hold of the inputs and `constraints` of the noises. Different exits exclude each other.
+    `outputs` has None for an output that was never assigned. Up to measure zero a run reaches the exit exactly if the
+    inputs satisfy `guards` and the noises `constraints`. Different exits exclude each other.
     """
 
     node: int
@@ -186,7 +181,7 @@ class ExitState:
 
 @dataclass(frozen=True)
 class Chain:
-    """The parametrized Markov chain from `initial` on.
+    """The Markov chain of a program with its real and int inputs left open; runs start at the state `initial`.
 
     `transitions` are over the keys of `states`, with several edges from a state to another if several outcomes lead
     there. States in `cut` have no successors because their outputs already differ from the wanted ones; all other
@@ -217,10 +212,10 @@ Step = tuple[int, tuple[ChoiceWeight, ...]]
 
 @frozen
 class Reach:
-    """The arguments of `dipc.algebra.absorption.absorption_weights`, once the weights are computed.
+    """The Markov chain of a program's choices without their weights, for `dipc.algebra.absorption`.
 
     Runs end in `ends`, the nodes of the chain's exits and, where some states were cut, NOWHERE. Every state listed in
-    `edges` can reach one of them.
+    `edges` can reach an end.
     """
 
     start: int

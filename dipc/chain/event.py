@@ -1,6 +1,6 @@
-"""Exit states as events over independent parts, so that everything that does not depend on the row is computed once.
+"""Exits as events over independent groups of noises, with everything precomputed that does not depend on the row.
 
-Views of the chain show for each state what is known there, and the events behind each transition.
+Views of the chain show the values and constraints of each state, and the events behind each transition.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ class AffineBound(NamedTuple):
 
 @frozen
 class ComponentTemplate:
-    """Noises that depend on each other, with the constraints on them.
+    """A group of noises that depend on each other, with the constraints on them.
 
-    `event` depends only on `inputs` (real input slots) and on the balls of `balls` (real output slots). Its noises are
-    those with the ids `members`, in this order; `around_zero` replaces the `noises` as they were drawn.
+    `event` depends only on the real and int input slots `inputs` and on the balls of the output slots `balls`. Its
+    noises have the ids `members`, in this order. `around_zero` are the `noises` with their means subtracted.
     """
 
     members: tuple[int, ...]
@@ -76,10 +76,11 @@ class ComponentTemplate:
     bounds: tuple[_BoundTemplate, ...]
 
     def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
-        """The event at these inputs and balls, with normalized constraints and centered noises.
+        """Return the event at these inputs and balls, with normalized constraints and centered noises.
 
-        Inputs that differ by something that no comparison sees, such as a shift of all queries, give equal events. No
-        constraint is strict: constraints on integers are closed already, and continuous noises have the same measure.
+        Inputs that differ in a way that no comparison depends on, such as a shift of all queries, give equal events. No
+        constraint is strict: constraints on integers are closed, and for continuous noises the boundary has measure
+        zero.
         """
         constraints: list[Halfspace] = []
         for bound in self.bounds:
@@ -99,9 +100,9 @@ class ComponentTemplate:
 
 @frozen
 class _BoundTemplate:
-    """A bound over centered noises: `slack` is the part that depends on inputs, and the constant.
+    """A bound over centered noises; `slack` is its constant and the part that depends on inputs.
 
-    `fixed` is the half-space where it does not depend on inputs or balls.
+    `fixed` is the bound's half-space if it depends on no inputs and balls, else None.
     """
 
     coefficients: Terms
@@ -114,7 +115,7 @@ class _BoundTemplate:
 
 
 def components(noises: Sequence[NoiseVar], bounds: Iterable[AffineBound]) -> tuple[ComponentTemplate, ...]:
-    """The connected components of the noises that the bounds mention; every bound must mention one.
+    """Return the connected components of the noises that the bounds mention; every bound must mention a noise.
 
     The measure of all bounds together is the product of the components' measures.
     """
@@ -161,7 +162,7 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
 
 
 def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:
-    """The component in which one noise that the state does not mention falls into an interval."""
+    """Return the component in which the noise `member`, which no constraint mentions, falls into an interval."""
     noise = NoiseVar(member, -1, "", None, weight.law, weight.rate, Affine.number(weight.mean))
     form = Affine.noise(member)
     sides = [] if weight.low is None else [form - Affine.number(weight.low)]
@@ -187,12 +188,12 @@ _NO_BALLS: Balls = {}
 
 @frozen
 class EventTemplate:
-    """The event that an exit is reached and certain real and int outputs lie in their balls, for inputs yet to come.
+    """The event that a run reaches an exit with certain real and int outputs in balls, as a function of the inputs.
 
-    Where `guards_hold`, its probability is the product of the measures of the components' events, times the weight of
-    the choices that lead to the exit; elsewhere it is 0. `inputs` are all the real and int inputs that
-    matter; `points` are the sides of balls of outputs that are no noise; `random_balls` the outputs that are
-    continuous noise, and have a ball with two sides.
+    If `guards_hold`, its probability is the product of the measures of the components' events, times the weight of the
+    choices that lead to the exit; otherwise it is 0. `inputs` are all real and int inputs that it depends on, `points`
+    the sides of balls of outputs without noise, `random_balls` the outputs with continuous noise whose ball has two
+    sides.
     """
 
     inputs: tuple[int, ...]
@@ -203,7 +204,7 @@ class EventTemplate:
     components: tuple[ComponentTemplate, ...]
 
     def guards_hold(self, inputs: Mapping[int, Fraction], balls: Balls = _NO_BALLS) -> bool:
-        """False only if the event has probability 0: by the guards, or because an output cannot lie in its ball."""
+        """Return False only if the event has probability 0, by the guards or an output that cannot lie in its ball."""
         if not self.possible:
             return False
         for guard in self.guards:
@@ -219,9 +220,9 @@ class EventTemplate:
 
 
 def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
-    """The sides of the balls of real and int outputs.
+    """Return the sides on which the balls of real and int outputs are bounded.
 
-    1 means that an output must not be far below det's, and -1 that it must not be far above.
+    1 means that an output must not be far below the right answer, -1 that it must not be far above.
     """
     match None if program.metric is None else program.metric.output:
         case "above":
@@ -280,10 +281,10 @@ class NoiseView:
 
 @frozen
 class StateView:
-    """A state: `label` and `line` (of the text, from 1) of what is executed next, None when the program has exited.
+    """A state of the chain: `label` and `line` of the next instruction, None after the program has ended.
 
-    `values` are the assigned variables except for those that `noises` shows; `constraints` is what is known of the
-    noises.
+    Lines count from 1. `values` are the assigned variables that hold no noise, `noises` those that do, and
+    `constraints` the constraints on the noises.
     """
 
     node: int
@@ -297,10 +298,11 @@ class StateView:
 
 @frozen
 class EdgeView:
-    """A step: its probability is the product of the measures of `joint` over the product of those of `condition`.
+    """A step of the chain, whose probability is the measure of the events `joint` divided by that of `condition`.
 
-    Both are empty for a step that is `certain`, and where the inputs are left open. `outcome` says what a comparison
-    gave or what was chosen, and is empty for other steps. A choice has a `weight`: that is its probability.
+    The measure of several events is their product. Both are empty for a step that is `certain`, and if the inputs are
+    left open. `outcome` is the text of a comparison's outcome or of the chosen value, and empty for other steps. The
+    probability of a choice is its `weight`.
     """
 
     source: int
@@ -314,7 +316,7 @@ class EdgeView:
 
 @frozen
 class ChainView:
-    """The states that the inputs can reach, in the order of their labels, and the steps between them."""
+    """The states that can be reached at the given inputs, in the order of their labels, and the steps between them."""
 
     states: tuple[StateView, ...]
     edges: tuple[EdgeView, ...]
@@ -322,10 +324,10 @@ class ChainView:
 
 
 def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainView:
-    """The chain at `inputs`, a value for every real and int input: comparisons of inputs are decided.
+    """Return the chain at `inputs`, a value for every real and int input, with comparisons of inputs decided.
 
-    Without `inputs` they are shown by name, and nothing is measured. A step that is impossible for another reason than
-    a comparison of inputs alone stays, with an event of measure zero.
+    Without `inputs`, inputs are shown by name, and nothing is measured. Only steps that comparisons of inputs exclude
+    are left out; other impossible steps have an event of measure zero.
     """
     program = chain.flow.program
     leaving: dict[int, list[EdgeView]] = {}
@@ -344,7 +346,7 @@ def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainVie
 
 
 def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -> list[EdgeView]:
-    """The steps from a state, except for those that the inputs exclude."""
+    """Return the steps from the state `source` that the inputs do not exclude."""
     program = chain.flow.program
     views: list[EdgeView] = []
     for goal in sorted(chain.transitions.successors(source)):

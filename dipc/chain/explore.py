@@ -1,4 +1,4 @@
-"""Build the chain towards the wanted outputs only, with real inputs symbolic.
+"""Exploration of a program into its chain, towards the wanted outputs only, with real and int inputs left open.
 
 Paths whose constraint sets together form one constraint set, such as those of a running maximum, are united on the way.
 """
@@ -87,7 +87,7 @@ class Dominators:
         self._depth[goal] = self._depth[parent] + 1
 
     def common(self, left: int, right: int) -> int:
-        """The nearest state through which every path to `left` and every path to `right` leads."""
+        """Return the nearest state through which every path to `left` and every path to `right` leads."""
         parent, jump, depth = self._parent, self._jump, self._depth
         if depth[left] < depth[right]:
             left, right = right, left
@@ -112,7 +112,7 @@ _LAST, _MOST_KEYS = 4, 16_000
 
 
 class _Row:
-    """Constraints in a row, with their differences as graphs."""
+    """A sequence of constraints, with those that are differences also as graphs."""
 
     def __init__(self) -> None:
         self.items: list[Constraint] = []
@@ -124,7 +124,6 @@ class _Row:
         self.keys: list[int] = []
 
     def become(self, items: Sequence[Constraint]) -> None:
-        """Replace the constraints of this row."""
         pairs = enumerate(zip(self.items, items, strict=False))
         same = next((k for k, (one, other) in pairs if one is not other), min(len(self.items), len(items)))
         while len(self.items) > same:
@@ -159,7 +158,7 @@ class _Row:
                     del by_end[end]
 
     def differences(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return the differences with one of these ends, in order."""
+        """Return the constraints that bound a difference whose upper or lower end (`side`) is in `ends`, in order."""
         if len(ends) == 1:
             (end,) = ends
             return self._by_end[side].get(end, ())
@@ -167,13 +166,13 @@ class _Row:
 
 
 class Rows:
-    """The constraints of states, in rows; a row is made from the row of an earlier state, if there is one."""
+    """Rows of the states' constraints; a new row is made from a similar row that an earlier state no longer needs."""
 
     def __init__(self) -> None:
         self._by_key: dict[int, _Row] = {}
 
     def take(self, items: Sequence[Constraint], more: Sequence[Constraint] = ()) -> _Row:
-        """Return a row of these constraints and some more, which no other state uses until it is put back."""
+        """Return a row of the constraints `items` and `more`, which no other state uses until it is put back."""
         keys = [id(item) for item in items[: -_LAST - 1 : -1]]
         row = next((self._by_key[key] for key in keys if key in self._by_key), None) or _Row()
         for key in row.keys:
@@ -183,7 +182,7 @@ class Rows:
         return row
 
     def put_back(self, rows: Iterable[_Row]) -> None:
-        """Keep the rows, which no state holds any more, so that later states with equal keys use them again."""
+        """Make the rows, which no state needs any more, available to later states with similar constraints."""
         if len(self._by_key) > _MOST_KEYS:
             self._by_key.clear()
         for row in rows:
@@ -191,7 +190,7 @@ class Rows:
 
 
 class NoiseUniter:
-    """The search for unions of states of one growing chain that differ in constraints on noises."""
+    """The search for unions of states, in one growing chain, that differ in constraints on noises."""
 
     def __init__(self, flow: Flow, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
         self._flow = flow
@@ -201,9 +200,9 @@ class NoiseUniter:
         self._rows = Rows()
 
     def united(self, group: Sequence[int]) -> ConstraintSet | None:
-        """Return the conjunction that is, up to measure zero, the union of the group's regions.
+        """Return the conjunction that is, up to measure zero, the union of the regions of these states.
 
-        None means that no such conjunction was found.
+        None if no such conjunction was found.
         """
         members = [self._states[node] for node in group]
         known = frozenset[int]().union(*(member.constraints.variables for member in members))
@@ -238,9 +237,9 @@ class NoiseUniter:
 
 @frozen
 class _Region:
-    """The constraints of a state in some coordinates; the `row` has all of them.
+    """The constraints of a state in some coordinates; `row` has all of them.
 
-    `initial` are those on inputs alone and those that hold of the noises from the start.
+    `initial` are the constraints on inputs alone, and those that hold for noises from the start.
     """
 
     constraints: Sequence[Constraint]
@@ -248,7 +247,7 @@ class _Region:
     row: _Row
 
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return the constraints of the state, except given ones, that are differences with one of these ends."""
+        """Return those of `constraints` that bound a difference whose upper or lower end (`side`) is in `ends`."""
         if not self.initial:
             return self.row.differences(side, ends)
         return [item for item in self.constraints if (bound := item.bound) is not None and bound[side] in ends]
@@ -257,8 +256,8 @@ class _Region:
 def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
     """Return a conjunction that every member implies: common bounds on differences, and shared constraints.
 
-    It implies whatever all members have in common, but omits what follows from the rest. None means it would be too
-    long.
+    It implies everything that all members have in common, without constraints that follow from the rest. None if it
+    would be too long.
     """
     shared = _shared_bounds(members)
     if shared is None or len(shared) > _MOST_BOUNDS:
@@ -300,7 +299,7 @@ _Bounds = dict[tuple[int, int], int | Fraction]
 
 
 def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
-    """Return the upper or the lower ends, whichever are fewer, after their position in a pair.
+    """Return the side of a pair, upper or lower, that has fewer different ends, and the ends on that side.
 
     A maximum has one upper end, a minimum one lower end.
     """
@@ -309,9 +308,9 @@ def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
 
 
 def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
-    """The least of the members' greatest bounds on upper - lower, for every pair with a noise on which each has one.
+    """Return the weakest of the members' bounds on upper - lower, for every pair with a noise that each member bounds.
 
-    Empty members are left out; None when all are empty.
+    Members with an empty region are left out; None if all are empty.
     """
     shared: _Bounds | None = None
     for member in members:
@@ -322,7 +321,7 @@ def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
 
 
 def _all_bounds(member: _Region) -> _Bounds | None:
-    """The greatest bounds for all pairs with a noise, None when the member's region is empty."""
+    """Return the greatest bounds of `member` for all pairs with a noise; None if its region is empty."""
     graph = member.row.graphs[_LOWER]
     bounds: _Bounds = {}
     for lower in graph:
@@ -336,7 +335,7 @@ def _all_bounds(member: _Region) -> _Bounds | None:
 
 
 def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
-    """The bounds that the member has as well, lowered to its own; None only when its region is empty."""
+    """Return the members of `bounds` that `member` has, too, weakened to its own; None if its region is empty."""
     side, ends = _fewer_ends(bounds)
     own: dict[int, dict[int, Weight]] = {}
     for end in ends:
@@ -380,7 +379,7 @@ _MOST_PAIRED = 8
 
 
 def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[list[int]]:
-    """Yield groups of the batch that agree in everything but their guards, for states without noises."""
+    """Return groups of states of the batch that differ only in their guards, among states without noises."""
     groups: dict[int, list[list[int]]] = {}
     for node in batch:
         state = states[node]
@@ -395,7 +394,7 @@ def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[l
 
 
 class GuardUniter:
-    """The search for unions of states of one growing chain that differ in their guards."""
+    """The search for unions of states, in one growing chain, that differ in their guards."""
 
     def __init__(self, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
         self._leaves = leaves
@@ -406,7 +405,7 @@ class GuardUniter:
     def united(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
         """Return disjoint parts of the group, each with the conjunction that is exactly the union of its regions.
 
-        States in no part stay as they are. Every part has at least two members.
+        Every part has at least two members; states in no part are not united.
         """
         guards = {node: self._states[node].guards for node in group}
         members = {node: _Member(known, self._rows.take(known.items)) for node, known in guards.items()}
@@ -457,7 +456,7 @@ class GuardUniter:
 
 
 class _Member:
-    """The region of one state, which is not empty, prepared for questions about what it implies."""
+    """The nonempty region of one state, prepared for tests of what it implies."""
 
     def __init__(self, guards: ConstraintSet, row: _Row) -> None:
         self._guards = guards
@@ -467,7 +466,7 @@ class _Member:
         self.uppers = None if row.others else set(row.graphs[_UPPER])
 
     def items_from(self, uppers: set[int] | None) -> Iterable[Constraint]:
-        """Return the guards, but of the differences x - y only those with the given x, or all for None."""
+        """Return the guards, without the differences x - y whose x is not in `uppers`; all guards for None."""
         if uppers is None:
             return self._guards.items
         if not self.row.others:
@@ -475,7 +474,7 @@ class _Member:
         return [item for item in self._guards.items if (bound := item.bound) is None or bound[0] in uppers]
 
     def implied(self, items: Iterable[Constraint]) -> list[Constraint]:
-        """Return the members of `items` that every point of the region satisfies; exact if all are differences."""
+        """Return those of `items` that hold at every point of the region; complete if all are differences."""
         result: list[Constraint] = []
         for item in items:
             bound = item.bound
@@ -498,11 +497,9 @@ _MOST_SKIPPED = 8
 
 @frozen
 class InputsAmong:
-    """The inputs with these `finite` values (of every DOM and bool input) that satisfy the `guards`.
+    """The inputs with these `finite` values (of every DOM and bool input) that satisfy `guards`; there must be one.
 
-    There must be one.
-
-    With `along`, one of these inputs, only its path is followed.
+    If `along`, one of these inputs, is given, only its path is explored.
     """
 
     finite: Mapping[int, Value]
@@ -520,12 +517,12 @@ def explore(
     display: bool = False,
     possible: Callable[[ChoiceWeight], bool] = lambda _: True,
 ) -> Chain:
-    """The chain for `inputs` (a value for every DOM and bool input), or for some among them.
+    """Return the chain for `inputs`, which give a value for every DOM and bool input.
 
-    With `wanted`, values of DOM and bool outputs, the exits are those that have these values: a state is cut as soon as
-    an output differs and can no longer become its wanted value. The exits give the observed outputs: all of them by
-    default, with `wanted` the wanted ones and the real and int ones. Paths that differ in nothing that matters later
-    are united, unless every state is requested as the paper shows it, or the program makes choices: then paths have
+    With `wanted`, values of DOM and bool outputs, only exits with these values are found: a state is cut as soon as an
+    output differs and can no longer become its wanted value. The exits give the observed outputs: by default all, or
+    with `wanted` the wanted ones and the real and int ones. Paths whose states differ in nothing that matters later are
+    united, unless every state is requested as in the paper, or the program makes choices, because paths then have
     weights. Choices whose weight is 0 for every eps are left out. Give a Flow to analyze a program only once.
 
     Raises DiagnosticError with the path for a fault in a step and for a loop that some run cannot leave, LimitReached
@@ -551,7 +548,7 @@ def explore(
 
 
 class _Explorer:
-    """One exploration: states are taken in label order, so that without loops all at one label are known together."""
+    """One exploration in label order: without loops, all states at one label are known together."""
 
     def __init__(
         self,
@@ -635,9 +632,9 @@ class _Explorer:
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
 
     def _tell_all(self) -> None:
-        """Explore again with every state, so that a trap is reported with all that it reads and writes.
+        """Explore again without skipping states, so that a trap is reported with all that it reads and writes.
 
-        Where there are too many states, the report has those explored so far.
+        If there are too many states, the report has those explored so far.
         """
         if self.skips:
             whole = _Explorer(self.flow, self.inputs, self.wanted, self.observed, self.limits, False, self.possible)
@@ -658,7 +655,7 @@ class _Explorer:
         return node
 
     def _lighten(self, node: int) -> None:
-        """Drop the largest parts of a state. If paths are united, its constraints are still needed, and stay."""
+        """Drop the largest parts of a state, except for constraints that are needed to unite paths."""
         state = self.states[node]
         del self.ids[state]
         constraints, guards = (
@@ -677,7 +674,7 @@ class _Explorer:
             self._connect(node, self._arrived(state.label, after), (edge,))
 
     def _arrived(self, label: int, after: State) -> int:
-        """The node of `after`, the state after the instruction at `label`, or of the next state that must be kept."""
+        """Return the node of `after`, the state after the instruction at `label`, or of the next state to keep."""
         for left in range(_MOST_SKIPPED if self.skips else 0, -1, -1):
             goal = after.label
             dying = (self.live[label] | self.flow.writes[label]) & ~self.live[goal]
@@ -723,7 +720,10 @@ class _Explorer:
         return bool(final) and any(state.values[slot] != self.wanted[slot] for slot in slots_in(final))
 
     def _unite(self, batch: list[int]) -> list[int]:
-        """Replace groups of states that differ in constraints alone by one state, if their union is a conjunction."""
+        """Replace each group of states that differ only in constraints by one state, if their union is a conjunction.
+
+        Returns the nodes of the batch afterwards.
+        """
         if not self.flow.draws:
             return self._unite_guards(batch)
         result: list[int] = []
@@ -736,7 +736,7 @@ class _Explorer:
         return result
 
     def _unite_guards(self, batch: list[int]) -> list[int]:
-        """Replace groups of states that differ in guards alone, in a program without noise."""
+        """Unite states of the batch that differ only in guards, without noise; return the nodes afterwards."""
         result: list[int] = []
         for group in alike_in_values(batch, self.states):
             rest = dict.fromkeys(group)
@@ -749,7 +749,7 @@ class _Explorer:
         return result
 
     def _replace(self, group: list[int], state: State) -> int:
-        """Replace all states of a group by one state."""
+        """Replace all states of the group by `state`, and return its node."""
         whole = self._add(state)
         for node in group:
             for source in list(self.transitions.predecessors(node)):
@@ -769,16 +769,16 @@ class _Explorer:
 
 
 def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
-    """Whether an input takes this step; only its new constraints are checked, since the earlier ones were."""
+    """Return True if the input `along` takes the step `edge`, judged by the step's new constraints alone."""
     if not isinstance(edge, Comparison):
         return True
     return all(item.form.noises or item.holds_at(along) for item in edge.known)
 
 
 def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:
-    """Yield groups of the batch that agree in values and guards, each with all their noises.
+    """Return groups of states of the batch that agree in values and guards, each with all their noises.
 
-    A noise that only some of them drew does no harm: it is independent of the others.
+    A noise that only some states drew does no harm, because it is independent of the others.
     """
     groups: dict[int, list[tuple[list[int], dict[int, NoiseVar]]]] = {}
     for node in batch:

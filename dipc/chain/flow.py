@@ -73,8 +73,8 @@ class Flow:
     - `bounds_noises`: a noise has a least value.
     - `reassigned` are the slots that are assigned forms. A state at a label of `determined` has one successor.
     - A choice drawn at a label of `waits` may wait until it is read (`dipc.chain.waiting`).
-    - A draw at a label of `places` chooses one of the intervals between them (`with_finite_noise`), and is not one of
-      the `draws`.
+    - A draw at a label of `places` is replaced by a choice of one of the intervals between these numbers
+      (`with_finite_noise`), and is not one of the `draws`.
     """
 
     program: CoreProgram
@@ -100,7 +100,7 @@ class Flow:
     _drawn: dict[int, NoiseVar] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def drawn(self, noise: NoiseVar) -> NoiseVar:
-        """Return `noise`, or the equal object that was drawn there last: such noises are compared often."""
+        """Return `noise`, or an equal object from an earlier draw, because noises are compared often."""
         last = self._drawn.setdefault(noise.id, noise)
         if last == noise:
             return last
@@ -108,11 +108,11 @@ class Flow:
         return noise
 
     def supports(self, noises: Iterable[NoiseVar]) -> ConstraintSet:
-        """Return the constraints that hold of the noises from the start; see `nonnegative`."""
+        """Return the constraints that hold for the noises from the start, by their supports; see `nonnegative`."""
         return nonnegative(noises) if self.bounds_noises else NOTHING_KNOWN
 
     def is_whole(self, form: Affine) -> bool:
-        """Whether a form depends on integers alone; ints and reals never occur in one form."""
+        """Whether `form` has integer noises and inputs only; ints and reals never occur in one form."""
         if form.noises:
             draw = self.program.instructions[form.noises[0][0]]
             return isinstance(draw, SampleNoise) and draw.law.whole
@@ -131,7 +131,7 @@ class Flow:
         return all(slots[slot].is_symbolic for slot in program.inputs)
 
     def first_state(self, given: Mapping[int, Value]) -> State:
-        """Return the state before the first instruction, with the given values of inputs and all others left open."""
+        """Return the state before the first instruction, with the values `given`, and other inputs left open."""
         values: list[SlotValue] = []
         for slot in self.program.slots:
             value = given.get(slot.index, slot.initial)
@@ -145,7 +145,7 @@ class Flow:
         return initial_state(self.entry, tuple(values))
 
     def live(self, observed: Iterable[int]) -> tuple[int, ...]:
-        """The slots by label that a later instruction may read, or that are `observed` at the exit."""
+        """Return, by label, the slots that an instruction from there on may read, or that the exit has `observed`."""
         return _backwards(
             self.successors,
             slot_set(observed),
@@ -153,9 +153,9 @@ class Flow:
         )
 
     def may_give(self, wanted: Mapping[int, Value]) -> tuple[int, ...]:
-        """The slots by label that an instruction at the label or later may assign their wanted value.
+        """Return, by label, the slots that an instruction there or later may assign their wanted value.
 
-        These are all of `may_assign` except for slots that are assigned other constants.
+        These are all of `may_assign` except for slots that are only assigned other constants.
         """
         others = {
             label: 1 << instruction.target.slots[0]
@@ -173,7 +173,7 @@ class Flow:
 
 
 def analyze(program: CoreProgram) -> Flow:
-    """The flow of a program; linear in its length for loop-free programs."""
+    """Return the flow of a program, in time linear in its length for loop-free programs."""
     instructions = program.instructions
     exit_label = len(instructions)
     landing = tuple([_landing(instructions, label) for label in range(exit_label + 1)])
@@ -254,12 +254,12 @@ def _waits(program: CoreProgram, writes: Iterable[int]) -> frozenset[int]:
 
 
 def has_choices(program: CoreProgram) -> bool:
-    """Whether the program makes finite random choices: without them every exit has weight 1."""
+    """Whether the program makes finite random choices; without them every exit has weight 1."""
     return any(isinstance(instruction, SampleExponential | SampleChoice) for instruction in program.instructions)
 
 
 def slots_read(tree: object) -> int:
-    """The slots that an instruction or an expression may read."""
+    """Return the slots that an instruction or an expression may read, as a bit set."""
     reads = 0
     for node in walk(tree):
         match node:
@@ -273,7 +273,7 @@ def slots_read(tree: object) -> int:
 def _backwards(
     successors: tuple[tuple[int, ...], ...], at_exit: int, transfer: Callable[[int, int], int]
 ) -> tuple[int, ...]:
-    """The least solution of `before[l] = transfer(l, union of before[successor])` with `before[exit] = at_exit`."""
+    """Return the least solution of `before[l] = transfer(l, union of before[successors])`, `before[exit] = at_exit`."""
     before = [0] * len(successors) + [at_exit]
     changed = True
     while changed:
@@ -316,7 +316,7 @@ def _joins(entry: int, successors: tuple[tuple[int, ...], ...]) -> frozenset[int
 
 
 def _versions(instructions: tuple[Instruction, ...]) -> dict[int, dict[int, int]]:
-    """The number of a draw among the draws of its slot, by label and slot, if there are several."""
+    """Return, by label and slot, the number of each draw among the draws of its slot, for slots with several draws."""
     draws: dict[int, list[int]] = {}
     for label, instruction in enumerate(instructions):
         if isinstance(instruction, SampleNoise):
@@ -337,7 +337,7 @@ _MOST_VALUES = 8
 
 
 def trapped_fault(flow: Flow, states: Mapping[int, State], trap: frozenset[int]) -> Fault:
-    """The fault for a trap: the outermost `while` in it, and the values that keep it running."""
+    """Return the fault for states that no run leaves: the outermost `while`, and the values that keep it running."""
     program = flow.program
     labels = {states[node].label for node in trap}
     heads = sorted(labels & program.loops.keys())
@@ -387,10 +387,10 @@ _MOST_PLACES, _MOST_COMBINATIONS = 32, 256
 
 
 def with_finite_noise(flow: Flow) -> Flow:
-    """The flow in which the draws of noise that is compared with finite values alone are finite choices.
+    """Return the flow in which the draws of noise that is compared with finite values alone are finite choices.
 
-    It is the same flow where other noise is drawn without any choice: then paths that are united by their constraints
-    are worth more. The probability of every exit, for each value of its outputs, is the same.
+    If the program has other noise and no choices, the flow is returned unchanged, because uniting paths by their
+    constraints is then faster. The probability of every exit, for each value of its outputs, is unchanged.
     """
     if not flow.forward or not flow.draws:
         return flow
@@ -412,14 +412,14 @@ def with_finite_noise(flow: Flow) -> Flow:
 
 
 def without_finite_noise(flow: Flow) -> Flow:
-    """Return the flow in which every noise is drawn."""
+    """Return the flow in which all noise is drawn, none replaced by a finite choice."""
     return replace(flow, chooses=has_choices(flow.program), draws=True, places={}) if flow.places else flow
 
 
 def intervals(
     draw: SampleNoise, mean: Fraction, places: tuple[Fraction, ...]
 ) -> Iterator[tuple[Fraction, NoiseWeight]]:
-    """Yield a number in each interval between the places, with the weight of the interval."""
+    """Yield a number in each interval between `places`, with the weight of the interval for the noise `draw`."""
     for low, high, number in _cells(draw.law, places):
         yield number, NoiseWeight(draw.law, draw.rate, mean, low, high)
 
@@ -427,7 +427,7 @@ def intervals(
 def _cells(law: Law, places: tuple[Fraction, ...]) -> Iterator[tuple[Fraction | None, Fraction | None, Fraction]]:
     """Yield (low, high, number) for each interval between `places`, where `number` lies in the interval.
 
-    For integer noise the intervals are closed, and contain all integers together.
+    For integer noise the intervals are closed, and each integer lies in exactly one of them.
     """
     if not law.whole:
         # A noise with a density is at none of the places.
@@ -470,9 +470,9 @@ def _only_compared(flow: Flow, slot: int) -> bool:
 
 
 def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
-    """The values that the noise drawn at a label may be compared with, increasing; None where there are too many.
+    """Return, increasing, the values that the noise drawn at a label may be compared with; None if there are too many.
 
-    For an integer noise these are the least integers above all values that comparisons may distinguish.
+    For an integer noise they are the least integers above all values that comparisons may distinguish.
     """
     draw = flow.program.instructions[label]
     assert isinstance(draw, SampleNoise)
@@ -503,9 +503,9 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
 
 
 def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
-    """The integers from which on the truth value of c·(x - place) ~ 0 differs from that just before.
+    """Return the integers x at which the truth of the comparison of x with `value` differs from that at x - 1.
 
-    c is positive or, where the left side does not rise, negative.
+    `op` compares a positive multiple of x - value with 0, or a negative one if not `rising`.
     """
     first, after = Fraction(ceil(value)), Fraction(floor(value) + 1)
     match op:
@@ -560,7 +560,7 @@ def _numbers(values: set[Value]) -> list[Fraction]:
 
 
 def finite_noise_slots(flow: Flow) -> frozenset[int]:
-    """The variables whose noise is a finite choice."""
+    """Return the variables whose noise was replaced by a finite choice."""
     written = 0
     for label in flow.places:
         written |= flow.writes[label]

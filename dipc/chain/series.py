@@ -55,7 +55,7 @@ Outputs = Mapping[int, Value]
 
 @frozen
 class Series:
-    """The runs to one answer: one path of each segment.
+    """The runs to one answer, as a product of segments: each run follows one path of each segment.
 
     Segments of one path without constraints are left out; a segment without paths means that no run gives the answer.
     `noises` are all noises in the constraints.
@@ -67,16 +67,16 @@ class Series:
 
 
 def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
-    """The answers that a program may give, each with its runs.
+    """Return the answers that a program may give, each with its runs.
 
-    None where the program has no `runs` of at most `most_states` states, or has segments with many paths.
+    None if the program has no `runs` of at most `most_states` states, or segments with many paths.
     """
     graph = runs(flow, most_states)
     return None if graph is None else graph.series()
 
 
 def runs(flow: Flow, most_states: int) -> RunSet | None:
-    """All runs of a program; None where there are more than `most_states` states, or a run is not of the right kind.
+    """Return all runs of a program; None if they have more than `most_states` states, or are not of the right kind.
 
     A program of the wrong kind has finite inputs or choices, answers that are not constant, faults on some path, noises
     whose means depend on the path, or loops that are not unrolled.
@@ -92,12 +92,12 @@ def runs(flow: Flow, most_states: int) -> RunSet | None:
 
 
 class _NoSeries(Exception):
-    """Raised if the program is not of a kind that has a series."""
+    """The program is not of a kind that has a series."""
 
 
 @dataclass(slots=True)
 class RunSet:
-    """The states of all runs by place and values, numbered in the order of their labels.
+    """The states of all runs, by place and values, numbered in the order of their labels.
 
     Each state has the steps that lead to it and the number of its paths. `ends` are the states after the program, by
     answer.
@@ -111,10 +111,7 @@ class RunSet:
     ends: dict[int, tuple[Value, ...]] = field(default_factory=dict)
 
     def explore(self) -> None:
-        """Return the states of all runs.
-
-        Raises Fault, LimitReached and _NoSeries.
-        """
+        """Find the states of all runs, and count the paths to each. Raises Fault, LimitReached and _NoSeries."""
         self.ends = self._explored()
         for steps in self.before[1:]:
             self.counts.append(sum(self.counts[source] for source, _ in steps))
@@ -136,11 +133,10 @@ class RunSet:
         return tuple(every)
 
     def outputs(self, end: int) -> Outputs:
-        """Return the answer at an end, which is constant."""
         return dict(zip(self.flow.program.outputs, self.ends[end], strict=True))
 
     def end(self, answer: Sequence[Value]) -> int | None:
-        """Return the end with this answer, or None if no run gives the answer."""
+        """Return the state in which all runs with this answer end, or None if no run gives the answer."""
         for end, values in self.ends.items():
             if values == answer and all(map(same_value, values, answer)):
                 return end
@@ -189,9 +185,9 @@ class RunSet:
         return ends
 
     def towards(self, end: int) -> Series | None:
-        """Return the runs to one exit, from the numbers of paths to and from each state.
+        """Return the runs to the state `end` as a series, from the numbers of paths to and from each state.
 
-        None means that a segment has many paths.
+        None if a segment has many paths.
         """
         outputs, counts = self.outputs(end), self.counts
         onwards = {end: 1}
@@ -226,7 +222,7 @@ class RunSet:
         return Series(outputs, tuple([self.noises[noise] for noise in sorted(mentioned)]), tuple(segments))
 
     def among(self, end: int, kept: Callable[[Path], bool], most: int) -> list[list[Constraint]] | None:
-        """The constraints of each run to one exit whose steps are all kept; None for more than `most` runs."""
+        """Return the constraints of each run to `end` whose steps all satisfy `kept`; None for more than `most`."""
         counts = {0: 1}
         steps: dict[int, list[tuple[int, Path]]] = {}
         for node in range(1, end + 1):
@@ -248,7 +244,7 @@ class RunSet:
         return known[end]
 
     def graph(self, end: int) -> RunTemplate | None:
-        """The runs to one exit as a graph of nodes with at most one live noise; None where it has many steps."""
+        """Return the runs to `end` as a graph of nodes with at most one live noise; None if it has many steps."""
         leading = {end}
         onwards: dict[int, list[tuple[int, Path]]] = {}
         after = {end: 0}
@@ -285,12 +281,10 @@ class RunSet:
 
 
 def united(paths: list[Path]) -> tuple[Path, ...]:
-    """Paths that hold if and only if one of `paths` does, up to noises of probability 0.
+    """Return fewer paths, one of which holds exactly if one of `paths` does, up to noises of probability 0.
 
-    At most one of `paths` may hold.
-
-    Paths that never hold are left out. Two paths that part at one comparison and then have the same constraints become
-    one.
+    At most one of `paths` may hold at a time. Contradictory paths are left out. Two paths that differ only in the
+    outcome of one comparison become one.
     """
     if len(paths) < 2:
         return tuple(paths)
@@ -328,7 +322,7 @@ _MOST_STEPS = 200
 
 
 def _mentioned(path: Path) -> int:
-    """The noises of a path as a bit set."""
+    """Return the noises that a path mentions, as a bit set."""
     return slot_set({noise for item in path for noise, _ in item.form.noises})
 
 
@@ -375,7 +369,7 @@ class RunTemplate:
         return RunGraph(self._drawn(inputs), conditions, tuple(steps), self._live)
 
     def _drawn(self, inputs: Mapping[int, Fraction]) -> tuple[Noise, ...]:
-        """The noises, where inputs that have no value are 0."""
+        """Return the noises with the means at `inputs`; inputs without a value are 0."""
         means = [
             sum([c * inputs.get(slot, Fraction(0)) for slot, c in n.mean.inputs], n.mean.constant) for n in self._noises
         ]

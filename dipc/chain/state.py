@@ -1,7 +1,7 @@
-"""States of the chain and its edges: a location, values, the noises drawn so far, and what is known of the noises.
+"""States of the chain and its edges: a location, values, the noises drawn so far, and the constraints on the noises.
 
-Constraints compare affine forms over noises and real inputs. As half-spaces they are joined to conjunctions, tested for
-what they decide, and freed from those that follow from others.
+Constraints compare affine forms over noises and real or int inputs. They are joined to conjunctions, which are tested
+for what they imply or exclude, and freed from redundant constraints.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Affine:
         return Affine(self.noises, self.inputs, self.constant + amount)
 
     def normalized(self) -> Affine:
-        """The positive multiple whose first coefficient (noises before inputs) is 1 or -1; a number is left alone."""
+        """The positive multiple whose first coefficient (noises before inputs) is 1 or -1; a constant is unchanged."""
         terms = self.noises or self.inputs
         if not terms or abs(terms[0][1]) == 1:
             return self
@@ -130,7 +130,7 @@ def _negated(terms: Terms) -> Terms:
 
 
 def combination(terms: Iterable[tuple[Fraction, Affine]], constant: Fraction) -> Affine:
-    """Σ factor · form + constant over `terms`."""
+    """Return Σ factor · form + `constant` over `terms`."""
     noises: dict[int, Fraction] = {}
     inputs: dict[int, Fraction] = {}
     for factor, form in terms:
@@ -147,9 +147,9 @@ def combination(terms: Iterable[tuple[Fraction, Affine]], constant: Fraction) ->
 
 
 def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
-    """The form over N = X - mean for each of its noises X.
+    """Return the form over the centered noises N = X - mean(X) instead of its noises X.
 
-    The coefficients are the same; the inputs and the constant become the slack b + D·u + A·mean(u).
+    The coefficients of noises are unchanged; inputs and the constant become the slack, to which the means are added.
     """
     return combination([(_ONE, form), *[(c, means[noise]) for noise, c in form.noises]], _ZERO)
 
@@ -158,7 +158,7 @@ def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
 
 
 def affine_text(form: Affine, noise_name: Callable[[int], str], input_name: Callable[[int], str]) -> str:
-    """`2*r1 - r2 + q[1] + 1/2`; `0` for the zero form."""
+    """Return the form as a text such as `2*r1 - r2 + q[1] + 1/2`; `0` for the zero form."""
     terms = [(noise_name(noise), coefficient) for noise, coefficient in form.noises]
     terms += [(input_name(slot), coefficient) for slot, coefficient in form.inputs]
     return _sum_text(terms, form.constant)
@@ -167,7 +167,7 @@ def affine_text(form: Affine, noise_name: Callable[[int], str], input_name: Call
 def comparison_text(
     difference: Affine, op: str, noise_name: Callable[[int], str], input_name: Callable[[int], str]
 ) -> str:
-    """`difference op 0` with the positive terms on the left and the negative ones on the right: `r1 < rT`."""
+    """Return `difference op 0` as a text such as `r1 < rT`, positive terms on the left, negative on the right."""
     terms = [(noise_name(noise), coefficient) for noise, coefficient in difference.noises]
     terms += [(input_name(slot), coefficient) for slot, coefficient in difference.inputs]
     left = [(name, coefficient) for name, coefficient in terms if coefficient > 0]
@@ -192,14 +192,14 @@ Answer = Value | Affine
 
 
 def as_form(value: SlotValue | None) -> Affine | None:
-    """The number as a form; None for what is not a number."""
+    """Return a number as a form; None for other values."""
     if isinstance(value, Fraction):
         return Affine.number(value)
     return value if isinstance(value, Affine) else None
 
 
 def finite_values(slot: Slot) -> tuple[Value, ...]:
-    """All values of a DOM or bool slot, in the order of its domain."""
+    """Return all values of a DOM or bool slot, in the order of its domain."""
     match slot.type:
         case DomType(values=values):
             return values
@@ -209,7 +209,7 @@ def finite_values(slot: Slot) -> tuple[Value, ...]:
 
 
 def same_value(one: object, other: object) -> bool:
-    """Whether two values are the same: true is not the number 1."""
+    """Whether two values are equal, where true is different from the number 1."""
     return isinstance(one, bool) is isinstance(other, bool) and one == other
 
 
@@ -218,11 +218,11 @@ def same_value(one: object, other: object) -> bool:
 
 @dataclass(frozen=True)
 class Constraint:
-    """`form` >= 0, or > 0 when `strict`; `form` is normalized: equal half-spaces are equal constraints.
+    """`form` >= 0, or > 0 when `strict`; `form` is normalized, so that equal half-spaces are equal constraints.
 
-    A `whole` form is about integers, noises and inputs alike: its coefficients are coprime integers and its constant is
-    an integer, so that an open half-space is a closed one, one step further. With continuous noises in it the open and
-    the closed half-space have the same measure. So `strict` is False for all but comparisons of real inputs.
+    A `whole` form has only integer noises and inputs. Its coefficients are coprime integers and its constant is an
+    integer, so that an open half-space is the closed one that begins one step further. With continuous noises the open
+    and the closed half-space have the same measure. So `strict` is False for all but comparisons of real inputs.
     `difference` `op` 0 is the comparison as it was written (or its negation), for display.
     """
 
@@ -234,17 +234,17 @@ class Constraint:
 
     @property
     def is_open(self) -> bool:
-        """Whether the boundary may be left out: it is not in the half-space, or has measure zero."""
+        """Whether the boundary may be left out, because it is not in the half-space or has measure zero."""
         return self.strict or (not self.whole and bool(self.form.noises))
 
     @property
     def halfspace(self) -> Halfspace:
-        """The half-space over noises and inputs, by the numbering of `variables_of`: open where it may be."""
+        """The half-space over noises and inputs, numbered as in `variables_of`; it is open if `is_open`."""
         return Halfspace(tuple(sorted(terms_of(self.form))), self.form.constant, self.is_open)
 
     @property
     def guard(self) -> Halfspace:
-        """The half-space of a constraint on inputs alone, by their slots; its strictness is exact."""
+        """The half-space of a constraint on inputs alone, over their slots; open exactly if `strict`."""
         assert not self.form.noises
         return Halfspace(self.form.inputs, self.form.constant, self.strict)
 
@@ -258,10 +258,7 @@ class Constraint:
 
     @cached_property
     def bound(self) -> Difference | None:
-        """The constraint as a bound on the difference of two variables (or of one and ORIGIN).
-
-        None if it is not one.
-        """
+        """The constraint as a bound on the difference of two variables, or of one and ORIGIN; None for others."""
         upper, lower = difference_ends(terms_of(self.form))
         if upper is None or lower is None:
             return None
@@ -270,13 +267,13 @@ class Constraint:
         return upper, lower, (least, int(self.is_open))
 
     def holds_at(self, inputs: Mapping[int, Fraction]) -> bool:
-        """Whether a constraint on inputs alone holds."""
+        """Whether a constraint on inputs alone holds at `inputs`."""
         value = self.form.evaluate(inputs)
         return value > 0 or (not value and not self.strict)
 
 
 def constraint(difference: Affine, op: CompareOp, whole: bool = False) -> Constraint:
-    """`difference` `op` 0 for an inequality `op`; `whole` if all that `difference` depends on are integers."""
+    """Return the inequality `difference` `op` 0 as a constraint; `whole` if `difference` depends on integers alone."""
     assert op not in (CompareOp.EQ, CompareOp.NE)
     form = difference if op in (CompareOp.GE, CompareOp.GT) else -difference
     strict = op in (CompareOp.GT, CompareOp.LT)
@@ -288,7 +285,7 @@ def constraint(difference: Affine, op: CompareOp, whole: bool = False) -> Constr
 
 
 def equality(difference: Affine, whole: bool = False) -> tuple[Constraint, Constraint] | None:
-    """`difference` = 0 as two constraints, each shown as the equation; None if no integers satisfy it."""
+    """Return `difference` = 0 as two constraints, each displayed as the equation; None if no integers satisfy it."""
     form = _coprime(difference) if whole else difference.normalized()
     if whole and form.constant.denominator != 1:
         return None
@@ -299,7 +296,7 @@ def equality(difference: Affine, whole: bool = False) -> tuple[Constraint, Const
 
 
 def _coprime(form: Affine) -> Affine:
-    """The positive multiple whose coefficients are coprime integers; its constant may be any rational."""
+    """Return the positive multiple whose coefficients are coprime integers; its constant may be any rational."""
     coefficients = [coefficient for _, coefficient in (*form.noises, *form.inputs)]
     if not coefficients or all(abs(coefficient) == 1 for coefficient in coefficients):
         return form
@@ -310,7 +307,7 @@ def _coprime(form: Affine) -> Affine:
 
 @frozen(eq=False)
 class ConstraintSet:
-    """A conjunction: `items` in the order they were added, `keys` the same as a set, and all their `variables_of`."""
+    """A conjunction: `items` in the order they were added, `keys` as a set, and the `variables_of` all of them."""
 
     items: tuple[Constraint, ...]
     keys: frozenset[Constraint]
@@ -338,7 +335,7 @@ NOTHING_KNOWN = ConstraintSet((), frozenset(), frozenset(), 0)
 
 
 def constraint_set(items: Iterable[Constraint]) -> ConstraintSet:
-    """The conjunction of `items`."""
+    """Return the conjunction of `items`."""
     result = NOTHING_KNOWN
     for item in items:
         result = result.add(item)
@@ -346,24 +343,24 @@ def constraint_set(items: Iterable[Constraint]) -> ConstraintSet:
 
 
 def variables_of(form: Affine) -> list[int]:
-    """The unknowns of a form under one numbering: noises even, inputs odd."""
+    """Return the variables of a form as numbers: noise n is 2n, the input with slot n is 2n + 1."""
     return [variable for variable, _ in terms_of(form)]
 
 
 def is_input(variable: int) -> bool:
-    """Whether a variable, by the numbering of `variables_of`, is an input."""
+    """Whether a variable, numbered as in `variables_of`, is an input."""
     return variable >= 0 and variable % 2 == 1
 
 
 def terms_of(form: Affine) -> list[tuple[int, Fraction]]:
-    """The terms of a form by the numbering of `variables_of`."""
+    """Return the terms of a form, with variables numbered as in `variables_of`."""
     terms = [(2 * noise, coefficient) for noise, coefficient in form.noises]
     terms += [(2 * slot + 1, coefficient) for slot, coefficient in form.inputs]
     return terms
 
 
 def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine:
-    """The inverse of `terms_of`."""
+    """Return the form with these terms, numbered as in `variables_of`; the inverse of `terms_of`."""
     noises = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 0]
     inputs = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 1]
     return Affine(tuple(sorted(noises)), tuple(sorted(inputs)), constant)
@@ -381,7 +378,7 @@ _NOTHING = Affine.number(Fraction(0))
 
 
 def offsets(items: Iterable[Constraint]) -> Offsets:
-    """Return coordinates in which many of `items` are differences, or none if the noises themselves do as well."""
+    """Return coordinates in which more of `items` are differences of variables; empty if the noises do as well."""
     # By noise, the noises it is compared with, in which form and with which sign: most are never needed.
     steps: dict[int, list[tuple[int, Affine, Fraction]]] = {}
     lost = False
@@ -410,7 +407,7 @@ def offsets(items: Iterable[Constraint]) -> Offsets:
 
 
 def change_coordinates(items: Sequence[Constraint], by: Offsets, sign: int = 1) -> list[Constraint]:
-    """Return the constraints in the new coordinates, or with the sign -1 in the old ones again."""
+    """Return the constraints in the coordinates `by`, or with `sign` -1 in the original ones again."""
     if not by:
         return list(items)
     return [_change_coordinates(item, by, sign) for item in items]
@@ -431,10 +428,10 @@ def _change_coordinates(item: Constraint, by: Offsets, sign: int) -> Constraint:
 
 
 def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
-    """Whether `question` is implied (True) or excluded (False) by `known`, None when neither is found.
+    """Whether `known` implies (True) or excludes (False) `question`; None if neither was proved.
 
-    For a constraint on noises both are meant almost surely; a guard is decided for every value of the inputs. What
-    restricts a noise from the start (`nonnegative`) has to be among `known`.
+    A constraint on noises is decided up to measure zero, a guard for every value of the inputs. `known` must include
+    what restricts noises from the start (`nonnegative`).
     """
     # Free on both sides: this is the hot path.
     for variable in variables_of(question.form):
@@ -455,7 +452,7 @@ def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
 
 
 def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
-    """True only if every point that satisfies `facts` satisfies `question` (almost every, if noises are concerned)."""
+    """Return True only if `facts` imply `question`, up to measure zero if noises occur."""
     differences = [fact.bound for fact in facts]
     asked = question.bound
     if asked is None or None in differences:
@@ -472,7 +469,7 @@ def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
 
 
 def graph_entails(graph: Graph, question: Constraint) -> bool:
-    """`entails` for a difference constraint and a graph of differences: exact."""
+    """Return True exactly if a graph of differences implies `question`, a bound on a difference."""
     asked = question.bound
     assert asked is not None
     upper, lower, (weight, strict) = asked
@@ -483,7 +480,7 @@ def graph_entails(graph: Graph, question: Constraint) -> bool:
 
 
 def contradict(facts: Sequence[Constraint]) -> bool:
-    """True only if the measure of `facts` is zero whatever the inputs are."""
+    """Return True only if the measure of `facts` is zero at all inputs."""
     keys = set(facts)
     if any(fact.negation in keys for fact in facts):
         return True
@@ -497,7 +494,7 @@ def contradict(facts: Sequence[Constraint]) -> bool:
 
 
 def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[ConstraintSet]]) -> bool:
-    """True only if the measure of `facts` with each of the others is zero whatever the inputs are."""
+    """Return True only if the measure of `facts`, together with any one of `others`, is zero at all inputs."""
     opposites = {fact.negation for fact in facts}
     return all(
         # More often than not, paths differ in their last comparison.
@@ -508,7 +505,7 @@ def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[Const
 
 
 def connected(questions: Iterable[Constraint], facts: Iterable[Constraint]) -> list[Constraint]:
-    """The facts that share variables with a question, directly or through others."""
+    """Return the facts that share variables with a question, directly or through other facts."""
     rest = [(fact, frozenset(variables_of(fact.form))) for fact in facts]
     reached = {variable for question in questions for variable in variables_of(question.form)}
     constraints: list[Constraint] = []
@@ -528,9 +525,9 @@ _MOST = 300
 
 
 def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -> tuple[Constraint, ...]:
-    """A part of `items` that is equivalent to all of them wherever `given` holds; later ones are dropped first.
+    """Return a part of `items` that is equivalent to all of them wherever `given` holds; later items are dropped first.
 
-    Nothing more can be dropped, unless there are too many to try.
+    No more items can be dropped, unless there are too many to test.
     """
     if len(items) > _MOST:
         return tuple(items)
@@ -552,7 +549,8 @@ def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -
 def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
     """Return the constraints without those that have a variable to themselves, removed again and again.
 
-    Such a constraint can be met whatever the other variables are: it neither follows from the rest nor adds to it.
+    Such a constraint can be satisfied whatever the other variables are: it neither follows from the rest nor restricts
+    it.
     """
     inside = {index: variables_of(item.form) for index, item in enumerate(items)}
     users: dict[int, set[int]] = {}
@@ -573,7 +571,7 @@ def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
 
 
 class Code(StrEnum):
-    """E07xx: what goes wrong on some path."""
+    """The codes E07xx of diagnostics for faults on some path."""
 
     UNASSIGNED = "E0701"
     DIVISION_BY_ZERO = "E0702"
@@ -587,7 +585,7 @@ class Code(StrEnum):
 
 
 class Fault(Exception):
-    """A diagnostic without its path: the explorer adds the path and raises `DiagnosticError`."""
+    """A fault as a diagnostic without its path; the explorer adds the path and raises `DiagnosticError`."""
 
     def __init__(self, code: Code, message: str, span: Span, label: str, *notes: str) -> None:
         super().__init__(message)
@@ -598,7 +596,7 @@ class Fault(Exception):
         self.notes = notes
 
     def noting(self, *more: str) -> Fault:
-        """The same with more notes."""
+        """Return the fault with more notes."""
         return Fault(self.code, self.message, self.span, self.label, *self.notes, *more)
 
     def diagnosed(self, source: SourceText, *more: str) -> DiagnosticError:
@@ -620,9 +618,9 @@ class Mark(Enum):
 
 @frozen
 class Waiting:
-    """A finite choice that was drawn at `label` and not read yet: its options with their weights, in order.
+    """A finite choice drawn at `label` and not read yet: its options with their weights, in order.
 
-    An option may itself be a choice that waits.
+    An option may itself be a waiting choice.
     """
 
     label: int
@@ -634,7 +632,7 @@ class Waiting:
 
 @frozen
 class Unfinished:
-    """The evaluation of an instruction as far as it has come: the next place in its code, and the stack of values."""
+    """An unfinished evaluation of an instruction: the next place in its code, and the stack of values."""
 
     place: int
     stack: tuple[Value, ...]
@@ -652,11 +650,11 @@ def value_text(value: Value | Waiting | Unfinished) -> str:
 class NoiseVar:
     """One noise drawn on the way: an independent random variable X[id].
 
-    `id` is the label of the instruction that drew it: no path draws twice at one label (reals and ints are not
-    assigned in loops), so a noise has the same id on every path. X[id] includes the `mean`, which depends on inputs
-    alone; when the mean that was asked for is random, the variable drawn is the sum of its random part and X[id].
-    One-sided noise has the mean 0. `version` counts the draws of that variable in the text, None where there is only
-    one; the noise is `apart` from the variable, and shown with another name, where that may hold something else.
+    `id` is the label of the instruction that drew it: no path draws twice at one label (reals and ints are not assigned
+    in loops), so a noise has the same id on every path. X[id] includes the `mean`, which depends on inputs alone. If
+    the mean in the program is random, the variable is the sum of the mean's random part and X[id]. One-sided noise has
+    the mean 0. `version` counts the draws of the variable in the text; None if there is only one. `apart` marks a noise
+    that is shown under another name than the variable, which may hold something else.
     """
 
     id: int
@@ -676,10 +674,10 @@ class NoiseVar:
 
 @frozen(eq=False)
 class State:
-    """A state of the chain; `label` is the instruction to execute next, len(instructions) when it has exited.
+    """A state of the chain; `label` is the next instruction, len(instructions) after the program has ended.
 
     `constraints` are about noises (and inputs), `guards` about inputs alone; `noises` increase by id. `fingerprint`, a
-    hash of values and guards, is kept up to date step by step: hashing hundreds of slots again would take too long.
+    hash of values and guards, is updated in each step, because hashing hundreds of slots takes too long.
     """
 
     label: int
@@ -702,7 +700,6 @@ class State:
         return hash((self.label, self.fingerprint, self.constraints.fingerprint))
 
     def agrees_with(self, other: State) -> bool:
-        """Whether two states have the same values and guards."""
         return self.fingerprint == other.fingerprint and self.values == other.values and self.guards == other.guards
 
     def with_label(self, label: int) -> State:
@@ -717,7 +714,7 @@ class State:
         return State(label, values, self.noises, self.constraints, self.guards, fingerprint)
 
     def draw(self, noise: NoiseVar, value: Affine, label: int) -> State:
-        """Return the state after the noise is drawn and its slot becomes `value`."""
+        """Return the state at `label` after `noise` is drawn and its slot becomes `value`."""
         drawn = self.assign(noise.slot, value, label)
         noises = (*self.noises, noise)
         return State(label, drawn.values, noises, self.constraints, self.guards, drawn.fingerprint)
@@ -731,7 +728,7 @@ class State:
         return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
 
     def drop_constraints(self, dropped: Sequence[Constraint]) -> State:
-        """The state without constraints that follow from the others."""
+        """Return the state without the constraints and guards `dropped`, which must follow from the others."""
         constraints = constraint_set(item for item in self.constraints.items if item not in dropped)
         guards = constraint_set(item for item in self.guards.items if item not in dropped)
         fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
@@ -739,13 +736,13 @@ class State:
         return state._drop_noises({noise for item in dropped for noise, _ in item.form.noises})
 
     def constrained_by(self, constraints: ConstraintSet, noises: Iterable[NoiseVar]) -> State:
-        """The state with other constraints and noises; noises that nothing mentions are integrated out."""
+        """Return the state with these constraints and noises for its own, without noises that nothing mentions."""
         ordered = tuple(sorted(noises, key=lambda noise: noise.id))
         state = State(self.label, self.values, ordered, constraints, self.guards, self.fingerprint)
         return state._drop_noises({noise.id for noise in ordered})
 
     def guarded_by(self, guards: ConstraintSet) -> State:
-        """The state with other guards."""
+        """Return the state with `guards` in place of its own."""
         fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
         return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
 
@@ -771,7 +768,7 @@ class State:
         return state._drop_noises(loose)
 
     def _drop_noises(self, loose: set[int]) -> State:
-        """The state without those of the noises `loose` that no constraint or value mentions."""
+        """Return the state without those of the noises `loose` that no constraint or value mentions."""
         if loose:
             loose = {noise for noise in loose if 2 * noise not in self.constraints.variables}
         if not loose:
@@ -787,7 +784,7 @@ class State:
 
 
 def slot_set(slots: Iterable[int]) -> int:
-    """The slots as a set."""
+    """Return the slots as a bit set."""
     result = 0
     for slot in slots:
         result |= 1 << slot
@@ -795,7 +792,7 @@ def slot_set(slots: Iterable[int]) -> int:
 
 
 def slots_in(members: int) -> Iterator[int]:
-    """The slots of a set, increasing."""
+    """Yield the slots of a bit set, increasing."""
     while members:
         lowest = members & -members
         yield lowest.bit_length() - 1
@@ -803,7 +800,7 @@ def slots_in(members: int) -> Iterator[int]:
 
 
 def initial_state(label: int, values: tuple[SlotValue, ...]) -> State:
-    """A state in which nothing was drawn yet."""
+    """Return the state at `label` with these values and without noises."""
     fingerprint = 0
     for slot, value in enumerate(values):
         fingerprint ^= _slot_hash(slot, value)
@@ -827,10 +824,10 @@ class Deterministic:
 
 @frozen
 class Comparison:
-    """One outcome of a comparison that the constraints leave open: `known` is added to them.
+    """A step by one outcome of a comparison, which adds `known` to the state's constraints.
 
     The probability of the step is the measure of the state's constraints with `known`, divided by that without.
-    `difference` `op` 0 is what held or, when not `holds`, failed. A comparison of inputs alone has probability 0 or 1.
+    `difference` `op` 0 is the comparison, which `holds` or fails. A comparison of inputs alone has probability 0 or 1.
     `label` is that of the instruction.
     """
 
@@ -843,7 +840,7 @@ class Comparison:
 
 @frozen
 class ExponentialWeight:
-    """exp(rate·eps·scores[index]) / Σ exp(rate·eps·score) over all `scores`."""
+    """The weight exp(rate·eps·scores[index]) / Σ exp(rate·eps·score), summed over all `scores`."""
 
     rate: Fraction
     scores: tuple[Fraction, ...]
@@ -852,7 +849,7 @@ class ExponentialWeight:
 
 @frozen
 class ExpressionWeight:
-    """The value of an expression of numbers, `eps`, `exp(q*eps)` and + - * / ^, as it stands at `span`."""
+    """The weight given by an expression of numbers, `eps`, `exp(q*eps)` and + - * / ^, written at `span`."""
 
     expression: Expr
     span: Span
@@ -880,7 +877,7 @@ class NoiseWeight:
 
 @frozen
 class InputValue:
-    """1 if the finite input in `slot` has this value, else 0: the weight of an option of an input that is left open."""
+    """The weight of one option of a finite input that is left open: 1 if the input in `slot` has this value, else 0."""
 
     slot: int
     value: Value
@@ -912,7 +909,7 @@ DETERMINISTIC = Deterministic()
 
 
 def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:
-    """The supports of the noises, each from its least value above its mean on, and up to its greatest one."""
+    """Return constraints for the supports of the noises: their least and greatest values, where these exist."""
     known = [
         constraint(combination([(_ONE, Affine.noise(noise.id)), (-_ONE, noise.mean)], -end), operator)
         for noise in noises
@@ -935,7 +932,7 @@ def path_notes(
     node: int,
     dom_inputs: Mapping[int, Value],
 ) -> tuple[str, ...]:
-    """Sentences that say how `node` is reached from `start`: the finite-domain inputs, then the events on one path."""
+    """Return sentences about how `node` is reached from `start`: the finite inputs, then the events on one path."""
     import networkx as nx
 
     notes: list[str] = []

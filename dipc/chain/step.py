@@ -67,7 +67,7 @@ from dipc.text.diagnostic import Span
 
 
 def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value:
-    """The value of `expr`; raises Fault for an unassigned read, a division by zero, an index out of range."""
+    """Return the value of `expr`; raise Fault for an unassigned read, a division by zero, an index out of range."""
     match expr:
         case Const(value=value):
             return value
@@ -86,7 +86,7 @@ def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) 
 
 
 def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Affine:
-    """The form of a real (or int) expression; raises Fault like `evaluate`."""
+    """Return the form of a real or int expression; raise Fault like `evaluate`."""
     terms: list[tuple[Fraction, Affine]] = []
     for coefficient, variable in expr.terms:
         factor = _number(evaluate(coefficient, values, slots))
@@ -100,14 +100,14 @@ def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequen
 
 
 def target_slot(target: Target, values: Sequence[SlotValue], slots: Sequence[Slot]) -> int:
-    """The slot that an assignment writes; raises Fault for an index out of range."""
+    """Return the slot that an assignment writes; raise Fault for an index out of range."""
     if target.index is None:
         return target.slots[0]
     return _element(target.name, target.slots, target.low, target.index, target.span, values, slots)
 
 
 def read(expr: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value | Affine:
-    """The content of a variable. Raises Fault like `evaluate`."""
+    """Return the content of a variable; raise Fault like `evaluate`."""
     match expr:
         case Read(slot=slot):
             pass
@@ -158,7 +158,7 @@ def element_slot(array: str, elements: tuple[int, ...], low: int, point: Fractio
 def _truths(
     arguments: tuple[DomExpr, ...], values: Sequence[SlotValue], slots: Sequence[Slot], stop: bool
 ) -> list[bool]:
-    """The arguments' truth values, up to the first that equals `stop`."""
+    """Return the truth values of `arguments`, up to the first that equals `stop`."""
     truths: list[bool] = []
     for argument in arguments:
         truth = evaluate(argument, values, slots)
@@ -207,7 +207,7 @@ class Option(NamedTuple):
 
 
 def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots: Sequence[Slot]) -> list[Option]:
-    """The values of an exponential mechanism; raises Fault for a score that is undefined."""
+    """Return the values of an exponential mechanism with their weights; raise Fault for an undefined score."""
     scores: list[Fraction] = []
     for value, expr in zip(mechanism.values, mechanism.scores, strict=True):
         try:
@@ -223,7 +223,10 @@ def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots
 
 
 def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[Slot]) -> list[Option]:
-    """Return the values of a `choose` without those of weight 0, whose faults do not matter; raise Fault."""
+    """Return the values of a `choose` with their weights, without those of weight 0; raise Fault.
+
+    Faults in values of weight 0 do not matter.
+    """
     return [
         Option(evaluate(value, values, slots), ExpressionWeight(weight, weight.span))
         for value, weight in choice.arms
@@ -247,10 +250,10 @@ class Successor(NamedTuple):
 
 
 def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tuple[Successor, ...]:
-    """The successors of a state that has not exited: its choices, or a partition of it up to measure zero.
+    """Return the successors of a state whose program has not ended: its choices, or a partition up to measure zero.
 
-    With `instruction`, the one at the state's label with some expressions replaced by their values, that is executed.
-    Raises Fault when the instruction cannot be executed in this state.
+    `instruction`, if given, is the one at the state's label with some expressions replaced by their values, and is
+    executed in its place. Raises Fault if the instruction cannot be executed in this state.
     """
     if instruction is None:
         instruction = flow.program.instructions[state.label]
@@ -322,7 +325,7 @@ def _in_domain(flow: Flow, slot: int, value: Value, span: Span) -> Value:
 
 
 def _affine(flow: Flow, state: State, slot: int, expr: AffineExpr) -> Affine:
-    """The form for a real or int slot; raises Fault when an int would not be an integer."""
+    """Return the value of `expr` as a form for the real or int `slot`; raise Fault if an int is not an integer."""
     form = evaluate_affine(expr, state.values, flow.program.slots)
     if isinstance(flow.program.slots[slot].type, IntType):
         numbers = [form.constant, *(coefficient for _, coefficient in (*form.noises, *form.inputs))]
@@ -352,7 +355,7 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
 
 
 def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:
-    """Return the intervals into which the noise may fall, if nothing else about it matters."""
+    """Return a successor for each interval that the noise may fall into, if only the interval matters later."""
     mean = _affine(flow, state, slot, draw.mean).constant
     return tuple(
         [
@@ -391,7 +394,7 @@ def _compare(flow: Flow, state: State, expr: AffineExpr, op: CompareOp) -> list[
 
 
 def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State | None:
-    """The state with the new constraints of `known`; itself if none is new, None if its constraints exclude one."""
+    """Return the state with `known` added, itself if nothing is new, None if its constraints exclude `known`."""
     for item in known:
         truth = decided(item, state.constraints, state.guards, signs)
         if truth is False:
@@ -402,10 +405,10 @@ def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet)
 
 
 def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State:
-    """Remove the constraints of `state` that follow from its others, once the constraints `known` have been added.
+    """Return `state` without the constraints that follow from its others, after the constraints `known` were added.
 
-    Paths may reach the same constraints by different comparisons: x > 1 and then x > 2, or x > 2 at once. Without the
-    implied ones they lead to the same state.
+    Paths may reach the same constraints by different comparisons: x > 1 and then x > 2, or x > 2 at once. Without
+    implied constraints both lead to one state.
     """
     noisy = bool(known[0].form.noises)
     constraints = state.constraints if noisy else state.guards
@@ -417,7 +420,10 @@ def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -
 
 
 def _outcomes(difference: Affine, op: CompareOp, whole: bool) -> list[tuple[bool, tuple[Constraint, ...]]]:
-    """The possible outcomes of a comparison, each with its constraints; together they cover everything."""
+    """Return the possible outcomes of the comparison `difference` `op` 0, each with its constraints.
+
+    Together they cover everything up to measure zero.
+    """
     match op:
         case CompareOp.EQ | CompareOp.NE:
             unequal = op is CompareOp.NE

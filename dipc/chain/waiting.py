@@ -82,16 +82,17 @@ _FOLLOWED = (AssignDom, Branch, SampleChoice, SampleExponential)
 class Steps:
     """The steps of one exploration, in which finite choices wait until they are read.
 
-    Every state must come from `first` and from `successors`. Where no choice of the program can wait, the steps are
-    those of `dipc.chain.step`.
+    Every state must come from `first` and from `successors`. If no choice of the program can wait, the steps are those
+    of `dipc.chain.step`.
     """
 
     def __init__(
         self, flow: Flow, live: Sequence[int], *, kept: int = 0, waiting: bool = True, opened: bool = False
     ) -> None:
-        """Take the live slots by label; the slots `kept` are never forgotten, and without `waiting` no choice waits.
+        """Prepare the steps; `live` are the live slots by label, and the slots `kept` are never forgotten.
 
-        With `opened`, inputs may wait, too: a finite input that is left open has its values as options.
+        Without `waiting` no choice waits. With `opened`, an open finite input waits as well, with its values as
+        options.
         """
         self._flow = flow
         self._live = live
@@ -106,7 +107,7 @@ class Steps:
         self._outputs = slot_set(flow.program.outputs)
 
     def first(self, state: State) -> State:
-        """Return the initial state with room for an evaluation that is not finished."""
+        """Return the initial state with an extra slot for an unfinished evaluation."""
         if self._is_plain:
             return state
         return State(
@@ -119,7 +120,7 @@ class Steps:
         )
 
     def progress(self, state: State) -> int:
-        """Return how far the instruction of the state is evaluated: states of one label are taken in this order."""
+        """Return how far the state's instruction is evaluated, by which states at one label are ordered."""
         value = None if self._is_plain else state.values[self._extra]
         return value.place + 1 if isinstance(value, Unfinished) else 0
 
@@ -131,7 +132,7 @@ class Steps:
         )
 
     def successors(self, state: State) -> tuple[Successor, ...]:
-        """Return the next states, as `dipc.chain.step.step` does, with choices waiting; raise Fault."""
+        """Return the next states, in which choices may wait; raise Fault."""
         if not self.pauses(state):
             return self._executed(state, self._flow.program.instructions[state.label])
         begun = state.values[self._extra]
@@ -152,7 +153,7 @@ class Steps:
         return chosen if met is None else (Successor(met, DETERMINISTIC),)
 
     def _computes(self, state: State, slot: int) -> bool:
-        """Return True if the instruction only computes a variable or a condition from inputs and from the slot."""
+        """Return True if the next instruction only computes a variable or a condition from inputs and from `slot`."""
         flow, label = self._flow, state.label
         return (
             isinstance(flow.program.instructions[label], _FOLLOWED)
@@ -170,13 +171,13 @@ class Steps:
         return known
 
     def _finished(self, state: State, reached: Unfinished) -> tuple[Successor, ...]:
-        """Return the successors of a state whose instruction has the values of its expressions."""
+        """Return the successors of a state whose instruction has the values of its expressions in `reached`."""
         values = iter(reached.stack)
         instruction = _mapped(self._flow.program.instructions[state.label], lambda _: Const(next(values)))
         return self._executed(state.assign(self._extra, Mark.FORGOTTEN, state.label), instruction)
 
     def _chosen(self, state: State, reached: Unfinished, slot: int, value: Value | Waiting) -> State:
-        """Return the state after the choice in `slot` has come out as `value`, and after what is certain then."""
+        """Return the state after the choice in `slot` became `value`, evaluated on to the next choice."""
         label = state.label
         if isinstance(value, Waiting):
             return state.assign(slot, value, label).assign(self._extra, reached, label)
@@ -200,7 +201,7 @@ class Steps:
     # --- draws --------------------------------------------------------------------------------------------
 
     def _executed(self, state: State, instruction: Instruction) -> tuple[Successor, ...]:
-        """Return the successors by an instruction that reads no waiting choice."""
+        """Return the successors by `instruction`, which reads no waiting choice."""
         successors = step(self._flow, state, instruction)
         if state.label not in self._waits:
             return successors
@@ -208,12 +209,12 @@ class Steps:
         return successors if met is None else (Successor(met, DETERMINISTIC),)
 
     def _met(self, drawn: tuple[Successor, ...], origin: int, known: int, label: int) -> State | None:
-        """Return the state with a choice waiting, in the variable where its outcomes leave their only trace.
+        """Return the state in which a choice waits in the one variable that its outcomes differ in, or None.
 
-        The outcomes are `drawn` by the instruction at `label`, of a choice made at `origin`. They have read inputs and
-        the slots `known` alone. Each outcome is followed while it only computes from inputs and from the choice, until
-        all are at one label and differ in one variable, which the next instruction does not read. None if they never
-        do.
+        The instruction at `label` has `drawn` the outcomes, of a choice made at `origin`; they depend on inputs and the
+        slots `known` alone. Each outcome is followed while it only computes from inputs and from the choice, until all
+        are at one label and differ in one variable, which the next instruction does not read. None if that never
+        happens.
         """
         flow = self._flow
         if not 1 < len(drawn) <= _MOST_OUTCOMES or any(self.progress(each.state) for each in drawn):
@@ -244,7 +245,7 @@ class Steps:
         return None
 
     def _waiting(self, runs: Sequence[State], label: int, drawn: Sequence[Successor]) -> State | None:
-        """Return the state of which these are the outcomes, if they differ in one variable that may wait."""
+        """Return the state whose waiting choice has the outcomes `runs`, if they differ in one variable; else None."""
         first = runs[0]
         if any(other.noises != first.noises or other.guards != first.guards for other in runs):
             return None
@@ -286,7 +287,7 @@ class _Push:
 
 @frozen
 class _Load:
-    """Push the value of a variable, whose index in its array is on top of the stack unless it is a plain `Read`."""
+    """Push the value of a variable; for an array, replace the index on top of the stack by the element."""
 
     read: Read | ReadElement
 
@@ -302,7 +303,7 @@ class _Combine:
 
 @frozen
 class _Decide:
-    """Go to `place` if the value on top is `stop`, else drop the value."""
+    """Jump to `place` if the value on top is `stop`, else drop the value."""
 
     stop: bool
     place: int
@@ -312,10 +313,10 @@ _Part = _Push | _Load | _Combine | _Decide
 
 
 class _Code:
-    """The DOM and bool expressions of one instruction, in the order of evaluation, for a machine with a stack.
+    """The DOM and bool expressions of one instruction, in the order of evaluation, as code for a stack machine.
 
-    The machine ends with the value of each expression on the stack. `loads` are the variables that may be read at a
-    place or later.
+    The machine ends with the value of each expression on the stack. `loads[place]` are the variables that may be read
+    at `place` or later.
     """
 
     def __init__(self, instruction: Instruction, slots: Sequence[Slot]) -> None:
@@ -390,7 +391,7 @@ class _Code:
         return Unfinished(place, tuple(stack)), None
 
     def resumed(self, reached: Unfinished, value: Value) -> Unfinished:
-        """Return the evaluation after the variable that is loaded at the place has this value."""
+        """Return the evaluation after the variable to be loaded next has this value."""
         part = self._parts[reached.place]
         assert isinstance(part, _Load)
         below = reached.stack if isinstance(part.read, Read) else reached.stack[:-1]
@@ -408,9 +409,9 @@ def _concrete(value: Value | Affine) -> Value:
 
 
 def _mapped(instruction: Instruction, change: Callable[[DomExpr], DomExpr]) -> Instruction:
-    """Return the instruction with each of its DOM and bool expressions replaced, in the order of evaluation.
+    """Return the instruction with `change` applied to its DOM and bool expressions, in the order of evaluation.
 
-    Options of weight 0 are left alone: their faults do not matter.
+    Options of weight 0 are unchanged, because their faults do not matter.
     """
     match instruction:
         case AssignDom():
