@@ -42,8 +42,8 @@ TABLE.csv has a column for each input and output, and a row for each input.
 It may have columns alpha, beta and gamma, which override the options, and
 dd, the distance to disagreement: how far the inputs must move until the
 exact answer changes (a rational number or inf).
-A program with an `ideal` block needs no table: dipc computes the answers at
-the --inputs, and dd.
+A program with an `ideal` block needs no table: dipc computes the right answers
+and dd at the --inputs.
 
 \b
 For a directory, dipc checks every program in it that makes a claim, with the
@@ -75,8 +75,8 @@ class _Check(click.Command):
 def check(**given: Any) -> ExitCode:
     """Prove or refute that a program is accurate on a table of its intended answers.
 
-    dipc decides each row exactly, for every eps. A row is proved, or refuted by an eps at which it fails. Otherwise it
-    is undecided, and dipc gives the reason.
+    dipc decides each row exactly, for every eps: it proves the claim, or refutes it by an eps at which it
+    fails. Otherwise the row is undecided, and dipc gives the reason.
     """
     begun = perf_counter()
     check_target(given["target"])
@@ -134,12 +134,13 @@ Examples:
   dipc error laplace.dip table.csv --moment 2 --error "3/eps^2"
 
 \b
-What is expected is the distance of the output from the answer det(u), at each
-row: |output - det(u)| of an output that is a number, or the distance of finite
-answers that the `metric` block gives, such as `output: abs(q[out] - q[out'])`.
-It is a closed form in eps; --at says at which eps it is a number, too.
-With --error, or `error:` in the claim block, it is decided for every eps.
-It has no certificate: the checker derives probabilities, not means.
+The error at a row is the distance of the output from the right answer det(u):
+|output - det(u)| for a number, or the distance between finite answers that the
+`metric` block gives, such as `output: abs(q[out] - q[out'])`. dipc finds its
+mean as a closed form in eps, and as a number at the eps of --at. With --error,
+or `error:` in the claim block, dipc decides for every eps whether the mean is
+within this bound. There is no certificate: the checker derives probabilities,
+not means.
 
 \b
 Exit codes: 0 known (or accurate), 1 inaccurate, 2 bad input, 3 undecided,

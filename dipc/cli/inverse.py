@@ -123,21 +123,21 @@ Examples:
   dipc tune numeric.dip --vary "s in (0, 1)" --vary "r in (0, 1)" --beta 1/10
 
 \b
-The constants that vary split a budget, for example as rates s*eps and
-(1 - s)*eps/2. The objective is one number, which the best constants minimize:
+The constants of --vary split a budget, for example into rates s*eps and
+(1 - s)*eps/2. dipc minimizes one number, the objective:
   by default        the least t = alpha*eps for which the claim holds
   with --alpha A    the least eps for which the claim holds
   with --for gamma  the least gamma*eps for which the claim holds
-  with --adjacent   this number times K, the least constant for which the
-                    program is K*eps-private: values compare at equal privacy
+  with --adjacent   this number times K, where K is the least constant for
+                    which the program is K*eps-private
 
 \b
-The objective is computed exactly for each value of the constants. dipc
-guesses the best values, and then proves that no others are better by more
-than --tolerance. The proof leaves out values with a rate below a fiftieth of
-the greatest one in the range. If it needs too many cells, the answer says how
+dipc guesses the best values of the constants, computes their objective
+exactly, and proves that no other values are better by more than --tolerance.
+The proof does not cover values for which a rate is less than a fiftieth of
+its greatest value. If the proof needs too many cells, the answer says how
 much better other values may be, or that it is the best of those tried.
-There is no certificate.
+`dipc tune` writes no certificate.
 
 \b
 Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
@@ -151,7 +151,7 @@ Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
     "--denominator --tolerance --format=text|json|csv -o --certificate --html --plot~tune --limit --quiet,-q"
 )
 def tune(**given: Any) -> ExitCode:
-    """Find the constants that make a program best: the split of a budget that gives the greatest accuracy."""
+    """Find the constants that make a program most accurate, such as the best split of a budget."""
     output, asked = opened(given)
     work = Work(asked, quiet=output.quiet)
     with work.progress as progress:
@@ -187,7 +187,7 @@ once, and finite outputs are right.
 
 \b
 Without --alpha here or in the claim, every input counts. There is no
-certificate: `dipc check` with this gamma writes one.
+certificate: `dipc check` writes one for this gamma.
 
 \b
 Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
@@ -229,20 +229,20 @@ Examples:
   dipc solve sparse.dip --inputs all --for alpha --beta 1/10
 
 \b
-The claim holds at every row, and for every eps of --eps, with the answer to
---for:
+The claim has to hold at every row, and for every eps of --eps. --for names
+what to find:
   eps    all eps at which the claim holds, exactly, and the least of them
-  alpha  the least alpha such that all rows with dd > alpha hold; for all real
-         inputs it is t/eps, with the least t
-  beta   the largest 1 - Pr of all rows, as closed forms in eps
-  gamma  the least gamma, proved to hold, and smaller ones refuted
-  error  the largest expected error of all rows, as closed forms in eps
-  s      a constant of the program: the least or the greatest value for which
-         the claim holds, between two values, one proved and one refuted;
-         with --adjacent, --budget and --delta the claim is one of privacy
-  "T in 1..100"  the values of the constant T in this range for which the
-         claim holds, each decided separately; also "T in 0..2 by 1/4" and
-         "T in {1, 3}"
+  alpha  the least alpha such that the claim holds at all rows with dd > alpha;
+         for all real inputs it is t/eps, with the least t
+  beta   the largest probability of a wrong answer, as closed forms in eps
+  gamma  the least gamma: proved to hold, and refuted just below it
+  error  the largest expected error, as closed forms in eps
+  NAME   the least or the greatest value of this constant for which the claim
+         holds: it lies between two values, one proved and one refuted
+  RANGE  all values of a constant in a range for which the claim holds, such as
+         "T in 1..100", "T in 0..2 by 1/4" or "T in {1, 3}"
+With --adjacent, NAME and RANGE may be about a claim of privacy, which --budget
+and --delta state.
 Every digit shown is a digit of the exact number.
 
 \b
@@ -258,10 +258,10 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
     "-j,--jobs --cache --dask --quiet,-q"
 )
 def solve(**given: Any) -> ExitCode:
-    """Find the least eps, alpha, beta or gamma with which a claim holds at every row of a table.
+    """Find the least eps, alpha, beta or gamma for which a claim holds at every row of a table.
 
-    The answer is exact, or lies between two numbers: the claim is proved at one and refuted at the other. If there is
-    no such number, dipc proves that, too.
+    The answer is exact, or lies between two numbers: the claim is proved at one and refuted at the other. If the claim
+    holds for no number, dipc proves that.
     """
     (output, asked), wanted = opened(given), given["wanted"]
     if wanted is None:

@@ -8,8 +8,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import click
 
-from dipc.algebra.limits import LIMIT_NAMES
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 #: The settings of an option, as click takes them; `to` is the name of its value in the code, if it is another one.
@@ -40,8 +38,7 @@ def _flag(about: str, to: str | None = None) -> _Settings:
     return {"help": about, "to": to, "is_flag": True}
 
 
-_INPUT, _BUDGET, _EPS = "NAME=VALUE,…", "K*eps", '"(0, 1/2]"; "(0, inf)", which is all, by default.'
-_LIMITS = f"{', '.join([*LIMIT_NAMES][:-1])} or {[*LIMIT_NAMES][-1]}"
+_INPUT, _BUDGET, _EPS = "NAME=VALUE,…", "K*eps", '"(0, 1/2]" or "[20, inf)"; all eps > 0 by default.'
 
 #: Every option by its name. Where commands differ in it, the names end with ~ and a word.
 OPTIONS: dict[str, _Settings] = {
@@ -78,41 +75,44 @@ OPTIONS: dict[str, _Settings] = {
     "--table": _path("Compare the rows with this table's.", "TABLE.csv", "table_path"),
     # The claim
     "--beta": _text(
-        "The greatest allowed probability of a wrong answer. EXPR may use eps, alpha, gamma, the constants, "
-        "exp, log, sqrt, erfc, min, max and abs.",
+        "The greatest allowed probability of a wrong answer. EXPR may use eps, alpha, gamma, the program's "
+        "constants, exp, log, sqrt, erfc, min, max and abs.",
         "EXPR",
     ),
     "--alpha": _text(
-        "Claim accuracy only for inputs with a distance to disagreement above alpha; dd: each input's own distance.",
+        "Claim accuracy for inputs whose distance to disagreement (dd) is greater than VALUE. dd: claim it for every "
+        "alpha below the dd of each input.",
         "VALUE|dd",
     ),
     "--alpha~error": _text("The alpha that the claim mentions.", "VALUE|dd"),
     "--gamma": _text(
-        "The allowed error of real and int outputs; 0 by default. free: claim it for every gamma > 0.", "VALUE"
+        "The allowed error of real and int outputs; 0 by default. free: claim accuracy for every gamma > 0.", "VALUE"
     ),
     "--gamma~number": _text("The allowed error of real and int outputs; 0 by default.", "VALUE"),
     "--gamma~output": _text(
         "The allowed distance of real and int outputs from --output; 0 by default.", "VALUE", "gamma_text"
     ),
     "--eps": _text(f"The values of eps, such as {_EPS}", "INTERVALS"),
-    "--eps~one": _text(f"The values of eps, such as 1/2 or {_EPS}", "VALUE|INTERVALS"),
-    "--eps~error": _text('The values of eps; "(0, inf)", which is all, by default.', "INTERVALS"),
-    "--eps~privacy": _text('The values of eps, such as "(0, 1/2]"; all by default.', "INTERVALS"),
+    "--eps~one": _text(f"The values of eps, such as 1/2, {_EPS}", "VALUE|INTERVALS"),
+    "--eps~error": _text(f"The values of eps, such as {_EPS}", "INTERVALS"),
+    "--eps~privacy": _text(f"The values of eps, such as {_EPS}", "INTERVALS"),
     "--eps~run": _text("The eps of the run.", "VALUE", "eps_text", required=True),
     "--eps~shown": _text("Show each probability also as a number at this eps.", "VALUE", "eps_text"),
-    "--eps~table": _text("The eps to read the program at, where it has terms such as 1/eps.", "VALUE", "eps_text"),
+    "--eps~table": _text("The eps, where the program has terms such as 1/eps.", "VALUE", "eps_text"),
     "--error": _text("Claim that the expected error is at most EXPR, for every eps.", "EXPR"),
-    "--moment": _count(
-        "1 for the mean of the error, 2 for the mean of its square; 1 by default.", None, 1, 2, default=1
-    ),
+    "--moment": _count("1: the mean error; 2: the mean squared error; 1 by default.", "1|2", 1, 2, default=1),
     "--adjacent": _text(
         "Which inputs are adjacent. linf:1: every input moves by at most 1. l1:1: the moves add up to at most 1. "
         "hamming:1: one input differs. PAIRS.csv: a file with one pair a row, in columns q and q' for each input q.",
         "DISTANCE|PAIRS.csv",
         required=True,
     ),
-    "--adjacent~tune": _text("Compare values at equal privacy for this adjacency, such as linf:1.", "ADJACENCY"),
-    "--adjacent~solve": _text("For a constant: claim privacy with this adjacency, such as linf:1.", "ADJACENCY"),
+    "--adjacent~tune": _text(
+        "Compare values of the constants at equal privacy for this adjacency, such as linf:1; see below.", "ADJACENCY"
+    ),
+    "--adjacent~solve": _text(
+        "With --for NAME or --for RANGE: claim privacy for this adjacency, such as linf:1.", "ADJACENCY"
+    ),
     "--budget": _text("The privacy budget; eps by default.", _BUDGET),
     "--budget~solve": _text("The budget of the privacy claim; eps by default.", _BUDGET),
     "--budget~import": _text("The privacy budget of the files of a directory; eps by default.", _BUDGET),
@@ -124,30 +124,40 @@ OPTIONS: dict[str, _Settings] = {
     ),
     # The number to find
     "--constant": _flag("Find the least K such that the program is K*eps-private."),
-    "--max-loss": _flag("Find the largest privacy loss log(p/p') --at an eps."),
+    "--max-loss": _flag("Find the largest privacy loss log(p/p') at one eps; needs --at."),
     "--delta-of": _text("Find the least delta for this budget, for every eps.", _BUDGET),
-    "--budget-of": _text("Find the least budget for this delta --at an eps.", "DELTA"),
-    "--profile": _flag("Find the least delta of each budget --at an eps, and the privacy loss distribution."),
-    "--renyi": _text("Find the largest Renyi divergence of these orders --at an eps.", "A|A..B"),
+    "--budget-of": _text("Find the least budget for this delta at one eps; needs --at.", "DELTA"),
+    "--profile": _flag(
+        "Find the least delta for each budget, and the privacy loss distribution, at one eps; needs --at."
+    ),
+    "--renyi": _text("Find the largest Renyi divergence of each of these orders at one eps; needs --at.", "A|A..B"),
     "--rho": _flag("Find the least rho of zero-concentrated differential privacy."),
     "--compose": _count(
-        "Judge K independent runs together. Runs that depend on earlier ones must be one program.",
+        "Ask about K independent runs together. Write runs that depend on earlier ones as one program.",
         "K",
         1,
         to="runs_together",
         default=1,
     ),
-    "--at": _text("The eps at which a number is found; with --delta-of, an eps to show in addition.", "EPS", "at_text"),
+    "--at": _text(
+        "The eps for --max-loss, --budget-of, --profile and --renyi. With --delta-of: also show delta at EPS.",
+        "EPS",
+        "at_text",
+    ),
     "--at~error": _text("Show the error as a number at this eps; 1 by default.", "EPS"),
     "--at~import": _text("Fix eps: rates that are not multiples of eps need it.", "EPS", "at_text"),
-    "--estimate": _flag("With --max-loss: also estimate the loss at the worst pair from random runs."),
-    "--for": _text("The number to find; see below.", "eps|alpha|beta|gamma|error|NAME|RANGE", "wanted"),
+    "--estimate": _flag("With --max-loss: also estimate the largest loss from random runs at its pair of inputs."),
+    "--for": _text("What to find; see below.", "eps|alpha|beta|gamma|error|NAME|RANGE", "wanted"),
     "--for~tune": _word("The number to minimize; alpha by default.", "alpha gamma eps", to="wanted"),
-    "--vary": _texts('A constant to vary, and its range: "s in (0, 1)".', "RANGE"),
-    "--denominator": _count("The largest denominator of the constants; 1000 by default.", None, 2, 10**5, default=1000),
-    "--tolerance": _text("The proved distance from the best objective; 1% by default.", "SHARE", default="1%"),
-    "--side": _word("The ends that the interval has; all three kinds by default.", "both lower upper"),
-    "--confidence": _text("The probability; 95% by default.", "SHARE", default="95%"),
+    "--vary": _texts('A constant to vary, and its range: "s in (0, 1)"; may be repeated.', "RANGE"),
+    "--denominator": _count("The largest denominator of the constants; 1000 by default.", "N", 2, 10**5, default=1000),
+    "--tolerance": _text(
+        "Prove that the objective is at most this far from the best one; 1% by default.", "SHARE", default="1%"
+    ),
+    "--side": _word("Whether the interval has both ends, or only one; all three kinds by default.", "both lower upper"),
+    "--confidence": _text(
+        "The probability that an interval contains the exact answer; 95% by default.", "SHARE", default="95%"
+    ),
     "--confidence~all": _text(
         "The confidence of all intervals together; 0.999999 by default.", "VALUE", "confidence_text", default="0.999999"
     ),
@@ -158,7 +168,7 @@ OPTIONS: dict[str, _Settings] = {
     "-n,--runs~many": _count("How many runs; 100000 by default.", "RUNS", 1, default=100_000),
     "--seed": _count("For tests: equal seeds give equal outputs.", "S", 0),
     "--seed~counts": _count("Equal seeds give equal counts; 0 by default.", "S", 0, default=0),
-    "--seed~estimate": _count("The seed of these runs; 0 by default.", "N", 0),
+    "--seed~estimate": _count("The seed of the runs of --estimate; 0 by default.", "N", 0),
     "--grid": _text("Round real outputs down to multiples of it, such as 2^-20.", "VALUE", "grid_text"),
     "--grid~observed": _text("The number of which rounded real outputs are multiples.", "VALUE", "grid_text"),
     "--samples": _path("Write the outputs to FILE, for `dipc conform`.", "FILE.csv"),
@@ -177,27 +187,36 @@ OPTIONS: dict[str, _Settings] = {
     "-o": _path("Write the result to FILE instead of stdout. A failure leaves FILE unchanged.", to="target"),
     "--certificate": _path("Write the proofs to FILE, for `dipc verify`.", to="proof"),
     "--html": _path("Also write the report to FILE as a self-contained web page."),
-    "--plot~rows": _path("Draw Pr and 1 - beta over eps (needs matplotlib).", "FILE.svg|png"),
-    "--plot~error": _path("Draw the expected error over eps (needs matplotlib).", "FILE.svg|png"),
-    "--plot~factor": _path("Draw the factor against eps, or over a family (needs matplotlib).", "FILE.svg|png"),
+    "--plot~rows": _path("Draw the probabilities and 1 - beta against eps (needs matplotlib).", "FILE.svg|png"),
+    "--plot~error": _path("Draw the expected error against eps (needs matplotlib).", "FILE.svg|png"),
+    "--plot~factor": _path(
+        "Draw the factor against eps, or for each program of a family (needs matplotlib).", "FILE.svg|png"
+    ),
     "--plot~tune": _path("Draw the objective at the values tried (needs matplotlib).", "FILE.svg|png"),
-    "--plot~privacy": _path("Draw the probability and the greatest allowed one (needs matplotlib).", "FILE.svg|png"),
-    "--plot~outputs": _path("Draw the probabilities over eps (needs matplotlib).", "FILE.svg|png"),
+    "--plot~privacy": _path(
+        "Draw the probability of the worst outputs and its bound, or the --profile (needs matplotlib).", "FILE.svg|png"
+    ),
+    "--plot~outputs": _path("Draw the probabilities against eps (needs matplotlib).", "FILE.svg|png"),
     "--quiet,-q": _flag("Print the first line only, and no progress."),
     "--quiet,-q~theorem": _flag("Print the theorem only, and the expected claim if it is not met."),
-    "--digits": _count("Significant digits; 30 by default.", "N", 1, 1000),
-    "--digits~interval": _count("Significant digits; 10 by default.", "N", 1, 1000),
+    "--digits": _count("Significant digits of the answer; 30 by default.", "N", 1, 1000),
+    "--digits~interval": _count("Significant digits of the answer; 10 by default.", "N", 1, 1000),
     "--digits~failing": _count(
-        "Show the failing eps to N digits, with the worst eps and its shortfall; 15 by default in JSON.", "N", 1, 1000
+        "Significant digits of the eps at which a row fails; also show where it fails most. In JSON 15 by default.",
+        "N",
+        1,
+        1000,
     ),
     "--digits~tune": _count("Significant digits of the answer; 7 by default.", "N", 1, 1000),
-    "--digits~privacy": _count("Significant digits of numbers that are not exact; 20 by default.", "N", 1, 1000),
+    "--digits~privacy": _count(
+        "Significant digits of numbers that are shown as decimals; 20 by default.", "N", 1, 1000
+    ),
     "--classes/--no-classes": {
-        "help": "Decide inputs with equal obligations once; the default for thousands of --inputs.",
+        "help": "Decide inputs with the same inequalities together; the default for thousands of --inputs.",
         "to": "classes",
         "default": None,
     },
-    "--closed-form": _count("Show the probability of row number ROW in closed form; JSON shows all rows.", "ROW", 1),
+    "--closed-form": _count("Show the probability of row ROW in closed form; JSON shows all rows.", "ROW", 1),
     "--strict": _word(
         "Exit with 3 if all rows hold vacuously; with =rows, if any row does.", "all rows", metavar="[=all|rows]"
     ),
@@ -206,13 +225,19 @@ OPTIONS: dict[str, _Settings] = {
     "--pairs": _path("Write the pairs of adjacent inputs to FILE."),
     "--coq": _path("Write the inequalities as theorems that Coq proves anew.", "OUT.v", "coq_path"),
     # The work
-    "--limit": _texts(f"Raise or lower a limit; NAME is {_LIMITS}.", "NAME=N", "limits"),
-    "--limit~rows": _texts("A limit, such as rows=N for the most rows to write.", "NAME=N", "limits"),
+    "--limit": _texts(
+        "Raise or lower a limit. NAME is the limit that an UNDECIDED answer names; docs/limits.md lists all.",
+        "NAME=N",
+        "limits",
+    ),
+    "--limit~rows": _texts(
+        "Raise or lower a limit, such as rows=N, the largest number of rows to write.", "NAME=N", "limits"
+    ),
     "--limit~run": _texts(
         "Raise or lower a limit of the exact engine, as for `dipc check`; may be repeated.", "NAME=N", "limits"
     ),
-    "-j,--jobs": _text("Use N processes; auto for one on each processor.", "N", default="1"),
-    "-j,--jobs~test": _text("Test N claims at a time; auto for all processors.", "N", default="1"),
+    "-j,--jobs": _text("Use N processes; auto: one for each processor.", "N", default="1"),
+    "-j,--jobs~test": _text("Test N claims at a time; auto: one for each processor.", "N", default="1"),
     "--cache": _path("Store decisions in FILE, and reuse those stored there."),
     "--dask": _text("Use the Dask cluster whose scheduler has this address.", "ADDRESS"),
     "--steps": _count("Give up after N steps; 120 million by default.", "N", 1),

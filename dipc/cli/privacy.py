@@ -61,17 +61,17 @@ error.
 @click.command(epilog=_EPILOG)
 @takes(
     "PROG --adjacent --inputs --budget --delta --eps~privacy --constant --max-loss --delta-of --budget-of "
-    "--profile --renyi --rho --compose --at --estimate -n --seed~estimate --for-all -D --digits~privacy "
+    "--profile --renyi --rho --compose --at --estimate -n --seed~estimate --for-all -D~family --digits~privacy "
     "--format=text|json -o --certificate --html --plot~privacy --limit -j,--jobs --cache --dask --quiet,-q"
 )
 def privacy(**given: Any) -> ExitCode:
     """Prove or refute that a program is differentially private, for every eps.
 
     The claim is that Pr[P(u) in S] is at most e^budget*Pr[P(u') in S] + delta, for all adjacent inputs u, u', in both
-    orders, and every set S of outputs. It is proved, or refuted by a pair, an output and an eps. Otherwise it is
-    undecided, and dipc gives the reason.
+    orders, and every set S of outputs. Either dipc proves this claim, or refutes it by a pair, an output and an
+    eps. Otherwise the claim is undecided, and dipc gives the reason.
 
-    With ranges in -D, such as m=2..5, --max-loss and --constant answer for each program of the family.
+    With ranges in -D, such as m=2..5, --max-loss and --constant give an answer for each value.
     """
     output, asked = Output.from_options(given), asked_of(given)
     mode = _Mode.from_options(given)
