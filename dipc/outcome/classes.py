@@ -103,7 +103,7 @@ def outcome(
     forms: tuple[RowResult, Sequence[WrittenForm]] | None = None,
     times: bool = False,
 ) -> Outcome:
-    """Return the answer about every real input.
+    """Return the answer about every real and int input.
 
     `forms` are a class and its probabilities to write out; with `times` the time is shown.
     """
@@ -126,7 +126,7 @@ def outcome(
 def about_every_input(
     asked: UserQuestion, program: Program, stated: Mapping[str, str | None], numbers: tuple[str, int] | None
 ) -> Statement:
-    """Return the statement about every real input, with alpha, beta and gamma as `stated`.
+    """Return the statement about every real and int input, with alpha, beta and gamma as `stated`.
 
     `numbers` is a constant that is left open, with its least value.
     """
@@ -179,7 +179,7 @@ _SHAPES = (
 
 
 def _letter(report: Report) -> str:
-    """Return the letter for alpha*eps or gamma*eps, which is no name of the program."""
+    """Return a letter for alpha*eps or gamma*eps that is not a name of the program."""
     return product_letter({*report.constants, *(name for row in report.rows[:1] for name in row.input)})
 
 
@@ -240,7 +240,7 @@ def _cases(rows: Sequence[ClassResult]) -> Iterator[Part]:
 
 
 def class_fields(row: RowResult) -> Iterable[tuple[str, str]]:
-    """Yield the inputs of a class, and the answer there."""
+    """Yield the fields with the inputs of a class and the right answer there."""
     assert isinstance(row, ClassResult)
     assert row.note is not None
     facets = row.note.conditions
@@ -307,6 +307,6 @@ def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> I
 
 
 def _form(text: str, variable: str) -> str:
-    """Return the text of a closed form, in `variable`."""
+    """Return the text `text` of a closed form in eps, written in `variable`."""
     shown_text = re.sub(r"\beps\b", variable, text)
     return shown_text if len(text) <= _LONGEST else f"a form of {len(text)} characters; --format json has it"

@@ -68,10 +68,10 @@ _MOST_EXPONENT = 10_000
 
 @frozen
 class Curve:
-    """An inequality `bound` >= 1 - `factor`·`beta`, of the cases in `name`; `labels` are the names of its two sides.
+    """An inequality `bound` >= 1 - `factor`·`beta` of the cases listed in `name`; `labels` name its two sides.
 
-    When it is drawn, `xs` are values of `variable`; `bounds` and `required` are the two sides there, None for a side
-    that cannot be drawn. `needed` encloses the values at which the inequality is tight.
+    After `drawn`, `xs` are values of `variable`, and `bounds` and `required` the two sides there, None for a side that
+    cannot be drawn. `needed` encloses the values at which the inequality is tight.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Curve:
 
     @property
     def symbol(self) -> str:
-        """The name of the variable within a formula: `eps`, or the letter for a product."""
+        """The name of the variable in a formula: `eps`, or the letter for a product with eps."""
         return self.letter if self.variable.product else str(self.variable)
 
     @property
@@ -117,7 +117,7 @@ class Curve:
 
     @property
     def is_compared(self) -> bool:
-        """Whether it has a second side."""
+        """Whether the inequality has a second side, which limits the probability."""
         return bool(self.labels[1])
 
     @property
@@ -127,18 +127,18 @@ class Curve:
 
     @property
     def limit(self) -> tuple[str, tuple[float | None, ...]]:
-        """The name of the limit that the probability is compared with, and its values."""
+        """The name of the side that the probability is compared with, and its values."""
         return (self.labels[0], self.bounds) if self.is_limit else (self.labels[1], self.required)
 
     def drawn(self, span: Span) -> Curve:
-        """Return the curve with both sides at many values."""
+        """Return the curve with the values of both sides at many points of `span`."""
         points = self._points(span)
         grid = sorted(points)
         bounds, required = (tuple(points[eps][side] for eps in grid) for side in (0, 1))
         return replace(self, xs=tuple(map(float, grid)), bounds=bounds, required=required)
 
     def _points(self, span: Span) -> dict[Fraction, _Sides]:
-        """Return both sides at values that are closer together where they bend more."""
+        """Return both sides at points of `span`, closer together where the curves bend more."""
         result = {eps: self._sides(eps) for eps in _grid(self.intervals, span, self.failing)}
         grid = sorted(result)
         waiting = list(pairwise(grid))
@@ -172,7 +172,7 @@ def _bends(low: float | None, middle: float | None, high: float | None) -> bool:
 
 
 def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` inequalities behind an answer, the most important ones first."""
+    """Return at most `most` inequalities that the answer was decided by, the most important ones first."""
     curves = _curves(outcome, most)
     if not any(curve.variable.product for curve in curves):
         return curves
@@ -202,7 +202,7 @@ def _curves(outcome: Outcome, most: int) -> tuple[Curve, ...]:
 
 
 def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
-    """Return the different inequalities behind the rows, failing ones first, without those of rows past a limit."""
+    """Return the different inequalities of the rows, failing ones first, without rows that reached a limit."""
     rows_of: dict[tuple[ClosedForm, BetaForm], list[RowResult]] = {}
     word = "row" if report.inputs is None else "class"
     for row in islice(report.rows, _MOST_ROWS):
@@ -228,13 +228,13 @@ def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
 
 
 def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
-    """Return a key that orders rows as a report does: failing rows first, those that are short by the most first."""
+    """Return the key that orders rows as in a report: failing rows first, those with the greatest shortfall first."""
     counterexample = row.counterexample
     return (True, Fraction(0), row.row) if counterexample is None else (False, -counterexample.margin[0], row.row)
 
 
 def _of_enclosed(source: Source, report: Report, engine: Engine, most: int) -> tuple[Curve, ...]:
-    """Return the inequalities behind rows without closed forms, failing ones first."""
+    """Return the inequalities of rows without closed forms, failing ones first."""
     rows = {row.row: row for row in sorted(islice(report.rows, _MOST_ROWS), key=_shortfall)[:most]}
     claimed, _ = measure_inequalities(
         [
@@ -269,9 +269,9 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` inequalities of a claim with the least factor times beta in place of beta.
+    """Return at most `most` inequalities of the claim with the least sufficient factor times beta in place of beta.
 
-    Those that need the factor come first; there are none if no factor suffices.
+    Inequalities that need the factor come first. The result is empty if no factor suffices.
     """
     if tightest.factor is None:
         return ()
@@ -291,7 +291,7 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
 def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
     """Return the inequalities of the claim with the answer substituted, or none if there is no answer.
 
-    Those of the cases that prevent a smaller answer come first, with the eps where they fail for a smaller eps.
+    Inequalities of the cases that prevent a smaller answer come first, with the eps where they fail for a smaller eps.
     """
     question = solution.with_answer()
     if question is None:
@@ -319,7 +319,7 @@ def _failing(claimed: Inequality, limits: Limits) -> tuple[FailureInterval, ...]
 
 
 def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
-    """Return the greatest allowed probability and the probability, for a counterexample or for the verdict.
+    """Return the greatest allowed probability and the actual one, for a counterexample or for the verdict.
 
     A counterexample is drawn with all eps at which it is one; for another verdict at most `most` inequalities are.
     """
@@ -380,7 +380,10 @@ def _closed(form: Probability | None) -> ClosedForm:
 
 
 def labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]:
-    """Return the names of the sides of a claim about accuracy; with `exact` the first is the probability itself."""
+    """Return the labels of the two sides of a claim about accuracy.
+
+    With `exact` the first is the probability, otherwise a lower bound; `required` is the second.
+    """
     return "probability" if exact else "proved lower bound", f"required: {required}"
 
 
@@ -389,7 +392,7 @@ Span = tuple[Fraction, Fraction]
 
 
 def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
-    """Return the curves with points, those of one variable over the same values.
+    """Return the curves with points, where curves of one variable have the same values of it.
 
     The values reach from the first visible change to the last.
     """
@@ -403,12 +406,12 @@ def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
 
 
 def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
-    """Return the positive ends of failing intervals."""
+    """Return the positive finite ends of the `failing` intervals."""
     return [end.low for piece in failing for end in (piece.start, piece.end) if not end.infinite and end.low > 0]
 
 
 def _rates(bound: Probability) -> list[Fraction]:
-    """Return the sizes of the exponents of a closed form, 1 if it has none."""
+    """Return the absolute values of the exponents' rates in a closed form, or 1 if there are none."""
     polys = () if isinstance(bound, EnclosedForm) else fraction_of(bound.value)
     return [abs(q) for poly in polys for _, q, _ in poly.terms() if q] or [Fraction(1)]
 
@@ -421,7 +424,7 @@ def _span(intervals: Sequence[Interval], bound: Probability, failing: Sequence[F
 
 
 def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
-    """Return the part of a span between the ends of the intervals."""
+    """Return the part of [`low`, `high`] between the ends of the intervals."""
     first, last = intervals[0], intervals[-1]
     low = max(low, first.lower)
     if last.upper is not None:
@@ -432,10 +435,7 @@ def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
 def _grid(
     intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
 ) -> list[Fraction]:
-    """Return rational eps of the span, evenly by their logarithms.
-
-    The ends of failing intervals, which are shaded, are among them.
-    """
+    """Return rational eps of the span, evenly spaced by their logarithms, with the ends of `failing` intervals."""
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0
     grid = [_rational(float(low) * math.exp(ratio * n)) for n in range(points)]
@@ -444,13 +444,13 @@ def _grid(
 
 
 def _rational(value: float) -> Fraction:
-    """Return a short rational within a millionth part of a positive number, however small it is."""
+    """Return a short rational within a millionth of a positive number, relative to the number."""
     exponent = 22 - math.frexp(value)[1]
     return Fraction(round(math.ldexp(value, exponent)), 1) / Fraction(2) ** exponent
 
 
 def _number(form: Probability | BetaForm, eps: Fraction) -> float | None:
-    """Return the value at eps, to a few digits; None if there is none, or the numbers are huge."""
+    """Return the value of `form` at `eps`, to a few digits; None if it has no value, or its numbers are huge."""
     try:
         if isinstance(form, EnclosedForm):
             return float(sum(form.enclosure(eps, _DIGITS)) / 2)
@@ -716,7 +716,10 @@ def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport)
 
 
 def _shade(axes: Axes, curve: Curve, color: str) -> None:
-    """Shade the eps at which it fails: between both sides, and on the axis, where even a narrow interval is visible."""
+    """Shade the eps at which the curve's inequality fails, between both sides and on the axis.
+
+    On the axis even a narrow interval is visible.
+    """
     failing = [_ends(piece, curve) for piece in curve.failing]
     inside = [any(low <= x <= high for low, high in failing) for x in curve.xs]
     bound, required = ([math.nan if y is None else y for y in side] for side in (curve.bounds, curve.required))
@@ -732,7 +735,7 @@ def _ends(piece: FailureInterval, curve: Curve) -> tuple[float, float]:
 
 
 def sentence(curves: Sequence[Curve]) -> str | None:
-    """Return the caption of a picture of these inequalities; None without any."""
+    """Return the caption for a picture of `curves`; None if there are none."""
     if not curves:
         return None
     if not curves[0].is_compared:
@@ -759,7 +762,7 @@ _MARKERS = "osD^vPX"
 def check_plot(path: Path, family: Mapping[str, Sequence[Fraction]]) -> None:
     """Raise DiagnosticError for a plot that cannot be drawn, before any work is done.
 
-    It cannot with an unknown kind of file, with too many parameters, or without matplotlib.
+    The reasons are an unknown kind of file, too many parameters in the family, and a missing matplotlib.
     """
     check_picture(path)
     ranged = [name for name, values in family.items() if len(values) > 1]
@@ -769,7 +772,7 @@ def check_plot(path: Path, family: Mapping[str, Sequence[Fraction]]) -> None:
 
 
 def _draw_factors(axes: Axes, members: Sequence[Member], outcome: Outcome) -> None:
-    """Draw one member against eps, or several against their constants."""
+    """Draw the factor against eps for one member of a family, or against the constants for several members."""
     assert outcome.statement is not None
     program, beta = outcome.program, outcome.statement().beta
     if len(members) == 1:
@@ -834,9 +837,9 @@ def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
 
 
 def _need(one: Inequality, eps: Fraction) -> float | None:
-    """Return (1 - bound)/beta at eps, to a few digits.
+    """Return (1 - bound)/beta at `eps`, the least factor needed there, to a few digits.
 
-    The result is None if beta is not positive, or the numbers are huge.
+    None if beta is not positive, or the numbers are huge.
     """
     missing = one.bound if isinstance(one.bound, EnclosedForm) else ClosedForm(1 - one.bound.value)
     value, beta = _number(missing, eps), _number(one.beta, eps)

@@ -32,7 +32,7 @@ _STANDINGS = {
 
 
 def simulation(comparison: ComparedTally) -> Outcome:
-    """Return the counts of a simulation against the exact probabilities."""
+    """Return the outcome of comparing the counts of a simulation with the exact probabilities."""
     tally = comparison.tally
     return Outcome(
         program=tally.program.name,
@@ -47,7 +47,7 @@ def simulation(comparison: ComparedTally) -> Outcome:
 
 
 def interrupted(tally: Tally, total: int, confidence: Fraction) -> Outcome:
-    """Return the progress of an interrupted simulation, and its results until then."""
+    """Return the outcome of an interrupted simulation: its progress, and the results until then."""
     reason = f"interrupted after {tally.runs} of {total} runs"
     if not tally.runs:
         line = Line(reason)
@@ -109,7 +109,7 @@ def _times(count: int) -> str:
 
 
 def _chosen(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
-    """Return the rows to show, in their order: all mismatches, and the most common other ones."""
+    """Return the rows to show, in order: all mismatches, and the most common of the other rows."""
     if len(rows) <= _MOST_ROWS:
         return list(rows)
     ranked = sorted(range(len(rows)), key=lambda k: (rows[k].agreement is not Agreement.MISMATCH, -rows[k].count))
@@ -121,7 +121,7 @@ def _chosen(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
 
 
 def _grid(comparison: ComparedTally, rows: Sequence[ComparedRow]) -> Grid:
-    """Return a row for each output; without the exact probabilities if none is known."""
+    """Return a table with a row for each output; without exact probabilities if none is known."""
     columns = 4 if all(row.enclosure is None for row in rows) else 6
     tones = [Tone.BAD if row.agreement is Agreement.MISMATCH else None for row in rows]
     cells = [_cells(comparison, row)[:columns] for row in rows]
@@ -173,7 +173,7 @@ def conformance_line(comparison: Conformance) -> str:
 
 
 def conformance(comparison: Conformance) -> Outcome:
-    """Return observed outputs against an exact distribution."""
+    """Return the outcome of comparing observed outputs with an exact distribution."""
     return Outcome(
         program=comparison.program,
         line=conformance_line(comparison),
@@ -186,7 +186,7 @@ def conformance(comparison: Conformance) -> Outcome:
 
 
 def _conformance_parts(comparison: Conformance) -> Iterator[Part]:
-    """Yield the compared event, the worst cell, and the others."""
+    """Yield the compared event, the cell that deviates most, and the other cells."""
     yield GAP
     yield Fields(
         [
@@ -245,7 +245,7 @@ def _line(cell: ComparedEvent) -> str:
 
 
 def audit_line(result: Audit) -> str:
-    """Return the result in one sentence."""
+    """Return the result of the audit in one sentence."""
     lower = f"{float(result.lower):.6g}"
     exact = "∞" if result.exact is None else enclosed_text(*result.exact)
     if result.exceeds:
@@ -254,7 +254,7 @@ def audit_line(result: Audit) -> str:
 
 
 def audit(result: Audit) -> Outcome:
-    """Return a certified lower bound of a loss beside the exact loss."""
+    """Return the outcome of an audit: a certified lower bound of the privacy loss beside the exact loss."""
     standing = ExitStatus.FAILS if result.exceeds else ExitStatus.HOLDS
     return Outcome(
         program=result.program,

@@ -18,7 +18,7 @@ from dipc.text.diagnostic import Diagnostic
 
 
 def write_json(outcome: Outcome, stream: TextIO) -> None:
-    """Write the object in ASCII, many rows one per line, without holding their text in memory."""
+    """Write the record of the outcome as ASCII JSON, many rows one per line, without holding all text in memory."""
     assert outcome.record is not None
     if outcome.rows is None:
         stream.write(json.dumps(outcome.record(), indent=1) + "\n")
@@ -27,7 +27,7 @@ def write_json(outcome: Outcome, stream: TextIO) -> None:
 
 
 def write_rows(head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], stream: TextIO) -> None:
-    """Write the keys of `head`, followed by the key `rows`."""
+    """Write a JSON object with the items of `head`, followed by the key `rows` with one row per line."""
     encoder = json.JSONEncoder()
     stream.write(f"{encoder.encode(head)[:-1]}{', ' if head else ''}" + '"rows": [')
     separator = "\n"
@@ -41,7 +41,7 @@ def write_rows(head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], strea
 
 
 def write_csv(outcome: Outcome, stream: TextIO) -> None:
-    """Write the columns, and below them the rows one by one."""
+    """Write the table of the outcome: its columns, then its rows one by one."""
     assert outcome.table is not None
     table = outcome.table()
     writer = csv.writer(stream, lineterminator="\n")
@@ -100,9 +100,9 @@ _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def github(outcome: Outcome) -> str:
-    """Return a workflow command for each case with an unexpected result, and the first line of the answer.
+    """Return a workflow command of GitHub for each case with an unexpected result, and the first line of the answer.
 
-    A command is placed at the claim, or at the mistake in the program.
+    A command refers to the line of the claim, or of the mistake in the program.
     """
     lines = [line for case in outcome.cases for line in _annotations(case)]
     return "".join(f"{line}\n" for line in [*lines, outcome.line])
@@ -205,7 +205,7 @@ def escape(text: str) -> str:
 def _signed(terms: Iterable[_Term], point: Fraction | None) -> list[str]:
     """Return the terms with their signs, in the order of the plain text; `["0"]` for zero.
 
-    With `point` they are their values there.
+    With `point`, the terms are replaced by their values at this eps.
     """
     signed: list[str] = []
     for k, q, c in ordered_terms(terms if point is None else terms_at(terms, point)):

@@ -50,7 +50,7 @@ _NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
-    """Return the whole page; `command` is the command that asked, word by word, and `tool` names the program."""
+    """Return the page of an answer; `command` are the words of the command that asked, and `tool` names the program."""
     curves = curves_of(outcome, _CURVES)
     groups = _groups(outcome.parts())
     claim = groups.pop(0) if groups else []
@@ -68,14 +68,13 @@ def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
 
 
 def _header(outcome: Outcome, command: Sequence[str]) -> str:
-    """Return the header with the answer."""
     subject = f"{' '.join(command[:2])}: {outcome.program}"
     mood = _MOODS.get(outcome.tone, "")
     return f'<header class="{mood}"><p>{escape(subject)}</p><h1>{escape(outcome.line)}</h1></header>\n'
 
 
 def _groups(parts: Iterable[Part]) -> list[list[Part]]:
-    """Return the parts between the gaps."""
+    """Return the parts as groups, divided at the blank lines."""
     groups: list[list[Part]] = [[]]
     for part in parts:
         if isinstance(part, BlankLine):
@@ -128,7 +127,7 @@ def _table(outcome: Outcome) -> str:
 
 
 def _of_classes(table: ShownTable, report: Report) -> ShownTable:
-    """Return the table of classes with the conditions of each before its hardest input."""
+    """Return the table of classes with a column for the conditions of each class before its hardest input."""
     described = [dict(class_fields(row))["inputs"] if isinstance(row, ClassResult) else "" for row in report.rows]
     at = table.columns.index("input")
     columns = (*table.columns[:at], "inputs", "hardest input, for example", *table.columns[at + 1 :])
@@ -139,7 +138,7 @@ def _of_classes(table: ShownTable, report: Report) -> ShownTable:
 def _narrowed(
     columns: Sequence[str], rows: Sequence[tuple[Tone | None, Sequence[str]]]
 ) -> tuple[Sequence[str], Iterable[tuple[Tone | None, Sequence[str]]]]:
-    """Return a table for narrow screens: the verdict comes second, and empty columns are left out."""
+    """Return the table for narrow screens, with the verdict in the second column and without empty columns."""
     kept = [at for at in range(len(columns)) if not rows or any(cells[at] for _, cells in rows)]
     if "verdict" in columns:
         kept.remove(verdict := columns.index("verdict"))
@@ -148,7 +147,7 @@ def _narrowed(
 
 
 def _listing(outcome: Outcome) -> str:
-    """Return the text of the program, with the lines on the way to the worst row's output marked."""
+    """Return the program's text as HTML, with the lines marked that lead to the output of the worst row."""
     if outcome.question is None:
         return ""
     program: Program = outcome.question.program
@@ -167,14 +166,14 @@ def _listing(outcome: Outcome) -> str:
 
 
 def _colored(line: str) -> str:
-    """Return a line of a program with its words in colors; no token of the language goes over the end of a line."""
+    """Return a line of a program as HTML with its words in colors; no token continues on the next line."""
     return "".join(
         f'<span class="{kind}">{escape(piece)}</span>' if kind else escape(piece) for kind, piece in tokens(line)
     )
 
 
 def _proofs(outcome: Outcome, tool: str) -> str | None:
-    """Return the certificate of a verdict that has one."""
+    """Return the certificate of the answer, or None if it has none."""
     if isinstance(outcome.result, Report | PrivacyReport):
         with suppress(Uncertified):
             return certificate(outcome, tool)
@@ -185,7 +184,7 @@ def _proofs(outcome: Outcome, tool: str) -> str | None:
 
 
 def document(title: str, sections: Iterable[str], curves: Sequence[Curve] = ()) -> str:
-    """Return the page with these sections, and a plot of the curves, if any, behind the first one.
+    """Return a page with these sections, and a plot of `curves`, if any, after the first one.
 
     The page makes no request: its policy forbids every request, and runs only the script inside it.
     """
@@ -217,7 +216,7 @@ def _asset(name: str) -> str:
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return labels with their texts; a text without a label continues the one before."""
+    """Return labels with their texts as HTML; a text without a label continues the one before."""
     rows = "".join(f"<dt>{escape(label)}</dt><dd>{_words(text.removeprefix('= '))}</dd>\n" for label, text in pairs)
     return f"<dl>\n{rows}</dl>\n"
 
@@ -226,7 +225,7 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def _words(text: str) -> str:
-    """Return a text of the terminal as HTML: what stands in backticks is code."""
+    """Return a text of the terminal as HTML, with the parts in backticks as code."""
     return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
@@ -236,7 +235,7 @@ def section(title: str, body: str) -> str:
 
 
 def evidence(command: Sequence[str], tool: str, certificate: str | None) -> str:
-    """Return the last part: the `command` that asked, the `certificate` as a file to save, and the `tool`."""
+    """Return the last section: the `command` that asked, the `certificate` as a file to save, and the `tool`."""
     asked = f"<p>Asked by</p><pre>{escape(shlex.join(command))}</pre>\n"
     if certificate is not None:
         data = b64encode(certificate.encode()).decode()
@@ -406,7 +405,7 @@ _LONGEST = 4_000
 
 
 def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
-    """Return a section with the first side of each curve, and with `other`: 1 less the second side."""
+    """Return a section with the closed form of each curve's first side, and of `other`, 1 minus the second side."""
     sections = []
     for curve in curves:
         body = f"<p>{escape(curve.labels[0])}, a function of {escape(curve.axis)}</p>{_form(curve)}"
@@ -437,7 +436,7 @@ def typeset(form: ClosedForm, variable: str = "eps") -> str:
 
 
 def passed_lines(program: Program, row: RowResult) -> frozenset[int]:
-    """Return the numbers, from 1, of the lines with an instruction on some way to the finite outputs of the row.
+    """Return the numbers, from 1, of the lines with an instruction on some path to the finite outputs of the row.
 
     The finite inputs are those of the row. Raises Undecided past a limit.
     """

@@ -29,7 +29,7 @@ class Tone(Enum):
 class ExitStatus(Enum):
     """The kind of an answer, which is the exit code.
 
-    The answer is the hoped-for one, its negation (both proved), or neither; and for many questions, some could not be
+    It says whether the hoped-for answer was proved, or its negation, or neither, or whether a question could not be
     asked.
     """
 
@@ -40,7 +40,7 @@ class ExitStatus(Enum):
 
     @property
     def tone(self) -> Tone:
-        """The tone of a line with this standing."""
+        """The tone of a line that states an answer of this kind."""
         return {ExitStatus.HOLDS: Tone.GOOD, ExitStatus.OPEN: Tone.OPEN}.get(self, Tone.BAD)
 
 
@@ -83,7 +83,7 @@ class Verbatim:
 
 @frozen
 class Grid:
-    """Rows of cells under a head; on a narrow page the first cell of each row is above the others."""
+    """Rows of cells under a head; where the page is too narrow, the first cell of each row is above the others."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[Tone | None, tuple[str, ...]], ...]
@@ -97,9 +97,9 @@ GAP = BlankLine()
 
 @frozen
 class ShownTable:
-    """Rows of cells, with the tone of each, as spreadsheets and pages have them.
+    """Rows of cells, each row with its tone, for spreadsheets and HTML pages.
 
-    Without a `title` the table is for machines alone.
+    A table without a `title` is for spreadsheets alone.
     """
 
     title: str
@@ -111,8 +111,7 @@ class ShownTable:
 class SuiteResult(StrEnum):
     """The result of a test.
 
-    `undecided` is neither passed nor failed: there was no verdict, although one was expected. With `error` the claim
-    could not be asked.
+    `undecided` means that a verdict was expected and there was none, `error` that the claim could not be asked.
     """
 
     PASSED = "passed"
@@ -123,9 +122,9 @@ class SuiteResult(StrEnum):
 
 @frozen(kw_only=True)
 class SuiteCase:
-    """A tested claim: its place, the expected verdict, and the actual one in one line and as a whole report.
+    """A tested claim: its place, the expected verdict, and the actual verdict in one line and as a whole report.
 
-    `replay` is the command that asks it again, and `diagnostics` are the parts of an error.
+    `replay` is the command that repeats the question, and `diagnostics` are the parts of an error.
     """
 
     name: str
@@ -146,11 +145,11 @@ class SuiteCase:
 
 @frozen(kw_only=True)
 class Outcome:
-    """An answer.
+    """An answer, with everything that the formats show of it.
 
-    `line` states it in one sentence, and its `parts` in full: those of a report, below the line, or below the `heading`
-    if that comes first. `statement` is the question. `record` is the JSON object; its `rows`, if it has many, come last
-    and one by one. Long fields are computed when they are shown.
+    `line` states it in one sentence, and `parts` are the rest of its report, below the line or, if given, the
+    `heading`. `statement` is the question. `record` is the JSON object; its `rows`, if it has many, come last and one
+    by one. Long fields are computed when they are shown.
 
     `result` is the result of the `question`, decided by the `engine`; certificates and curves are made from these.
     `table`, `equations`, `graph` and `cases` are for the formats that show them. `warnings` list where the claim may
@@ -273,7 +272,7 @@ class Page:
             self.verbatim([row_text(cells)], tone)
 
     def show(self, parts: Iterable[Part]) -> None:
-        """Add all of the parts, one below the other."""
+        """Add the parts, one below the other."""
         for part in parts:
             match part:
                 case Line(text, tone, indent):
@@ -314,7 +313,7 @@ def render(outcome: Outcome, look: Look | None = None) -> str:
 
 
 def render_parts(parts: Iterable[Part], look: Look | None = None) -> str:
-    """Return these parts as a page."""
+    """Return `parts` as the text of a page."""
     page = Page(look or Look())
     page.show(parts)
     return page.text()
@@ -323,7 +322,7 @@ def render_parts(parts: Iterable[Part], look: Look | None = None) -> str:
 def wrap(text: str, width: int, hanging: int = 0) -> list[str]:
     """Return `text` in lines of at most `width` characters, if its words allow.
 
-    No word is broken, no sum is broken behind its sign, and nothing is lost: the lines joined by blanks are the text.
+    No word is broken, no line ends after the sign of a summand, and the lines joined by blanks are the text.
     """
     glued = text.replace(" + ", f" +{GLUE}").replace(" - ", f" -{GLUE}")
     lines = textwrap.wrap(

@@ -77,7 +77,7 @@ class PrivacyStatement:
             yield "runs", f"{self.runs} independent ones on the same pair, all of their outputs together"
 
     def replay(self, values: Mapping[str, str | None], eps: Fraction, outputs: Sequence[str]) -> Iterable[str]:
-        """Commands that compute the law at an input again, and run the program there.
+        """Yield commands that compute the law at an input again, and run the program there.
 
         `outputs` are the options that select outputs.
         """
@@ -101,7 +101,7 @@ PrivacyAnswer: TypeAlias = (
 
 
 def _enclosures(answer: PrivacyAnswer) -> Iterator[tuple[Fraction, Fraction] | None]:
-    """The enclosures in `answer`, None for infinity; nothing for verdicts."""
+    """Yield the enclosures of the numbers in `answer`, None for infinity; nothing for verdicts."""
     match answer:
         case Constant():
             if answer.proved is not None and answer.refuted_below is not None:
@@ -135,7 +135,7 @@ def _is_open(answer: PrivacyAnswer, digits: int) -> bool:
 
 
 def privacy_line(answer: PrivacyAnswer, digits: int = DIGITS) -> str:
-    """The result in one sentence; a number with fewer digits than `digits` is undecided."""
+    """Return the result in one sentence; a number with fewer digits than `digits` is undecided."""
     line = _known_line(answer, digits)
     return f"UNDECIDED: {line}" if not isinstance(answer, Constant) and _is_open(answer, digits) else line
 
@@ -268,7 +268,7 @@ def outcome(
     statement: PrivacyStatement,
     estimate: LossEstimate | None = None,
 ) -> Outcome:
-    """The outcome for one program; `estimate` is that of a loss."""
+    """Return the outcome for one program; `estimate` is the estimate of a loss."""
     return Outcome(
         program=statement.program,
         line=privacy_line(answer, statement.digits) + ("" if statement.runs == 1 else f", of {statement.runs} runs"),
@@ -284,7 +284,7 @@ def outcome(
 
 
 def family(answers: Sequence[tuple[Mapping[str, Fraction], PrivacyAnswer, LossEstimate | None]]) -> Outcome:
-    """The outcome for the programs of a family: a line for each, and the status of the worst."""
+    """Return the outcome for the programs of a family: a line for each, and the status of the worst."""
     pairs = [
         (assignment_text({name: str(value) for name, value in constants.items()}), _member_line(answer, estimate))
         for constants, answer, estimate in answers
@@ -340,7 +340,7 @@ _METHODS = {
 
 
 def _estimated(estimate: LossEstimate) -> Iterable[tuple[str, str]]:
-    """The fields of the estimate and its intervals, which follow the exact loss."""
+    """Yield the fields with the estimate of the loss and its intervals, which follow the exact loss."""
     yield "estimate", f"{estimate.value:.6g} from {estimate.hits.runs} runs at each input, seed {estimate.seed}"
     for name, (low, high) in estimate.intervals.items():
         yield _METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}"
@@ -412,7 +412,7 @@ def _pair_fields(
     outputs: Sequence[Mapping[str, str | None]],
     balls: Sequence[str],
 ) -> list[tuple[str, str]]:
-    """The fields of a pair of inputs and of outputs."""
+    """Return the fields that show a pair of inputs `one` and `two`, and the outputs."""
     return [*_pair(one, two), ("output" if len(outputs) == 1 else "outputs", _outputs(outputs, balls))]
 
 
@@ -430,7 +430,7 @@ def _orders(divergences: Iterable[Renyi]) -> Iterator[tuple[Tone | None, tuple[s
 
 
 def _theorems(theorems: profiles.Theorems, delta: Fraction) -> Iterator[tuple[str, str]]:
-    """The fields of the budgets that composition theorems give."""
+    """Yield the fields with the budgets that composition theorems give."""
     yield "basic", f"{exactly(theorems.basic)}, with delta 0: {theorems.runs} times the loss of one run"
     yield "advanced", f"{theorems.advanced(delta):.10g}, {_ADVANCED}"
 

@@ -66,7 +66,7 @@ class Dtmc:
 def chain_at(
     program: Program, inputs: Mapping[str, Value] | None, wanted: Mapping[str, Value], finite: Mapping[str, Value]
 ) -> Dtmc:
-    """Return the chain of a program at real and int `inputs` (None to leave them open) and `finite` ones.
+    """Return the chain of a program at real and int `inputs` (None to leave them open) and the `finite` inputs.
 
     Parts that cannot lead to the `wanted` outputs are cut.
     """
@@ -130,7 +130,7 @@ def _transition(edge: EdgeView, weights: Weights, measurer: Measurer, known: dic
 
 
 def _conditional(edge: EdgeView, measurer: Measurer, known: dict[Event, Closed]) -> Closed:
-    """Return the probability of the result of a comparison, given the known constraints."""
+    """Return the probability of a comparison's outcome, given the constraints known before."""
     joint = _product(edge.joint, measurer, known)
     given = _product(edge.condition, measurer, known)
     # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
@@ -179,7 +179,7 @@ def lines_of(state: StateView) -> list[list[str]]:
 
 
 def place_text(state: StateView) -> str:
-    """Return the next statement, with its line."""
+    """Return the text of the next statement of the state, with its line."""
     if state.line is None:
         return "exit"
     return f"line {state.line}: {' '.join(state.statement.split())}"
@@ -189,7 +189,7 @@ def place_text(state: StateView) -> str:
 
 
 def outcome(dtmc: Dtmc, title: str, eps: Fraction | None = None) -> Outcome:
-    """Return the chain of a program; with `eps` every probability is also a number there."""
+    """Return the outcome that shows a chain; with `eps` every probability is also a number there."""
     return Outcome(
         program=title,
         line=f"{title}: {count(len(dtmc.states), 'state')}, {count(dtmc.step_count, 'step')}",
@@ -232,7 +232,7 @@ def _step(step: Transition, eps: Fraction | None) -> Line:
 
 
 def dot_text(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
-    """Return a digraph with one box for each state; the labels have the contents of the text."""
+    """Return the chain as a DOT digraph with one box for each state; boxes are labelled as in the text format."""
     lines = [
         f"digraph {quoted([name], end='')} {{",
         '  node [shape=box, fontname="monospace"];',
@@ -276,7 +276,7 @@ _DIGITS = 20
 
 @frozen
 class Outcomes(Record):
-    """All outputs with a probability other than 0 at one input.
+    """All outputs with a positive probability at one input.
 
     `total` is the exact sum of the probabilities, None if one of them has no closed form.
     """
@@ -353,7 +353,7 @@ _AROUND = 5
 def _with_ints(
     program: Program, values: Mapping[str, Value], outcomes: tuple[OutputProbability, ...]
 ) -> tuple[OutputProbability, ...]:
-    """Return the outcomes, each divided by the values of the int output if that is the only open one."""
+    """Return the outcomes, each divided by the values of the int output if no other output is left open."""
     core = program.core
     opened = [slot for slot in core.outputs if core.slots[slot].is_symbolic]
     if len(opened) != 1 or not isinstance(core.slots[opened[0]].type, IntType):
@@ -381,7 +381,7 @@ def _with_ints(
 
 
 def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[int]:
-    """Return the values of an int output without noise, on all ways to an exit, if they are integers."""
+    """Return the values of an int output without its noise, rounded down, on each path to an exit."""
     core = program.core
     given = {position: values[core.slots[position].name] for position in core.inputs}
     finite = {position: value for position, value in given.items() if not core.slots[position].is_symbolic}
@@ -396,7 +396,7 @@ def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[in
 
 
 def outputs(outcomes: Outcomes) -> Outcome:
-    """Return all outputs at one input with their probabilities."""
+    """Return the outcome that lists all outputs at one input with their probabilities."""
     return Outcome(
         program=outcomes.program,
         line=f"{outcomes.program}: {count(len(outcomes.outcomes), 'output')}",

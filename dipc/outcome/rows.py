@@ -114,7 +114,7 @@ def outcome(
 def accuracy(
     source: Source, engine: Engine, report: Report, line: str, parts: Callable[[], Iterable[Part]], word: str
 ) -> Outcome:
-    """Return the answer about the accuracy of cases that are called `word`, with the parts of its report."""
+    """Return the answer about the accuracy of cases, which are called `word`; `line` and `parts` are its report."""
     if any(warning.code == UNUSED_GAMMA for warning in report.warnings):
         line += "; gamma has no effect, as the outputs have to be equal"
     return Outcome(
@@ -134,7 +134,7 @@ def accuracy(
 
 
 def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
-    """Return the progress of an interrupted check, and its certain results; its cases are called `word`."""
+    """Return the outcome of an interrupted check: its progress and certain results. Its cases are called `word`."""
     done, total = stop.done, stop.total
     line = f"interrupted after {count(done, word) if total is None else f'{done} of {count(total, word)}'}"
     return Outcome(
@@ -148,7 +148,7 @@ def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
 
 
 def _certain(report: Report, done: int, word: str) -> Iterator[Part]:
-    """Yield the certain results of an interrupted check."""
+    """Yield the results that are certain although the check was interrupted after `done` cases."""
     counts = report.counts
     if counts.inaccurate:
         first = next(report.select(Verdict.INACCURATE))
@@ -221,7 +221,7 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
 
 
 def says_something(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield the values where the claim is not vacuous, unless these are all."""
+    """Yield the field with the eps where the claim is not vacuous; nothing if it is vacuous nowhere."""
     counts = report.counts
     if counts.unconstrained == counts.rows:
         return
@@ -249,7 +249,7 @@ def _counterexamples(report: Report) -> Iterator[Part]:
 
 
 def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
-    """Return the rows whose counterexamples fall short by the most, and by number where several are equal.
+    """Return at most `most` rows whose counterexamples have the greatest shortfalls, equal ones by number.
 
     Rows that share a counterexample are compared once.
     """
@@ -274,9 +274,9 @@ def _counterexample(row: RowResult) -> Iterator[Part]:
 
 
 def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the counterexample of a row, and all the eps where it fails.
+    """Yield the fields with the counterexample of a row, and all eps where the row fails.
 
-    A longer beta than `longest` is not repeated, and `there` is the place where it fails for these eps.
+    A beta longer than `longest` is not repeated; `there` names the input where the row fails for these eps.
     """
     counterexample = row.counterexample
     assert counterexample is not None
@@ -292,14 +292,14 @@ def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[s
 
 
 def _fails_for(row: RowResult, there: str) -> list[tuple[str, str]]:
-    """Return the field with the eps for which the claim fails, or with the remark that this is not known."""
+    """Return the field with all eps for which the row fails, or with the remark that they are not known."""
     if row.failing:
         return [("fails for", f"eps in {failing_text(row.failing)}{there}")]
     return [("fails for", "this eps and perhaps others: there is no closed form")] if row.closed_form is None else []
 
 
 def row_text(row: RowResult) -> str:
-    """Return one row alone: how it fails, why it is undecided, or its claim if it holds."""
+    """Return the report about one row: its counterexample, the reason why it is undecided, or its claim if it holds."""
     if row.counterexample is not None:
         return render_parts(_counterexample(row))
     fields = Fields([*_row_fields(row), *([("reason", row.reason)] if row.reason else [])])
@@ -430,7 +430,7 @@ def _end(point: EndPoint) -> str:
 
 
 def _row_list(numbers: Sequence[int], rows: int) -> str:
-    """Return the first numbers of this many rows."""
+    """Return the first of the row numbers as a text; `rows` is how many there are."""
     text = ", ".join(map(str, numbers))
     return text if rows <= len(numbers) else f"{text}, … (--format json has them all)"
 
@@ -460,7 +460,7 @@ def members(report: Report, verdict: Verdict) -> int:
 
 
 def row_word(row: RowResult, number: int = 1) -> str:
-    """Return the word for this many such rows: `rows`, or `classes` if they represent classes."""
+    """Return the word for `number` rows like this: `rows`, or `classes` if they represent classes."""
     word = "row" if row.count is None else "class"
     return word if number == 1 else plural(word)
 
@@ -471,6 +471,6 @@ def row_name(row: RowResult) -> str:
 
 
 def class_size(row: RowResult) -> str:
-    """Return the number of further inputs in a class, in words that follow its first one."""
+    """Return a phrase with the number of further inputs in the row's class, to follow its first input."""
     others = (row.count or 1) - 1
     return f"and {others} more that {'differs' if others == 1 else 'differ'} only in details" if others else ""

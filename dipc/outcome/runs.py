@@ -21,7 +21,7 @@ _MOST_RUNS = 40
 
 
 def runs(runs: Runs, samples: Path | None = None) -> Outcome:
-    """Return the results of runs with exact noise; `samples` is the file with all of them."""
+    """Return the outcome of runs with exact noise; `samples` is the file with all of them."""
     return Outcome(
         program=runs.program.name,
         line=runs_line(runs),
@@ -49,7 +49,7 @@ def runs_line(runs: Runs) -> str:
 
 
 def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
-    """Yield what was run, a row for each of the first runs, and the random bits."""
+    """Yield the program and input, a table of the first runs, and the number of random bits."""
     yield GAP
     pairs = place_of_runs(runs.program.constants, runs.input, runs.eps)
     if runs.grid is not None:
@@ -74,7 +74,7 @@ _MOST_DECIMALS = 9
 
 
 def _number(value: Value, grid: Fraction | None) -> str:
-    """Return a value, as a decimal number where the grid has few decimals."""
+    """Return the text of a value, as a decimal if the grid has few decimals."""
     if grid is not None and isinstance(value, Fraction) and 10**_MOST_DECIMALS % grid.denominator == 0:
         return decimal(value)
     return show_value(value)

@@ -58,7 +58,7 @@ _MOST_SPANS = 12
 
 
 def outcome(solution: Solution, asked: UserQuestion) -> Outcome:
-    """Return the answer, solved, proved to have no solution, or open."""
+    """Return the outcome of a solution: an answer, a proof that there is none, or undecided."""
     return Outcome(
         program=solution.program,
         line=headline(solution, asked.options.digits),
@@ -176,7 +176,7 @@ def _alpha_headline(solution: AlphaSolution, digits: int) -> str:
 
 
 def _half_open(low: Fraction, high: Fraction, digits: int) -> str:
-    """Return the text of (low, high], made larger to at most `digits` digits an end."""
+    """Return the text of the interval (low, high], rounded outwards to at most `digits` digits at each end."""
     low, high = outward(low, high, digits)
     return f"({decimal(low)}, {decimal(high)}]"
 
@@ -198,7 +198,7 @@ def _beta_headline(solution: BetaSolution, digits: int) -> str:
 
 
 def _what_rows_do(solution: Solution) -> str:
-    """Return the verb for the named rows."""
+    """Return the predicate of a sentence about the rows that determine the answer, such as `fails for smaller eps`."""
     if solution.status == "undecided":
         return "is undecided"
     if solution.status == "none":
@@ -218,7 +218,7 @@ def _scope_fields(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _vacuity(solution: Solution) -> str | None:
-    """Return why the claim with the answer is vacuous, or None if it is not."""
+    """Return why the claim with the answer substituted is vacuous, or None if it is not."""
     return says_nothing(solution.scopes) if solution.claims_nothing else None
 
 
@@ -248,7 +248,7 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
-    """Return the values of the variable of a piece, and of an open constant."""
+    """Return the range of the piece's variable, and the value of an open constant, as a text."""
     name = "eps" if piece.variable is Variable.EPS else "t"
     where = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
     note = getattr(solution.undecided_row(piece.rows[0]), "note", None) if solution.question.parameter else None
@@ -261,7 +261,7 @@ def _beta_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
 
 
 def _form(piece: EnvelopePiece) -> str:
-    """Return the closed form, in t if it is a function of a product of eps."""
+    """Return the closed form of a piece, in t if it is a function of a product with eps."""
     return piece.beta if piece.variable is Variable.EPS else re.sub(r"\beps\b", "t", piece.beta)
 
 
@@ -288,7 +288,7 @@ def _end(end: EndPoint, digits: int | None = None) -> str:
 
 
 def constant_outcome(constant: ConstantSolution, path: str) -> Outcome:
-    """Return the answer for a constant of the program."""
+    """Return the outcome of solving for a constant of the program."""
     standing = STANDINGS[Status(constant.status)]
     return Outcome(
         program=constant.program,
@@ -374,7 +374,7 @@ _TITLES = {
 
 
 def interval_outcome(intervals: Intervals, asked: UserQuestion) -> Outcome:
-    """Return the answer: intervals, none, or open."""
+    """Return the outcome of `dipc interval`: intervals, none, or undecided."""
     standing = STANDINGS[intervals.status]
     first = next(iter(intervals.solutions.values()))
     return Outcome(
@@ -484,7 +484,10 @@ _LISTED = 12
 
 
 def tuned_outcome(tuned: Tuned, path: str) -> Outcome:
-    """Return the answer: found, or open if nothing is known or a constant of privacy is only enclosed."""
+    """Return the outcome of `dipc tune`.
+
+    It is undecided if nothing is known, or a constant of privacy is only enclosed.
+    """
     best = tuned.best
     standing = ExitStatus.OPEN if best is None or not best.exact else ExitStatus.HOLDS
     return Outcome(
@@ -522,7 +525,7 @@ def _tuned_headline(tuned: Tuned) -> str:
 
 
 def _makes_no_difference(tuned: Tuned) -> bool:
-    """Return True if all of several tried values have an objective, and no two of these can be told apart."""
+    """Return True if all of several tried values have an objective, and no two objectives were proved different."""
     known = [each.objective for each in tuned.tried if each.objective is not None]
     return 1 < len(known) == len(tuned.tried) and max(low for low, _ in known) <= min(high for _, high in known)
 
@@ -572,7 +575,7 @@ def _tuned_parts(tuned: Tuned, path: str) -> Iterator[Part]:
 
 
 def _at_an_end(tuned: Tuned) -> Iterator[tuple[str, str]]:
-    """Yield a remark if the best value can be at an end of the range, where nothing is proved."""
+    """Yield a remark if the best value may lie at an end of the searched range, beyond which nothing is proved."""
     for name, (low, high) in tuned.proved_for.items():
         value = _ZERO if tuned.best is None else tuned.best.values[name]
         if not low < value < high:

@@ -65,12 +65,12 @@ class Member(Record):
 
     @property
     def places(self) -> list[dict[str, Any]]:
-        """The JSON objects of the places that need the factor."""
+        """The JSON objects of the places (a row or class, with an eps) that need the factor."""
         return [self._place(spot) for spot in self.tightest.places]
 
     @property
     def equal(self) -> str:
-        """The evidence that the places need the same factor: a proof, or so many digits."""
+        """The evidence that all places need one factor: a proof, or the number of digits that agree."""
         return "proved" if self.tightest.proved else f"to {self.tightest.digits} digits"
 
     @property
@@ -118,7 +118,7 @@ def _table(members: Sequence[Member]) -> ShownTable:
 
 
 def _at_most_word(member: Member) -> str:
-    """Return the upper end of the factor, empty if it is not known."""
+    """Return the upper bound of the factor as a text, empty if it is not known."""
     tightest, upper = member.tightest, member.upper
     if upper is None:
         return str(_cell(tightest.factor)[1]) if tightest.complete and tightest.factor is not None else ""
@@ -169,7 +169,7 @@ def _enclosure_text(tightest: Tightest, digits: int | None = None) -> str:
 
 
 def kappa_text(tightest: Tightest) -> str:
-    """Return the greatest integer κ for which beta/κ holds, if there is one."""
+    """Return a sentence with the greatest integer κ for which beta/κ holds, if there is one."""
     if not tightest.complete:
         return "the greatest κ for which beta/κ holds is not known"
     claimed = tightest.claims.question.claimed_name
@@ -181,7 +181,7 @@ def kappa_text(tightest: Tightest) -> str:
 
 
 def outcome(member: Member, asked: UserQuestion) -> Outcome:
-    """Return the answer about one program."""
+    """Return the outcome for one program."""
     tightest = member.tightest
     return replace(
         _outcome((member,), tightest.claims.question.program.name),
@@ -195,7 +195,7 @@ def outcome(member: Member, asked: UserQuestion) -> Outcome:
 
 
 def family(members: Sequence[Member], asked: UserQuestion) -> Outcome:
-    """Return the answer about a family of programs, named after the last one."""
+    """Return the outcome for a family of programs, named after the last one."""
     question = members[-1].tightest.claims.question
     name = question.program.name
     return replace(
@@ -208,7 +208,7 @@ def family(members: Sequence[Member], asked: UserQuestion) -> Outcome:
 
 
 def _outcome(members: Sequence[Member], name: str) -> Outcome:
-    """Return the common part of answers about one program and about several."""
+    """Return an outcome with what answers about one program and about a family have in common."""
     warnings = dict.fromkeys(warning for member in members for warning in member.tightest.warnings)
     complete = all(member.tightest.complete for member in members)
     return Outcome(
@@ -343,7 +343,7 @@ def _place(tightest: Tightest, spot: TightSpot, does: str) -> Iterator[Part]:
 
 
 def _variable(spot: TightSpot) -> str:
-    """Return the variable of the eps of a place."""
+    """Return the name of the variable whose value at a place is given: `eps`, or `t` with its meaning."""
     variable = spot.claimed.variable
     return "eps" if variable is Variable.EPS else f"t = {variable}"
 

@@ -76,7 +76,7 @@ def cell_text(low: Fraction, high: Fraction, most: int | None = None) -> str:
 
 
 def rational(value: Fraction, digits: int = DIGITS) -> str:
-    """Return `17/10 = 1.7`, `3`, `1/3 = 0.3333333333…`: exactly, and as a decimal.
+    """Return an exact number with its decimal: `17/10 = 1.7`, `3`, `1/3 = 0.3333333333…`.
 
     A fraction that is too long to read is written once: as a decimal if that is exact, else as a fraction.
     """
@@ -88,7 +88,7 @@ def rational(value: Fraction, digits: int = DIGITS) -> str:
 
 
 def _with_whole_part(value: Fraction, digits: int) -> int:
-    """Return enough digits, at least `digits`, that none before the decimal point is cut off."""
+    """Return the number of digits, at least `digits`, with which no digit before the decimal point is cut off."""
     return max(digits, magnitude(value) + 1) if value else digits
 
 
@@ -98,7 +98,7 @@ def truncated(value: Fraction, digits: int) -> Fraction:
 
 
 def agreement(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> int:
-    """Return the number of significant digits that distinguish two disjoint enclosures, with three to spare."""
+    """Return a number of digits in which two disjoint enclosures differ, with three to spare."""
     gap = max(second[0] - first[1], first[0] - second[1])
     size = max(abs(end) for end in (*first, *second))
     if gap <= 0 or not size:
@@ -162,7 +162,7 @@ def place_of_runs(
 
 
 def groups(values: Mapping[str, str | None]) -> Iterator[Group]:
-    """Yield the values in order, with every array given whole from index 1, of at least two elements, as one."""
+    """Yield the values in order, grouping an array of at least two elements if all are given, from index 1 on."""
     array: str | None = None
     elements: list[tuple[int, str]] = []
     for name, given in values.items():
@@ -219,7 +219,7 @@ def count(number: int, what: str) -> str:
 
 
 def s(number: int) -> str:
-    """Return the ending of a verb with this many subjects."""
+    """Return the ending of a verb in the present tense for `number` subjects: `s` or nothing."""
     return "s" if number == 1 else ""
 
 
@@ -250,7 +250,7 @@ def vacuous_why(counts: Counts) -> str:
 
 
 def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
-    """Return `13 of them vacuously (β ≥ 1)`, `all of them vacuously (dd ≤ α)`.
+    """Return a text such as `13 of them vacuously (β ≥ 1)` or `all of them vacuously (dd ≤ α)`.
 
     Without `of_them` the text is `13 hold vacuously (…)`.
     """
@@ -265,7 +265,7 @@ def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
 def says_nothing(scopes: Mapping[str, ClaimScope]) -> str | None:
     """Return why a decided claim is vacuous, or None if it is not.
 
-    Without `scopes` no input is as far from other answers as alpha.
+    Without `scopes` no input is farther than alpha from inputs with another answer.
     """
     if not scopes:
         return "dd ≤ α"
@@ -273,7 +273,7 @@ def says_nothing(scopes: Mapping[str, ClaimScope]) -> str | None:
 
 
 def limit_hint(reasons: Iterable[str | None]) -> str | None:
-    """Return the advice for the limits that left something undecided, or None if there were other reasons."""
+    """Return the advice to raise the limits that `reasons` mention; None if they mention none."""
     limits = dict.fromkeys(name for reason in reasons if reason for name in re.findall(r"\(limit `(\w+)`\)", reason))
     if not limits:
         return None
@@ -287,7 +287,7 @@ NO_INPUT = "for no input: dd ≤ alpha everywhere"
 
 
 def saying_text(scopes: Mapping[str, ClaimScope], eps: str, beta: str = "beta") -> str | None:
-    """Return the values of each variable where a claim about `eps` is not vacuous, or None if these are all.
+    """Return the values of each variable where the claim is not vacuous, or None if it is vacuous nowhere.
 
     An example is `for eps > 14.3340757…, where beta < 1`. `beta` is the text of the function that is at least 1
     elsewhere.
@@ -309,7 +309,7 @@ _EVERYWHERE = "everywhere"
 
 
 def _is_everything(where: Sequence[FailureInterval], eps: str) -> bool:
-    """Return True if these are the intervals of the question."""
+    """Return True if `where` are the intervals `eps` of the question."""
     text = ", ".join(
         f"{'[' if failing.start.included else '('}{failing.start.low}, "
         f"{'inf' if failing.end.high is None else failing.end.high}{']' if failing.end.included else ')'}"
@@ -330,7 +330,7 @@ def _range_text(failing: FailureInterval, variable: str) -> str:
 
 
 def number_text(point: EndPoint) -> str:
-    """Return a finite end with its proved digits."""
+    """Return the finite end of an interval as a text with its proved digits."""
     assert point.high is not None
     if not point.exact:
         return enclosed_text(point.low, point.high)
@@ -338,24 +338,24 @@ def number_text(point: EndPoint) -> str:
 
 
 def interval_text(eps: str) -> str:
-    """Return `(0, inf)` as `(0, ∞)`."""
+    """Return the intervals with `inf` written as `∞`: `(0, ∞)`."""
     return eps.replace("inf", "∞")
 
 
 def single(eps: str) -> str | None:
-    """Return the number if the intervals are a single number, else None."""
+    """Return the number if the intervals `eps` are a single number, else None."""
     low, _, high = eps.strip("[]").partition(", ")
     return low if low == high else None
 
 
 def everywhere_text(eps: str, every: str = "for every eps") -> str:
-    """Return `for every eps in (0, ∞)`, or `at eps = 1/2`."""
+    """Return where a claim is made: `for every eps in (0, ∞)`, or `at eps = 1/2`."""
     one = single(eps)
     return f"{every} in {interval_text(eps)}" if one is None else f"at eps = {one}"
 
 
 def all_of(eps: str) -> str:
-    """Return `all of (0, ∞)`, or `1/2` if the intervals are one number."""
+    """Return the intervals as a noun: `all of (0, ∞)`, or `1/2` if they are one number."""
     one = single(eps)
     return f"all of {interval_text(eps)}" if one is None else one
 
@@ -364,13 +364,13 @@ def all_of(eps: str) -> str:
 class Statement:
     """A question in the user's own words.
 
-    `program` and `table` are as the user named them, with the constants, and the parts of the claim with their sources.
-    `near` names the types of the outputs compared within gamma: "real and int", empty if there are none. `distance` is
-    True if the `metric` block has its own distance of answers.
+    `program` and `table` are named as the user named them, with the constants and the parts of the claim. `near` names
+    the types of the outputs compared within gamma: "real and int", empty if there are none. `distance` is True if the
+    `metric` block has its own distance of answers.
 
-    Without a table it is about all inputs. Then `distances` are the open ones of `alpha` and `gamma`, and `numbers` the
-    values of an open constant, such as `m >= 1`; `inputs` names the types of the inputs that are not finite, as `near`
-    does.
+    Without a `table` the question is about all inputs. Then `distances` are those of `alpha` and `gamma` that are left
+    open, `numbers` the values of an open constant, such as `m >= 1`, and `inputs` the types of the inputs that are not
+    finite.
     """
 
     program: str
@@ -399,7 +399,7 @@ class Statement:
 def subject_fields(
     statement: Statement, eps: str, *, required: str = "1 - beta", asked: str | None = None
 ) -> Iterable[tuple[str, str]]:
-    """Yield the fields of a report with its subject.
+    """Yield the fields that say what a report is about.
 
     `eps` are the intervals as text; `required` is the lower bound claimed for the probability, and `asked` the part of
     the claim that is asked for.
@@ -506,15 +506,12 @@ CLAIM_PARTS = ("alpha", "beta", "gamma")
 
 
 def near_outputs(core: CoreProgram) -> str:
-    """Return the types of the outputs that are compared within gamma, as a report names them.
-
-    Empty if there are none.
-    """
+    """Return the types of the outputs that are compared within gamma, such as "real and int", or ""."""
     return kinds(core.output_slots)
 
 
 def side_text(core: CoreProgram) -> str:
-    """Return how these outputs are compared with det's."""
+    """Return how the outputs that are compared within gamma are compared with the right answer."""
     return "within gamma of" if core.side is None else f"at most gamma {core.side}"
 
 
@@ -531,7 +528,10 @@ def disputed_text(core: CoreProgram) -> str:
 
 
 def _claim_text(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:
-    """Return the text of the claim part `name`, by the order of precedence; `beta` is the option of that name."""
+    """Return the text of the claim part `name`; `option` takes precedence over table and claim block.
+
+    `beta` is the option of that name.
+    """
     if name in table.columns:
         return f"the table's column `{name}`"
     claim = program.core.claim
