@@ -152,7 +152,7 @@ OPTIONS: dict[str, _Settings] = {
     "--vary": _texts('A constant to vary, and its range: "s in (0, 1)"; may be repeated.', "RANGE"),
     "--denominator": _count("The largest denominator of the constants; 1000 by default.", "N", 2, 10**5, default=1000),
     "--tolerance": _text(
-        "Prove that the objective is at most this far from the best one; 1% by default.", "SHARE", default="1%"
+        "Prove that the objective exceeds the best one by at most this share; 1% by default.", "SHARE", default="1%"
     ),
     "--side": _word("Whether the interval has both ends, or only one; all three kinds by default.", "both lower upper"),
     "--confidence": _text(
