@@ -161,6 +161,12 @@ def maxima(m: int, digits: int, rows: int = 1, seed: int = 7) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _ties(m: int) -> str:
+    """A table of one row for noisy max: zeros, and a 1 in the last place."""
+    header = [f"q[{index}]" for index in range(1, m + 1)]
+    return f"{','.join([*header, 'out'])}\n{'0,' * (m - 1)}1,{m}\n"
+
+
 def _sparse_rows(count: int) -> str:
     """Rows of ten means of three digits."""
     mechanism = MECHANISMS["sparse"]
@@ -290,6 +296,16 @@ CHANGES: tuple[Change, ...] = (
         1.5,
         table=_sparse_rows(3000),
         before=_CACHED,
+    ),
+    *(
+        Change(
+            f"Noisy max, m = {m}, one row with all but one value tied, dd from the ideal",
+            _text("noisy_max"),
+            ("check", PROGRAM, TABLE, "-q", "-D", f"m={m}"),
+            seconds,
+            table=_ties(m),
+        )
+        for m, seconds in ((50, 1), (100, 2.5))
     ),
     Change(
         "Privacy of all pairs, m = 5",

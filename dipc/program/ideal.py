@@ -6,6 +6,7 @@ distance to disagreement is dd(u) = inf { d(u, u') : det(u') != det(u) }, exactl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -39,6 +40,7 @@ from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool, value_of
 from dipc.frozen import LazyModule, frozen
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
+from dipc.program.nearby import NearbyRun
 from dipc.program.nearness import AllOf, AnyOf, Formula, all_of, opposite, place_notes
 from dipc.program.program import Program
 from dipc.text.ast import CompareOp
@@ -287,6 +289,23 @@ class Ideal:
             guards.append(constraint(form.shifted(-radius - value), CompareOp.LT, slot in whole))
         return self._regions_of(finite, None, self.program.limits.states, guards)
 
+    def is_constant_near(
+        self, finite: Mapping[int, Value], answer: Sequence[Value], point: Point, radius: Fraction, norm: Norm
+    ) -> bool:
+        """Return True only if det is `answer` nearer than `radius` to the point, with these finite inputs.
+
+        Answers are compared as dd(u) does; `norm` is LINF or L1. False proves nothing.
+        """
+        run = NearbyRun(self.flow, norm, {self._to_ideal[slot]: value for slot, value in point.items()}, radius)
+        found = run.answers({self._to_ideal[slot]: value for slot, value in finite.items()})
+        if found is None:
+            return False
+        decisive = self.metric.decisive
+        return all(
+            len(there) == 1 and _is_value(there[0], here)
+            for here, there in zip(decisive(answer), decisive(found), strict=True)
+        )
+
     def alike(self, finite: Mapping[int, Value], answer: Sequence[Value]) -> tuple[Region, ...]:
         """Return the regions whose answer has the finite outputs of `answer`.
 
@@ -426,6 +445,17 @@ class Ideal:
         return Affine((), tuple(terms), form.constant)
 
 
+def _is_value(found: SlotValue, value: Value) -> bool:
+    """Return True if the content of a slot is `value` at every input."""
+    match found:
+        case Affine():
+            return found.is_number and found.constant == value
+        case Fraction() | str() | bool():
+            return same_value(found, value)
+        case _:
+            return False
+
+
 def how_to_say_the_answer(core: CoreProgram) -> str:
     """Return the advice to add a right answer, for a program without an ideal."""
     if core.source.tree is not None:
@@ -536,7 +566,7 @@ class DistanceSearch:
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The number of inputs of an ideal with many regions after which all regions are computed.
+#: The number of inputs with one answer, of an ideal with many regions, after which all regions are computed.
 _MOST_ALONE = 16
 
 #: The number of inputs examined, the nearest first, if there are more than can be compared.
@@ -569,8 +599,9 @@ class Distances:
         self._classes: dict[_Key, InputSet | None] = {}
         #: By answer what is outside of its segments.
         self._sections: dict[_Key, tuple[InputSet, ...] | None] = {}
-        #: How many inputs were looked at alone.
-        self._alone = 0
+        #: By finite inputs and answer how many inputs were looked at alone, and how many of all in a box of regions.
+        self._alone = Counter[_Key]()
+        self._boxes = 0
         #: How many inputs were looked at, of a program with finite inputs alone; once they were many, dd of all.
         self._looked = 0
         self._everywhere: Mapping[tuple[Value, ...], Fraction | None] | None = None
@@ -597,7 +628,7 @@ class Distances:
                     distance = target.distance(self._norm, point, away, least)
                     least = least if distance is None else distance
                 continue
-            if self._asks_alone(finite) and (near := self._dd_in_box(finite, answer, point)) is not None:
+            if (near := self._dd_alone(finite, answer, point)) is not None:
                 total = self._norm.combined([away, near])
                 least = total if least is None else min(least, total)
                 continue
@@ -700,32 +731,47 @@ class Distances:
             for inputs, own_key in own.items()
         }
 
-    def _asks_alone(self, finite: tuple[Value, ...]) -> bool:
-        """Return True if dd is searched from this input alone: while there are many regions and few inputs so far."""
-        if self._ideal.program.allowed is not None:
-            return False  # Just across a comparison there may be no input.
-        if self._norm is Norm.DISCRETE or self._ideal.has_few_regions(self._by_slot(finite)):
-            return False
-        self._alone += 1
-        return self._alone <= _MOST_ALONE
+    def _dd_alone(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
+        """Return how far the real and int inputs have to move for another answer, with these finite inputs.
 
-    def _dd_in_box(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
-        """Return how far the real and int inputs `point` have to move for another answer, with the finite inputs fixed.
-
-        Any region with another answer gives a box around the point, outside of which inputs are farther away. None if
-        no such region is found, or the box has too many regions.
+        The search is from the point alone: the result is the distance of a region with another answer if det has no
+        other answer nearer than that. None if all regions are soon found, after several inputs with this answer, or
+        where the search finds nothing in time.
         """
+        by_slot = self._by_slot(finite)
+        if self._ideal.program.allowed is not None:
+            return None  # Just across a comparison there may be no input.
+        if self._norm is Norm.DISCRETE or self._ideal.has_few_regions(by_slot):
+            return None
+        key = _key(finite, answer)
+        self._alone[key] += 1
+        if self._alone[key] > _MOST_ALONE:
+            return None
         try:
             other = self._other_region(finite, answer, point)
             if other is None:
                 return None
             least = self._distance_of(other, answer, point, None)
-            regions = self._ideal.regions_near(self._by_slot(finite), point, least) if least else ()
-            for region in regions:
-                least = self._distance_of(region, answer, point, least)
+            if not least or self._ideal.is_constant_near(by_slot, answer, point, least, self._norm):
+                return least
+            return self._dd_in_box(by_slot, answer, point, least)
         except Undecided:
             return None
-        return least
+
+    def _dd_in_box(
+        self, by_slot: Mapping[int, Value], answer: tuple[Value, ...], point: Point, least: Fraction
+    ) -> Fraction | None:
+        """Return the distance of the nearest region with another answer in the box of size `least` around the point.
+
+        That is `least` if there is none. The result is None at many inputs.
+        """
+        self._boxes += 1
+        if self._boxes > _MOST_ALONE:
+            return None
+        nearest: Fraction | None = least
+        for region in self._ideal.regions_near(by_slot, point, least):
+            nearest = self._distance_of(region, answer, point, nearest)
+        return nearest
 
     def _distance_of(
         self, region: Region, answer: tuple[Value, ...], point: Point, least: Fraction | None

@@ -16,9 +16,12 @@ from benchmarks import tables
 from benchmarks.mechanisms import MECHANISMS
 from benchmarks.tasks import FIRST_TWO
 from dipc.algebra.limits import LimitReached, Undecided
+from dipc.chain.explore import _Explorer
+from dipc.chain.state import State
 from dipc.linear.program import Simplex
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.metric import Norm
+from dipc.program.nearby import NearbyRun
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples
 from tests.program.programs import (
@@ -154,6 +157,56 @@ def test_dd_from_a_box_around_the_input(tree: Tree, u: tuple[Fraction, ...], nor
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dipc.program.ideal._FEW_STATES", 0)
         assert Distances(Ideal(program), norm).dd(point) == expected
+        patch.setattr(Ideal, "is_constant_near", lambda *_: False)
+        assert Distances(Ideal(program), norm).dd(point) == expected
+
+
+@settings(max_examples=examples(10))
+@given(
+    trees(2, any_coefficients(2), HALVES) | trees(2, differences(2), HALVES),
+    st.tuples(QUARTERS, QUARTERS),
+    st.sampled_from([F(1, 4), F(1), F(5, 2)]),
+    st.sampled_from([Norm.LINF, Norm.L1]),
+)
+def test_an_answer_that_is_constant_nearby(tree: Tree, u: tuple[Fraction, ...], radius: Fraction, norm: Norm) -> None:
+    """A claim of a constant answer holds at every point of a grid inside the ball, and dd is no smaller."""
+    ideal = Ideal(dipc.load(source(tree, 2)))
+    if not ideal.is_constant_near({}, ideal.values(u), dict(zip(ideal.symbolic_inputs, u, strict=True)), radius, norm):
+        return
+    found = optimum(tree, u, norm)
+    assert found is None or found >= radius
+    moves = [radius * F(k, 5) for k in range(-4, 5)]
+    near = [x for x in itertools.product(moves, repeat=2) if lengths(norm, [*map(abs, x)]) < radius]
+    assert all(answer(tree, (u[0] + a, u[1] + b)) == answer(tree, u) for a, b in near)
+
+
+def test_ties_take_one_run_of_the_ideal_and_no_exploration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Comparisons grow as pairs of queries, states as queries: 12, 24 and 48 of which all but one are equal."""
+    compared: list[int] = []
+    created: list[int] = []
+    outcomes, add = NearbyRun._outcomes, _Explorer._add
+
+    def counted(self: NearbyRun, *arguments: object) -> tuple[bool, ...]:
+        compared[-1] += 1
+        return outcomes(self, *arguments)  # type: ignore[arg-type]
+
+    def added(self: _Explorer, state: State) -> int:
+        created[-1] += 1
+        return add(self, state)
+
+    monkeypatch.setattr("dipc.program.ideal._FEW_STATES", 1)
+    monkeypatch.setattr(NearbyRun, "_outcomes", counted)
+    monkeypatch.setattr(_Explorer, "_add", added)
+    for m in (12, 24, 48):
+        compared.append(0)
+        created.append(0)
+        for high, place in ((1, m - 1), (1, 0), (-1, m // 2)):
+            u = [F(0)] * m
+            u[place] = F(high)
+            expected = F(1, 2) if high > 0 else F(0)
+            assert Distances(Ideal(dipc.load(BENCHMARKS / "noisy_max.dip", m=m))).dd(u) == expected
+    assert compared[2] <= 5 * compared[1] <= 25 * compared[0] <= 25 * 12 * 12
+    assert all(states <= 8 * m for states, m in zip(created, (12, 24, 48), strict=True))
 
 
 def sorted_gap(u: Sequence[Fraction], places: Sequence[int]) -> Fraction:

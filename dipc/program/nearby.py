@@ -1,0 +1,196 @@
+"""The answers of a deterministic program at all inputs near one input, from one run with several values a variable.
+
+A state of this run has for each variable the values that it may have at the label, whatever the other variables are:
+numbers of a domain, truth values, and forms of the inputs. A form f is within steepness(f)·radius of its value at the
+center, and differs from it by less where the inputs are nearer than `radius`. So a comparison is decided where the
+value at the center is far enough from 0; otherwise the run continues on both sides, and where they meet, a variable
+may have the values of both.
+
+The result contains every answer that det gives near the center. It may contain more, since the values of two variables
+on one path are not kept together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from heapq import heappop, heappush
+from itertools import product
+from math import prod
+
+from dipc.chain.flow import Flow
+from dipc.chain.state import Affine, Fault, SlotValue, slots_in
+from dipc.chain.step import evaluate, evaluate_affine, target_slot
+from dipc.program.metric import Norm, Point
+from dipc.text.ast import COMPARED, CompareOp
+from dipc.text.core import (
+    AffineExpr,
+    AssignAffine,
+    AssignComparison,
+    AssignDom,
+    Branch,
+    BranchComparison,
+    Instruction,
+    IntType,
+    Jump,
+    Value,
+)
+
+#: By slot the values that a variable may have.
+_Values = list[tuple[SlotValue, ...]]
+
+#: The most combinations of values of the variables of one instruction.
+_MOST_COMBINED = 1_000
+
+_BOTH, _TRUE, _FALSE = (True, False), (True,), (False,)
+
+
+class _GivenUp(Exception):
+    """The run may fail at some input, or has too many values."""
+
+
+class NearbyRun:
+    """A program without noise and choices, run at all inputs nearer than `radius` to one input."""
+
+    def __init__(self, flow: Flow, norm: Norm, center: Point, radius: Fraction) -> None:
+        """Prepare the run; `center` has a value for each real and int input by slot, and `norm` is LINF or L1."""
+        self._flow = flow
+        self._norm = norm
+        self._center = center
+        self._radius = radius
+        self._signs: dict[tuple[Affine, CompareOp], tuple[bool, ...]] = {}
+
+    def answers(self, finite: Mapping[int, Value]) -> tuple[tuple[SlotValue, ...], ...] | None:
+        """Return for each output the values that it may have, with the `finite` inputs by slot.
+
+        None for a program with a loop that is not unrolled, if a run may fail near the center, or if variables have too
+        many values.
+        """
+        flow = self._flow
+        if not flow.forward or flow.draws or flow.chooses:
+            return None
+        start: _Values = [(value,) for value in flow.first_state(finite).values]
+        states = {flow.entry: start}
+        pending = [flow.entry]
+        try:
+            while pending[0] != flow.exit_label:
+                label = heappop(pending)
+                for goal, values in self._successors(label, states.pop(label)):
+                    known = states.get(goal)
+                    if known is None:
+                        states[goal] = values
+                        heappush(pending, goal)
+                    else:
+                        states[goal] = [
+                            here if here is there else tuple(dict.fromkeys((*here, *there)))
+                            for here, there in zip(known, values, strict=True)
+                        ]
+        except (_GivenUp, Fault):
+            return None
+        return tuple([states[flow.exit_label][slot] for slot in flow.program.outputs])
+
+    def _successors(self, label: int, values: _Values) -> Iterator[tuple[int, _Values]]:
+        """Yield the labels after an instruction, each with the values there."""
+        flow = self._flow
+        follow = flow.landing[label + 1]
+        instruction = flow.program.instructions[label]
+        match instruction:
+            case AssignDom() | AssignAffine() | AssignComparison():
+                yield follow, self._assigned(label, instruction, values)
+            case Branch(condition=condition, then=then, otherwise=otherwise):
+                sides: tuple[list[list[SlotValue]], list[list[SlotValue]]] = ([], [])
+                for chosen in self._combinations(label, values):
+                    sides[not evaluate(condition, chosen, flow.program.slots)].append(chosen)
+                yield from self._sides(label, values, sides, then, otherwise)
+            case BranchComparison(difference=difference, op=op, then=then, otherwise=otherwise):
+                sides = ([], [])
+                for chosen in self._combinations(label, values):
+                    for holds in self._outcomes(difference, op, chosen):
+                        sides[not holds].append(chosen)
+                yield from self._sides(label, values, sides, then, otherwise)
+            case Jump(target=goal):
+                yield flow.landing[goal], values
+            case _:
+                raise _GivenUp
+
+    def _assigned(self, label: int, instruction: Instruction, values: _Values) -> _Values:
+        """Return the values after an assignment."""
+        slots = self._flow.program.slots
+        given: dict[int, dict[SlotValue, None]] = {}
+        for chosen in self._combinations(label, values):
+            assert isinstance(instruction, AssignDom | AssignAffine | AssignComparison)
+            slot = target_slot(instruction.target, chosen, slots)
+            results = given.setdefault(slot, {})
+            match instruction:
+                case AssignDom(value=expr):
+                    results[self._in_domain(slot, evaluate(expr, chosen, slots))] = None
+                case AssignAffine(value=form):
+                    results[self._form(slot, evaluate_affine(form, chosen, slots))] = None
+                case AssignComparison(difference=difference, op=op):
+                    results.update(dict.fromkeys(self._outcomes(difference, op, chosen)))
+        after = values.copy()
+        for slot, assigned in given.items():
+            kept = values[slot] if len(given) > 1 else ()
+            after[slot] = tuple(dict.fromkeys((*kept, *assigned)))
+        return after
+
+    def _in_domain(self, slot: int, value: Value) -> Value:
+        domain = self._flow.domains.get(slot)
+        if domain is None:
+            return value
+        if value not in domain:
+            raise _GivenUp
+        return domain[value]
+
+    def _form(self, slot: int, form: Affine) -> Affine:
+        if isinstance(self._flow.program.slots[slot].type, IntType):
+            numbers = (form.constant, *(coefficient for _, coefficient in form.inputs))
+            if any(number.denominator != 1 for number in numbers):
+                raise _GivenUp
+        return form
+
+    def _sides(
+        self,
+        label: int,
+        values: _Values,
+        sides: tuple[list[list[SlotValue]], list[list[SlotValue]]],
+        then: int,
+        otherwise: int,
+    ) -> Iterator[tuple[int, _Values]]:
+        """Yield each side of a branch on which some combination of values is, with the values of these combinations."""
+        read = [*slots_in(self._flow.reads[label])]
+        for combinations, goal in zip(sides, (then, otherwise), strict=True):
+            if combinations:
+                there = values.copy()
+                for slot in read:
+                    if len(values[slot]) > 1:
+                        there[slot] = tuple(dict.fromkeys(chosen[slot] for chosen in combinations))
+                yield self._flow.landing[goal], there
+
+    def _combinations(self, label: int, values: _Values) -> Iterator[list[SlotValue]]:
+        """Yield each combination of values of the variables that the instruction reads; others have their first one."""
+        several = [slot for slot in slots_in(self._flow.reads[label]) if len(values[slot]) > 1]
+        if prod([len(values[slot]) for slot in several]) > _MOST_COMBINED:
+            raise _GivenUp
+        first = [each[0] for each in values]
+        for choice in product(*[values[slot] for slot in several]):
+            chosen = first.copy() if several else first
+            for slot, value in zip(several, choice, strict=True):
+                chosen[slot] = value
+            yield chosen
+
+    def _outcomes(self, difference: AffineExpr, op: CompareOp, values: Sequence[SlotValue]) -> tuple[bool, ...]:
+        """Return the truth values that the comparison has near the center."""
+        form = evaluate_affine(difference, values, self._flow.program.slots)
+        known = self._signs.get((form, op))
+        if known is None:
+            known = self._signs[form, op] = self._outcomes_of(form, op)
+        return known
+
+    def _outcomes_of(self, form: Affine, op: CompareOp) -> tuple[bool, ...]:
+        if form.is_number:
+            return (COMPARED[op](form.constant, 0),)
+        center = form.evaluate(self._center)
+        if abs(center) < self._norm.steepness(form.inputs) * self._radius:
+            return _BOTH
+        return _TRUE if COMPARED[op](center, 0) else _FALSE
