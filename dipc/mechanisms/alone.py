@@ -43,11 +43,11 @@ class DrawSource(Protocol):
 
 @frozen
 class Accepted:
-    """A mechanism that was read, and what a run of it needs.
+    """A mechanism that was read, with everything that a run of it under CPython needs.
 
     `node` is its function in the parsed file, `ideal` the function that gives the right answer. `arguments` maps each
-    argument to the name of its input in the program. `parts`, `is_tuple` and `answered` say how the outputs make the
-    answer of Python.
+    argument to the name of its input in the program. `parts`, `is_tuple` and `answered` describe how the outputs form
+    the answer of the function.
     """
 
     module: Module
@@ -108,7 +108,7 @@ class AloneFunction:
         return {name: _number(value) for name, value in self._constants.items() if name not in hidden}
 
     def _has_other_value(self, name: str | None) -> bool:
-        """Whether the question gives the constant `name` of the file another value than the file does."""
+        """Whether the question gives the file's constant `name` a value that differs from the file's."""
         if name is None or name in self._hidden or name not in self._constants or name not in self._module.constants:
             return False
         return rational(self._module, self._module.constants[name]) != self._constants[name]
@@ -131,7 +131,7 @@ def _defined(statement: python.stmt) -> str | None:
 
 
 def _needed(module: Module, node: python.FunctionDef) -> set[str]:
-    """The names of the helpers and constants of `module` that `node` uses, directly or through other helpers."""
+    """Return the names of the helpers and constants of `module` that `node` uses, directly or through other helpers."""
     needed: set[str] = set()
     todo: list[python.AST] = [node]
     while todo:
@@ -231,7 +231,7 @@ class _Bounded(python.NodeTransformer):
         return python.copy_location(_call(_EXACT, *parts), node)
 
     def visit_Call(self, node: python.Call) -> python.AST:
-        """Visit a call; keep the binary number in `Fraction(0.1)`, as Python does."""
+        """Visit a call; keep the binary number in `Fraction(0.1)`, which is not a tenth in Python either."""
         if self._module.called(node.func) == "fractions.Fraction":
             kept = [each if isinstance(each, python.Constant) else self.visit(each) for each in node.args]
             return python.copy_location(python.Call(node.func, kept, node.keywords), node)
@@ -291,7 +291,7 @@ def _call(name: str, *arguments: python.expr) -> python.Call:
 
 
 class _NotRun:
-    """A value for names that a mechanism may mention but not call, such as `print`."""
+    """A placeholder for functions that a mechanism may mention but not call, such as `print`."""
 
     def __getattr__(self, name: str) -> _NotRun:
         return self
@@ -413,7 +413,7 @@ def _pow(left: Any, right: Any) -> Any:
 
 
 def _float(value: Any = 0) -> Any:
-    """Return a number unchanged; of strings, convert those for infinity, which no rational denotes."""
+    """Return a number unchanged, and an infinity for the strings that denote one, which no rational does."""
     return value if isinstance(value, int | Fraction) else float(value)
 
 
@@ -431,7 +431,7 @@ _BUILTINS: Mapping[str, Any] = {
 
 
 def _aliases(module: Module, draws: DrawSource) -> dict[str, Any]:
-    """The meanings of the names that the file imports, for modules that a mechanism may use."""
+    """Return the meanings of the names that the file imports from modules that a mechanism may use."""
     members = {**_MATHEMATICS, **_noises(draws)}
     packages = {root: SimpleNamespace() for root in ("dipc", "math", "fractions")}
     for name, each in members.items():

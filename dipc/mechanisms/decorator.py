@@ -61,7 +61,7 @@ def mechanism(
 
 
 class Mechanism:
-    """A mechanism. A call runs it once, with exact noise: `f(q=[-1, 0, 1], eps="1/2")`.
+    """A mechanism, which runs once, with exact noise, when it is called: `f(q=[-1, 0, 1], eps="1/2")`.
 
     A call runs the program that proofs are about, step by step. A mechanism that answers with real numbers takes a
     `grid`; its answers are rounded down to multiples of it. `seed` is for tests. Numbers are ints, Fractions or texts
@@ -91,7 +91,10 @@ class Mechanism:
         return reading
 
     def _imported(self) -> dict[str, str]:
-        """The modules and words of dipc that global names of the function denote; a notebook imports them elsewhere."""
+        """The modules and words of dipc that global names of the function denote.
+
+        A notebook may import them in a cell other than the function's.
+        """
         named = {id(word): f"dipc.{name}" for name, word in vars(words).items() if name in words.__all__}
         qualified = {}
         for name, value in self._function.__globals__.items():
@@ -191,7 +194,7 @@ class Mechanism:
         grid: Fraction | int | str | None,
         seed: int | None,
     ) -> Mapping[str, Any]:
-        """Return the outputs of one run; the analysis of the previous run is reused for the same question."""
+        """Return the outputs of one run; the analysis is reused if the previous run had the same arguments."""
         key = (repr(values), repr(eps), repr(constants), repr(grid), seed)
         if self._execution is None or self._execution[0] != key or seed is not None:
             program = (
@@ -223,7 +226,7 @@ _PYTHONS = {name: getattr(builtins, name) for name in BUILTINS}
 
 @dataclass
 class _Globals:
-    """A comparison of the names that a function uses with their values in its module.
+    """A check that the names which a function uses have the values that the file gives them.
 
     A file may change a name while it is imported, and a test may change it later. The function is then no longer the
     program that was read.
@@ -235,7 +238,7 @@ class _Globals:
     _compared: set[str] = field(default_factory=set)
 
     def compare(self, function: FunctionType, node: python.FunctionDef) -> None:
-        """Raise DiagnosticError for a name with another meaning than the file gives it."""
+        """Raise DiagnosticError if a name that `function` uses has another meaning than the file gives it."""
         for name in _names_of(function.__code__):
             if name not in self._compared:
                 self._compared.add(name)
@@ -278,7 +281,7 @@ class _Globals:
 
 
 def _is_plain(function: FunctionType, node: python.FunctionDef) -> bool:
-    """Whether the function has the name and the number of defaults that the file gives it."""
+    """Whether the function has the name and the number of defaults that it has in the file."""
     return function.__name__ == node.name and len(function.__defaults__ or ()) == len(node.args.defaults)
 
 
@@ -301,7 +304,7 @@ def python_answer(
     constants: Mapping[str, Fraction],
     answered: str | None = None,
 ) -> Any:
-    """Return the answer that the function gives, from the outputs of its program by name.
+    """Return the answer of the Python function for the `outputs` of its program, by name.
 
     `answered` is the output that is false where the answer is None.
     """
@@ -312,7 +315,7 @@ def python_answer(
 
 
 def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> object:
-    """Return the answer that the function gives where the program has this output.
+    """Return the answer that the Python function gives where its program has the outputs `output`.
 
     The values of `output` are those of an outcome: texts such as "3", "true" and "none", or numbers and truth values.
     """
@@ -328,7 +331,7 @@ def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> obje
 
 
 def _part(out: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
-    """One part of an answer, as the function gives it."""
+    """Return the part `out` of an answer as the Python function gives it."""
     if not out.is_list:
         return None if out.present and not answer[out.present] else _value(out, answer[out.name], constants)
     elements = [

@@ -58,9 +58,9 @@ class ImportedProgram:
     warnings: tuple[Diagnostic, ...]
 
     def pairs(self) -> str:
-        """Return a CSV file of the pairs of inputs in which each number moves by at most 1.
+        """Return a CSV file of the pairs of inputs that differ by at most 1 in each number.
 
-        A truth value may always change. Each pair is written in one order.
+        Truth values may differ. Each pair is written in one order.
         """
         names = [name for name, _ in self.inputs]
         rows = [",".join([*names, *[f"{name}'" for name in names]])]
@@ -98,7 +98,7 @@ def _tree(source: SourceText) -> Tree[Token]:
 
 
 def _refuse_word(source: SourceText, word: Token, expected: Collection[str], before: Sequence[object]) -> NoReturn:
-    """Raise DiagnosticError for a word in the place of one of the `expected` terminals."""
+    """Raise DiagnosticError for `word`, where the grammar has one of the `expected` terminals."""
     ends = word.type == "$END"
     opened = [each for each in before if isinstance(each, Token) and each.type == "IF"]
     if ends and "FI" in expected and opened:
@@ -160,7 +160,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return ImportedProgram(text, tuple(self.inputs.items()), tuple(self.warnings))
 
     def _look_ahead(self, tree: Tree[Token]) -> None:
-        """Collect the names that `tree` assigns, and the variables that only ever have one integer."""
+        """Collect the names that `tree` assigns, and the variables that always hold one and the same integer."""
         self.words = {str(token) for token in tree.scan_values(lambda _: True)}
         every: dict[str, list[Tree[Token]]] = {}
         for node in tree.iter_subtrees():
@@ -189,7 +189,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return "\n".join([*lines, _sequence([*first, *(body[:-1] if body[-1] == "exit" else body)])])
 
     def _output_name(self, name: str) -> str:
-        """The output for a returned variable; a returned input needs an output of its own."""
+        """Return the name of the output for a returned variable; a returned input gets an output of its own."""
         if name not in self.inputs:
             return name
         output = f"{name}_out"
@@ -291,7 +291,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return [*before, f"{name} <- Expo({self._rate(rate)})", f"{name} <- {name} + {center}"]
 
     def remainder(self, target: Token, dividend: Token, sign: Token, word: Token) -> list[str]:
-        """Return the remainder of a division by a number, with the sign of the dividend."""
+        """Return the statements for the remainder of a division by a number, with the sign of the dividend."""
         name, left, value = self._known_name(target), self._value(dividend), self._value(word)
         divisor = self.constants.get(value) if word.type == "NAME" else int(value) if word.type == "INTEGER" else None
         if not divisor:
@@ -307,7 +307,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return [_cases(left, {each: f"{name} <- {int(fmod(each, divisor))}" for each in values})]
 
     def clamped(self, target: Token, word: Token, center: Token, *ends: Token) -> list[str]:
-        """Return clamped discrete Laplace noise, as a choice for each value of its center."""
+        """Return the statements for clamped discrete Laplace noise: one choice for each value of its center."""
         name, rate, mean = self._known_name(target), self._rate(word), self._value(center)
         low, high = map(int, ends)
         if low >= high:
@@ -341,7 +341,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return range(int(low), int(high) + 1)
 
     def _new_name(self, word: Token, kind: str) -> str:
-        """The name of a new variable with its type; two blocks that exclude each other may declare the same name."""
+        """Return the name of a new variable, and declare it; blocks that exclude each other may declare one name."""
         name = _legal(word)
         if any(name in block for block in self.blocks) or self.types.get(name, kind) != kind:
             self._refuse(word, f"`{word}` is declared twice", "give each variable a name of its own")
@@ -350,7 +350,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return name
 
     def _known_name(self, word: Token) -> str:
-        """The variable that holds the value of `name`."""
+        """Return the name in this language of the declared variable `word`."""
         name = _legal(word)
         if name not in self.types:
             self._refuse(word, f"`{word}` is not declared", f"add for example `int {word} ;`")
@@ -360,11 +360,11 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._known_name(word) if word.type == "NAME" else str(word)
 
     def _values(self, word: Token, written: str) -> Sequence[int] | None:
-        """The integers that a value may be; None if the value is not an integer of a range."""
+        """Return the integers that a variable may hold; None if it does not hold an integer of a range."""
         return [int(word)] if word.type == "INTEGER" else self.ranges.get(written)
 
     def _rate(self, word: Token) -> str:
-        """A rate: a multiple of eps, or at a fixed eps a positive number."""
+        """Return a rate as text: a multiple of eps, or at a fixed eps a positive number."""
         text = word.strip('"').strip()
         if not text:
             self._refuse(word, "the rate is empty", 'write for example "eps/2"')
@@ -383,7 +383,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _weight(self, text: str, word: Token) -> str:
-        """A probability, for every eps or at the fixed eps."""
+        """Return a probability as text, for every eps or at the fixed eps."""
         _, value = self._expression(text, word)
         if self.fixed is None:
             flat = value.flat()
@@ -395,7 +395,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _written(self, text: str) -> str:
-        """An expression in the words of this language; variables with only one value become numbers."""
+        """Return an expression in this language, with variables that have only one value replaced by it."""
         text = re.sub(r"\b(?:epsilon|e)\b", "eps", re.sub(r"\bExp\[([^\[\]]*)\]", r"exp(\1)", text))
         return re.sub(
             _NAME,
@@ -416,7 +416,7 @@ class _Reader(Interpreter[Token, list[str]]):
 
 
 def _legal(word: Token) -> str:
-    """The name in this language: `_` follows a name that is a word of the language."""
+    """Return the name in this language; `_` is appended to a name that is a keyword."""
     return f"{word}_" if word in RESERVED else str(word)
 
 
@@ -437,7 +437,7 @@ def _if(condition: str, then: list[str], other: list[str]) -> str:
 
 
 def _cases(variable: str, by_value: dict[int, str]) -> str:
-    """Return the statement that does `by_value[v]` where `variable` is v."""
+    """Return the statement that executes `by_value[v]` if `variable` is v."""
     *cases, (_, text) = by_value.items()
     for value, statement in reversed(cases):
         text = _if(f"{variable} = {value}", [statement], [text])

@@ -91,7 +91,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Alias:
-    """A name for an expression: a constant, a multiple of eps, or the element that a loop has reached."""
+    """A name for an expression: a constant, a multiple of eps, or the current element of a loop."""
 
     value: ast.Expr
 
@@ -100,10 +100,10 @@ class Alias:
 class Array:
     """A list: an array of the program with indices from 0 on.
 
-    `counter` is the variable with the number of elements of a list that grows by `append`; it is None if the loop
-    around gives the next index. `initial` is the first value of all elements. `partial` is true if some elements may be
-    missing at the end. `complete` is true once the loop has ended with no element missing; `loop_variable` is the
-    variable of this loop.
+    `counter` is the variable with the number of elements of a list that grows by `append`; it is None if the enclosing
+    loop's variable is the next index. `initial` is the first value of all elements. `partial` is true if elements at
+    the end may be missing. `complete` is true after a loop, over `loop_variable`, that appended an element in every
+    round.
     """
 
     name: str
@@ -135,13 +135,13 @@ class Many:
     counter: str | None = None
 
     def exists(self, offset: ast.Expr, span: Span) -> ast.Expr | None:
-        """Return the condition that there is an item at this index, or None if there always is."""
+        """Return the condition that there is an item at index `offset`, or None if there always is."""
         return None if self.counter is None else ast.Compare(CompareOp.LT, offset, ast.Name(self.counter, span), span)
 
 
 @dataclass
 class Frame:
-    """A function that is translated: the mechanism itself, or a called function whose value goes to `result`.
+    """A function under translation: the mechanism itself, or a called function whose value goes to `result`.
 
     Names follow Python's rules. A name that the function assigns belongs to it everywhere. Any other name belongs to
     the enclosing function `around`, if there is one, and otherwise to the file.
@@ -165,7 +165,7 @@ class Frame:
         self.names = owned_names(self.node)
 
     def has_argument(self, name: str) -> bool:
-        """Whether the function has an argument of this name and never assigns it."""
+        """Whether `name` is an argument that the function never assigns."""
         arguments = (*self.node.args.args, *self.node.args.kwonlyargs)
         assigned = any(name == stored for stored, _ in names_stored(self.node.body))
         return not assigned and any(each.arg == name for each in arguments)
@@ -181,8 +181,8 @@ class Frame:
 class Expressions:
     """A translator for the expressions of one function and of the functions that it calls.
 
-    `arguments` are the constants that are arguments of the mechanism. The functions of the file that the mechanism
-    calls do not know them.
+    `arguments` are the constants that are arguments of the mechanism. They are unknown in the functions of the file
+    that the mechanism calls.
     """
 
     def __init__(
@@ -215,12 +215,12 @@ class Expressions:
 
     @abstractmethod
     def inline(self, node: python.Call, function: python.FunctionDef) -> ast.Expr:
-        """Return the value of a call of a function of the file."""
+        """Return the value of a call of `function`, whose statements are written before the current statement."""
 
     # --- names ------------------------------------------------------------------------------------
 
     def owner(self, name: str) -> Frame | None:
-        """Return the function that `name` belongs to here, or None for a name of the file."""
+        """Return the function that `name` belongs to, the current or an enclosing one; None for a name of the file."""
         if not self.frames:
             return None
         return next((frame for frame in self.frames[-1].lexical if name in frame.names), None)
@@ -243,20 +243,20 @@ class Expressions:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Open the scope of a comprehension or lambda; its end restores the names that were bound inside."""
+        """Open the scope of a comprehension or lambda, whose end restores the names that were bound inside."""
         self.scopes.append({})
         yield
         for name, bound in self.scopes.pop().items():
             self._restore(self.env, name, bound)
 
     def let(self, name: str, bound: Binding) -> None:
-        """Bind a name until the scope around it ends."""
+        """Bind a name until the innermost open scope ends."""
         if self.scopes:
             self.scopes[-1].setdefault(name, self.env.get(name))
         self.env[name] = bound
 
     def env_of_function(self) -> dict[str, Binding]:
-        """Return the bindings of the function itself, without those of comprehensions and lambdas around."""
+        """Return the bindings of the function itself, without those of enclosing comprehensions and lambdas."""
         env = dict(self.env)
         for scope in reversed(self.scopes):
             for name, bound in scope.items():
@@ -271,7 +271,7 @@ class Expressions:
             env[name] = bound
 
     def fresh(self, wanted: str, spelling: str | None = None) -> str:
-        """Return a name for a variable that no other variable has."""
+        """Return a new name for a variable, similar to `wanted`; messages show `spelling` instead."""
         stem = wanted if _WORD.fullmatch(wanted) else "v"
         name, count = stem, 1
         while name in self.taken:
@@ -281,12 +281,12 @@ class Expressions:
         return name
 
     def spelling_of(self, name: str) -> str:
-        """Return the name of a variable as the function has it."""
+        """Return the name that the variable `name` of the program has in the function."""
         return self.spellings.get(name, name)
 
     @contextmanager
     def collecting(self) -> Iterator[list[ast.Statement]]:
-        """Collect the statements that are written inside the block."""
+        """Collect the statements that are written inside the `with` block."""
         kept, self.out = self.out, []
         try:
             yield self.out
@@ -297,7 +297,7 @@ class Expressions:
         self.out.append(statement)
 
     def scalar(self, name: str) -> Scalar:
-        """Return the variable of this name in the current function, the same in all of its branches."""
+        """Return the variable for `name` in the current function; all branches of the function share it."""
         bound = self.env.get(name)
         if not isinstance(bound, Scalar):
             scalars = self.frames[-1].scalars
@@ -309,7 +309,7 @@ class Expressions:
     # --- expressions ------------------------------------------------------------------------------
 
     def expr(self, node: python.expr) -> ast.Expr:
-        """Return the expression. Raises DiagnosticError with a caret for anything that a mechanism cannot contain."""
+        """Return `node` as an expression of the program; raise DiagnosticError if a mechanism cannot contain it."""
         span = self.module.span(node)
         match node:
             case python.Constant():
@@ -359,7 +359,7 @@ class Expressions:
         raise self.module.wrong(node, f"`{self.module.text(node)}` is not part of a mechanism")
 
     def computed(self, node: python.expr) -> ast.Expr:
-        """Return the expression; compute it before the statement around it if Python may raise an IndexError."""
+        """Return `node` as an expression, stored in a variable beforehand if Python may raise an IndexError for it."""
         value = self.expr(node)
         if not may_fail(value):
             return value
@@ -390,7 +390,7 @@ class Expressions:
         self.emit(ast.Assign(target, self.expr(node), span) if drawn is None else ast.Sample(target, drawn, span))
 
     def _test_of_weights(self, node: python.expr) -> python.expr | None:
-        """The first condition in the weights of `dipc.choice`; it selects all weights together."""
+        """Return the first condition in the weights of a `dipc.choice`, which selects between two sets of weights."""
         if not isinstance(node, python.Call) or self.called(node.func) != CHOICE:
             return None
         match node.args:
@@ -460,7 +460,7 @@ class Expressions:
         return self.frozen_constant(node, name, span)
 
     def frozen_constant(self, node: python.expr, name: str, span: Span) -> ast.Expr:
-        """Return a constant of the mechanism or of the file. Raises DiagnosticError for any other name."""
+        """Return a constant of the mechanism or of the file; raise DiagnosticError for any other name."""
         module = self.module
         if name in self.constants:
             self._require_meant(node, name)
@@ -624,7 +624,7 @@ class Expressions:
     # --- lists ------------------------------------------------------------------------------------
 
     def array(self, node: python.expr) -> Array | None:
-        """Return the list that a name stands for; None for any other expression."""
+        """Return the list that `node` names; None for any other expression."""
         if isinstance(node, python.Name):
             bound = self.env.get(node.id)
             if isinstance(bound, Array):
@@ -649,7 +649,7 @@ class Expressions:
         return ast.Element(array.name, self.index(array, index), span)
 
     def index(self, array: Array, node: python.expr) -> ast.Expr:
-        """Return the index; a negative number counts from the end."""
+        """Return the index `node` into `array` as an expression, where a negative number counts from the end."""
         span = self.module.span(node)
         self._require_int(node, "an index")
         back = rational(self.module, node)
@@ -671,7 +671,7 @@ class Expressions:
             )
 
     def length(self, node: python.expr) -> ConstantSum:
-        """Return a number that is known before the mechanism runs: a constant, `len(q)`, or a sum of these."""
+        """Return `node` as a number known before the mechanism runs: a constant, `len(q)`, or a sum of these."""
         if self.frames:
             self._require_int(node, "a number of times")
         with self.collecting() as written:
@@ -788,7 +788,7 @@ class Expressions:
 
     @abstractmethod
     def register(self, array: Array) -> None:
-        """Remember a list that is to be declared."""
+        """Add a list to those that the program declares."""
 
     def _range(self, node: python.expr, arguments: list[python.expr], span: Span) -> Many:
         ends = [self.length(each) for each in arguments]
@@ -805,7 +805,7 @@ class Expressions:
         )
 
     def write_loop(self, many: Many, span: Span, body: Callable[[ast.Expr, Item], None], *, first: int = 0) -> None:
-        """Write a loop over the indices from `first` on; `body` writes its statements."""
+        """Write a loop over the indices of `many` from `first` on; `body` writes the statements of a round."""
         variable = self.fresh("k")
         offset = ast.Name(variable, span)
         self.loops.append(many.length.plus(-first))
@@ -910,9 +910,9 @@ class Expressions:
         )
 
     def _help_for(self, node: python.Call, called: str) -> str:
-        """The help for a logarithm or a root: Fractions on both sides if the argument is a number.
+        """Return the help for a logarithm or a root: Fractions below and above it if the argument is a number.
 
-        In the width of a noise only the one with more noise is named, which is the safe side for privacy.
+        For the width of a noise only the Fraction with more noise is named, which is the safe side for privacy.
         """
         value = rational(self.module, node.args[0]) if len(node.args) == 1 else None
         if value is None or value <= 0:
@@ -1056,7 +1056,7 @@ class Expressions:
             )
 
     def _index_of(self, node: python.Call, value: python.expr, span: Span) -> ast.Expr:
-        """The index in `index(max(…))` of a list, also if a name stands for the greatest element."""
+        """Return the index computed by `xs.index(max(xs))`, also if a variable holds `max(xs)`."""
         match [self._extreme_meant(each) for each in node.args]:
             case [
                 python.Call(func=python.Name(id="max" | "min" as name), args=[python.Name(id=other)], keywords=[])
@@ -1073,13 +1073,13 @@ class Expressions:
         )
 
     def _extreme_meant(self, node: python.expr) -> python.expr:
-        """The call of the greatest or least element that a name stands for, if the list has not changed since."""
+        """Return the call of max or min whose value the variable `node` holds, if its list has not changed since."""
         if isinstance(node, python.Name) and len(self.frames) == 1 and isinstance(self.env.get(node.id), Scalar):
             return self.extremes.get(node.id, node)
         return node
 
     def _best_by(self, node: python.Call, name: str, over: python.expr, key: python.expr, span: Span) -> ast.Expr:
-        """The value of `max(range(m), key=lambda i: scores[i])`."""
+        """Return the value of `max(range(m), key=lambda i: scores[i])` as an expression."""
         many = self.many(over)
         if many is None or not isinstance(key, python.Lambda) or not _takes_one(key):
             raise self.module.wrong(node, f"`{name}` with a key needs a list or a range, and a `lambda i: …`")
@@ -1099,7 +1099,7 @@ class Expressions:
     def _arg_best(
         self, name: str, many: Many, score: Callable[[Item], Item], answer: Callable[[ast.Expr], ast.Expr], span: Span
     ) -> ast.Expr:
-        """The answer at the first index with the greatest (least) score."""
+        """Return the `answer` at the first index with the greatest (least) score, computed by a loop."""
         best, place = ast.Name(self.fresh("best"), span), ast.Name(self.fresh("place"), span)
         zero = number(0, span)
         self.emit(ast.Assign(best, _plain(score(many.item(zero))), span))
@@ -1115,7 +1115,7 @@ class Expressions:
         return place
 
     def bind(self, pattern: python.expr, item: Item) -> None:
-        """Let the names of a pattern stand for an item of a loop."""
+        """Bind the names of a target, as in `for i, x in …`, to an item of a loop."""
         match pattern:
             case python.Name(id=name):
                 self.let(name, _bound_to(item))
@@ -1256,7 +1256,10 @@ class Expressions:
     def _scored(
         self, candidates: python.expr, score: python.expr, here: ast.Name, written: Sequence[ast.Statement]
     ) -> ast.Expr:
-        """The score of a candidate that takes statements; the scores of all candidates are computed before."""
+        """Return the score of the candidate `here`, for a score that takes the statements `written` to compute.
+
+        The scores of all candidates are computed before.
+        """
         if any(isinstance(copied, ast.Sample) for statement in written for copied in ast.walk(statement)):
             raise self.module.wrong(
                 score,
@@ -1320,7 +1323,7 @@ def _takes_one(score: python.Lambda) -> bool:
 
 
 class _Decided(python.NodeTransformer):
-    """A transformation that replaces conditional expressions by one branch, given the value of `test`."""
+    """A transformation that replaces conditional expressions with the condition `test` by one of their branches."""
 
     def __init__(self, test: python.expr, *, holds: bool) -> None:
         self._test, self._holds = python.dump(test), holds
@@ -1333,14 +1336,14 @@ class _Decided(python.NodeTransformer):
 
 
 def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.expr:
-    """The call of `dipc.choice` with the weights for this value of `test`."""
+    """Return the call of `dipc.choice` with the weights that it has if `test` is true (`holds`) or false."""
     changed = _Decided(test, holds=holds).visit(copy.deepcopy(node))
     assert isinstance(changed, python.expr)
     return changed
 
 
 def _call_of(score: python.expr) -> python.Call:
-    """The call of the score for one candidate."""
+    """Return a call of the score `score` for one candidate."""
     candidate = python.copy_location(python.Name(_CANDIDATE, python.Load()), score)
     return python.copy_location(python.Call(score, [candidate], []), score)
 
@@ -1365,7 +1368,7 @@ def _is_condition(tree: ast.Expr) -> bool:
 
 
 def may_fail(tree: ast.Expr) -> bool:
-    """Whether some index in the expression may be outside of its list, where Python raises an IndexError."""
+    """Whether some index in the expression may be out of range, where Python raises an IndexError."""
     return any(isinstance(node, ast.Element) and not isinstance(node.index, ast.Number) for node in ast.walk(tree))
 
 
@@ -1384,7 +1387,7 @@ _NEARNESS = 10_000
 
 
 def _fractions_near(value: RealBall) -> tuple[Fraction, Fraction] | None:
-    """Return consecutive multiples of 1/10000 around `value`, or None if they are not known or it is one itself."""
+    """Return the multiples of 1/10000 next to `value` on both sides; None if they are not known or `value` is one."""
     try:
         low = round(float(value.ball) * _NEARNESS) - 1
         while value > Fraction(low + 1, _NEARNESS):
@@ -1395,7 +1398,7 @@ def _fractions_near(value: RealBall) -> tuple[Fraction, Fraction] | None:
 
 
 def _is_factor(node: python.expr, root: python.expr) -> bool:
-    """Return True if `root` is a product, or a product over a number, that has `node` as a factor."""
+    """Return True if `node` is a factor of the product `root`, which may be divided by a number."""
     match root:
         case python.BinOp(op=python.Mult(), left=left, right=right):
             return _is_factor(node, left) or _is_factor(node, right)
@@ -1406,7 +1409,7 @@ def _is_factor(node: python.expr, root: python.expr) -> bool:
 
 
 def inverse(tree: ast.Expr) -> ast.Expr:
-    """Return 1 over the expression, without a double fraction: eps/(2*c) for 2*c/eps."""
+    """Return 1 divided by the expression, as a single fraction: eps/(2*c) for 2*c/eps."""
     match tree:
         case ast.Binary(op=BinaryOp.DIVIDE, left=left, right=right):
             if isinstance(left, ast.Number) and left.value == 1:

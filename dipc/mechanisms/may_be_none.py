@@ -23,10 +23,10 @@ Leaf = ast.Name | ast.Element
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts that hold on every path to a place.
+    """The facts that hold at a place of the program, on every path to it.
 
-    `assigned` variables and complete lists have a value, `present` elements were appended, `numbers` are not None,
-    `truths` are conditions with known values. `reached` is false after `exit`.
+    Variables and complete lists in `assigned` have a value, elements in `present` were appended, `numbers` are not
+    None, and `truths` are conditions with known values. `reached` is false after `exit`.
     """
 
     assigned: frozenset[str] = frozenset()
@@ -36,7 +36,7 @@ class Facts:
     reached: bool = True
 
     def common(self, other: Facts) -> Facts:
-        """Return the facts that hold whichever of two paths was taken."""
+        """Return the facts that hold on both of two paths."""
         if not self.reached:
             return other
         if not other.reached:
@@ -49,7 +49,7 @@ class Facts:
         )
 
     def added(self, other: Facts) -> Facts:
-        """Return these facts and `other` together."""
+        """Return the union of these facts and `other`."""
         return Facts(
             self.assigned | other.assigned,
             self.present | other.present,
@@ -68,7 +68,7 @@ class Facts:
         return replace(self, present=kept(self.present), numbers=kept(self.numbers), truths=truths)
 
     def next_round(self, variable: str) -> Facts:
-        """Return the facts at the start of the next round: what held at `variable` holds at `variable - 1`."""
+        """Return the facts at the start of a loop's next round, with `variable - 1` in place of `variable`."""
         here = ast.Name(variable)
         before = ast.Binary(BinaryOp.SUBTRACT, here, ast.Number(Fraction(1), "1"))
 
@@ -114,9 +114,9 @@ class MissingValues:
 
     `optional` are the variables and lists that may hold None in place of a number, `truths` those that may hold None in
     place of a truth value. `variables` are the scalars without a value before their first assignment. `growing` maps
-    each list that grows to a variable: the one with its length, or that of the loop that appends once in each round.
-    `complete` are the lists with an element for each round of this loop. `nonempty` tells whether a loop between two
-    ends has a round for all constants.
+    each list that grows to a variable: its length, or the variable of a loop that appends once in each round.
+    `complete` are the lists with an element for each round of such a loop. `nonempty` tests whether a loop from one end
+    to another has a round for all values of constants.
     """
 
     module: Module
@@ -235,7 +235,7 @@ class MissingValues:
         return facts
 
     def _stored(self, target: Leaf, facts: Facts, *, number: bool) -> Facts:
-        """The facts after an assignment to `target` of a number or of None."""
+        """Return the facts after an assignment to `target`, of a number (`number`) or of None."""
         if isinstance(target, ast.Element):
             # Elements that were appended stay, and a number in one place leaves the numbers in others.
             kept = facts.forget(target.name)
@@ -257,7 +257,7 @@ class MissingValues:
     # --- expressions ------------------------------------------------------------------------------
 
     def _value_used(self, node: ast.Expr, facts: Facts, distribution: ast.Distribution) -> None:
-        """Check an expression of a distribution; a value of `ast.Choose` may be None itself."""
+        """Check `node`, an expression of a distribution, for missing values; a value of `ast.Choose` may be None."""
         if isinstance(distribution, ast.ExponentialMechanism):
             facts = facts.added(Facts(assigned=frozenset([distribution.variable])))
         if not is_none(node):
@@ -268,7 +268,7 @@ class MissingValues:
             self._used(place.index, facts)
 
     def _present(self, leaf: Leaf, facts: Facts) -> None:
-        """Raise DiagnosticError if a variable may have no value, or an element of a growing list may not exist."""
+        """Raise DiagnosticError if the variable `leaf` may have no value, or the list element `leaf` may not exist."""
         if isinstance(leaf, ast.Element):
             if leaf.name in self.growing and leaf.name not in facts.assigned and leaf not in facts.present:
                 name = self.spelling_of(leaf.name)
@@ -293,7 +293,7 @@ class MissingValues:
         return written if written.startswith(spelling) and "\n" not in written else spelling
 
     def _used(self, tree: ast.Expr, facts: Facts) -> None:
-        """Raise DiagnosticError for a missing value in an expression."""
+        """Raise DiagnosticError if the expression may use a missing value."""
         match tree:
             case ast.Compare(op=CompareOp.EQ | CompareOp.NE, left=left, right=right):
                 for side in (left, right):
@@ -324,7 +324,7 @@ class MissingValues:
                     self._counted(each, facts)
 
     def _counted(self, tree: ast.Expr, facts: Facts) -> None:
-        """Raise DiagnosticError for a missing value where a number is needed; a truth value counts as 0 or 1."""
+        """Raise DiagnosticError if a value may be missing where a number is needed; truth values count as 0 or 1."""
         self._used(tree, facts)
         if isinstance(tree, ast.Name | ast.Element) and tree.name in self.truths and tree not in facts.numbers:
             raise self._may_be_none(tree)
@@ -339,7 +339,7 @@ class MissingValues:
         )
 
     def _facts_of(self, condition: ast.Expr, *, holds: bool) -> Facts:
-        """The facts that hold if the condition is true (`holds`) or false."""
+        """Return the facts that hold if `condition` is true (`holds`) or false."""
         match condition:
             case ast.Compare(op=op, left=left, right=right) if is_none(right):
                 return Facts(numbers=frozenset([left])) if (op is CompareOp.NE) is holds else Facts()
@@ -366,7 +366,7 @@ _Round = tuple[Fraction | None, bool]
 
 
 def _truth(condition: ast.Expr, facts: Facts, rounds: Mapping[str, _Round]) -> bool | None:
-    """The value of the condition if the facts and the enclosing loops determine it; otherwise None."""
+    """Return the value of the condition, if the facts and the enclosing loops determine it; otherwise None."""
     for fact, value in facts.truths:
         if fact == condition:
             return value

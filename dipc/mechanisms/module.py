@@ -29,11 +29,11 @@ BUILTINS = frozenset(
 
 @dataclass(frozen=True)
 class Module:
-    """A parsed file.
+    """A parsed Python file.
 
     `aliases` are its names for modules and their members (`dipc`, `dipc.laplace`). `functions` and `constants` are
-    those of the file itself. `changing` maps each name with more than one meaning to the place that gives it another.
-    `names` are all names that the file gives a meaning.
+    those of the file itself. `changing` maps each name with several meanings to the place that gives it the second one.
+    `names` are all names that have a meaning in the file.
     """
 
     source: SourceText
@@ -61,7 +61,7 @@ class Module:
         return Span(whole.start, whole.end if end < 0 else min(whole.end, end))
 
     def _offset(self, text: str, line: int, column: int) -> int:
-        """The offset in the text of a column that is counted in bytes."""
+        """Return the offset in the text of `column`, which counts bytes, in a line."""
         start = self._starts[min(line, len(self._starts)) - 1]
         end = text.find("\n", start)
         content = text[start : end if end >= 0 else len(text)]
@@ -84,7 +84,7 @@ class Module:
         label: str = "",
         related: Sequence[tuple[python.AST, str]] = (),
     ) -> DiagnosticError:
-        """Return the error with a caret at the node; without notes it says what a mechanism may contain."""
+        """Return an error with a caret at `node`; without `notes` it explains what a mechanism may contain."""
         span = node if isinstance(node, Span) else self.head(node) if isinstance(node, python.stmt) else self.span(node)
         secondary = tuple(Label(self.source.excerpt(self.span(each)), text) for each, text in related)
         excerpt = self.source.excerpt(span)
@@ -148,7 +148,10 @@ def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Mod
 
 
 def _meanings(tree: python.Module) -> Iterator[tuple[str, object, python.AST]]:
-    """Yield each name of the file with a meaning and its place; only imports of the same thing are equal."""
+    """Yield each name that the file defines, with its meaning and its place.
+
+    Two meanings are equal only if both import the same thing.
+    """
     for node in own_nodes(tree.body):
         match node:
             case python.Import(names=names):
@@ -184,7 +187,10 @@ _DYNAMIC = frozenset(
 
 
 def _rebindings(tree: python.Module, aliases: Mapping[str, str]) -> Iterator[tuple[str | None, python.AST]]:
-    """Yield the other places that may give a name another meaning; None stands for all names."""
+    """Yield the places, other than definitions, that may give a name another meaning.
+
+    The name is None for a place that may change all names.
+    """
     for node in python.walk(tree):
         match node:
             case python.Global(names=names):

@@ -25,7 +25,7 @@ _BITS = 256
 
 
 class Inconclusive(Exception):
-    """The run stops without an answer: it passes a bound, or comes to something that is not run here."""
+    """The run ends without an answer, because it exceeds a bound or reaches something that is not run here."""
 
 
 class Traced(Fraction):
@@ -124,7 +124,7 @@ class Traced(Fraction):
     # --- comparisons ------------------------------------------------------------------------------
 
     def _met(self, other: Any) -> bool:
-        """Keep the comparison with `other`, if that is a number; whether it is."""
+        """Record the comparison with `other`, and return True, if `other` is a number."""
         if not isinstance(other, int | Fraction):
             return False
         gradient = _sum(self, other, -1)
@@ -185,7 +185,7 @@ def _scaled(gradient: Gradient, factor: Fraction) -> Gradient:
 
 
 class RealBall:
-    """A real number that is not known to be rational, `exp(1/2)` for example, as a ball around it."""
+    """A real number that is not known to be rational, such as `exp(1/2)`, as a ball around it."""
 
     __slots__ = ("ball",)
 
@@ -204,7 +204,7 @@ class RealBall:
 
     @staticmethod
     def hull(low: Fraction, high: Fraction) -> RealBall:
-        """The ball around both ends."""
+        """Return a ball that contains both `low` and `high`."""
         with flint.ctx.workprec(_BITS):
             return RealBall(RealBall.from_number(low).ball.union(RealBall.from_number(high).ball))
 

@@ -37,19 +37,19 @@ _ARITHMETIC = {
 
 @frozen
 class _Places:
-    """The indices over which a generator goes, from 0 to `high`, by the name of the variable of the range."""
+    """The indices of a generator, from 0 to `high`, with the name of the variable of its range."""
 
     variable: str
     high: ast.Expr
     span: Span
 
     def extremum(self, function: str, body: ast.Expr) -> ast.Expr:
-        """The least or greatest value of `body` at these indices."""
+        """Return the least or greatest value of `body` over the indices, by `function`."""
         return ast.Ranged(function, self.variable, number(0, self.span), self.high, body, self.span)
 
 
 class ConditionReader:
-    """The reader of one precondition; `inputs` are the inputs of the mechanism by the names of its arguments."""
+    """A reader of one precondition; `inputs` are the inputs of the mechanism by the names of its arguments."""
 
     def __init__(self, module: Module, statements: Statements, inputs: Mapping[str, Binding]) -> None:
         self._module = module
@@ -57,7 +57,7 @@ class ConditionReader:
         self._inputs = inputs
 
     def read(self, function: python.Lambda | python.FunctionDef) -> ast.Expr:
-        """Return the condition. Raises DiagnosticError for anything else."""
+        """Return the condition that `function` computes; raise DiagnosticError if it is not a precondition."""
         arguments = function.args
         for argument in (*arguments.args, *arguments.kwonlyargs):
             bound = self._inputs.get(argument.arg)
@@ -101,9 +101,9 @@ class ConditionReader:
         return self._plain(node)
 
     def _quantified(self, node: python.expr, body: ast.Expr, places: _Places, *, every: bool) -> ast.Expr:
-        """The condition that `body` holds at every index, or at some index.
+        """Return the condition that `body` holds at every index (`every`), or at some index.
 
-        A comparison holds at every index if the least, or the greatest, difference of its sides says so.
+        A comparison holds at every index if the least or the greatest difference of its sides satisfies it.
         """
         span = body.span
         match body:
@@ -177,7 +177,7 @@ class ConditionReader:
         return self._plain(node)
 
     def _plain(self, node: python.expr) -> ast.Expr:
-        """An expression that a mechanism may have, without statements of its own."""
+        """Return `node` as an expression of a mechanism that needs no statements of its own."""
         before = len(self._statements.out)
         result = self._statements.expr(node)
         if len(self._statements.out) > before:
@@ -195,7 +195,7 @@ class ConditionReader:
 
     @contextmanager
     def _places(self, node: python.GeneratorExp | python.ListComp) -> Iterator[_Places]:
-        """The indices of a generator; within, its variable is the element, or the index, there."""
+        """Yield the indices of a generator; in the `with` block its variable denotes the element or the index."""
         span = self._module.span(node)
         many = None
         if len(node.generators) == 1 and not node.generators[0].ifs and not node.generators[0].is_async:

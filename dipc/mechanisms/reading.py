@@ -62,11 +62,11 @@ CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a function's answer in the program: an output, or an array with indices from 0 on.
+    """One part of a function's answer, as the program has it: an output, or an array with indices from 0 on.
 
-    `none` is the value that stands for None. `words` is true if the values are the names of False and True. `grows` is
-    true if the elements after the first None of a list were never appended. `present` is the output that tells whether
-    there is a number or None.
+    `none` is the value that represents None. `words` is true if the values are the names of False and True. `grows` is
+    true if the elements from the first None of a list on were never appended. `present` is the output that tells
+    whether there is a number or None.
     """
 
     name: str
@@ -81,8 +81,8 @@ class Part:
 class Reading:
     """A mechanism that was read: its program, and the meaning of its inputs and outputs in Python.
 
-    `arguments` maps each argument of the function to the name of its input. `is_tuple` is true if the parts are a
-    tuple. `answered` is the output that is false where the whole answer is None; it is None if there is no such output.
+    `arguments` maps each argument of the function to the name of its input. `is_tuple` is true if the answer is a tuple
+    of `parts`. `answered` is the output that is false where the whole answer is None; None if there is no such output.
     """
 
     source: SourceText
@@ -219,7 +219,7 @@ class _Header:
                 )
 
     def _precondition(self, final: _Final) -> Iterator[ast.RequiresDecl]:
-        """Yield the precondition, if there is one. The inputs are those of `final`."""
+        """Yield the `requires` of the mechanism, if it has a precondition; its inputs are those of `final`."""
         if self.requires is not None:
             statements = Statements(self.module, final.constants, self._argument_constants())
             statements.taken |= final.kinds.keys() - final.constants.keys()
@@ -349,7 +349,7 @@ class _Header:
             )
 
     def _size(self, statements: Statements, annotation: python.expr) -> tuple[ConstantSum, Kind] | None:
-        """The length and the element type of a list type; None for any other annotation.
+        """Return the length and the element type of a list type; None for any other annotation.
 
         List types are `dipc.Reals["m"]`, `dipc.Ints[3]`, `dipc.Finite[0:5]["m"]` and `Annotated[list[float], "m"]`.
         """
@@ -416,7 +416,7 @@ class _Header:
         return ast.ClaimDecl(tuple(written), module.span(node))
 
     def _fields(self, node: python.expr, message: str, note: str) -> list[tuple[str, python.expr]]:
-        """Return the names and values of a dict that is written out. Raises DiagnosticError for anything else."""
+        """Return the names and values of a dict that is written out; raise DiagnosticError for anything else."""
         module = self.module
         match node:
             case python.Call(func=function, args=[], keywords=keywords) if (
@@ -484,7 +484,7 @@ class _Header:
         known: Mapping[str, Kind],
         frozen: dict[str, tuple[ast.Expr, python.expr]],
     ) -> Iterator[ast.IdealDecl]:
-        """Yield the ideal that is given, or the program without noise if each draw has a mean.
+        """Yield the ideal that the mechanism is given, or its program without noise if each draw has a mean.
 
         The constants of the file that only the ideal uses are added to `frozen`.
         """
@@ -538,9 +538,9 @@ class _Header:
 
 
 class _Final:
-    """The statements of one function with the types of its variables.
+    """The final statements of one function, with the types of its variables.
 
-    The values for None and three-valued answers are filled in. Lists that are returned are outputs.
+    The values that represent None are filled in, and lists that the function returns are outputs.
     """
 
     statements: tuple[ast.Statement, ...]
@@ -671,7 +671,7 @@ class _Final:
         self.statements = tuple(self._completed(body))
 
     def _check_keys(self, body: Sequence[ast.Statement], inference: Inference) -> None:
-        """Raise DiagnosticError for keys of one choice that may be equal: a dict keeps only the last."""
+        """Raise DiagnosticError if two keys of one choice may be equal, because a dict keeps only the last of them."""
         for node in ast.walk(tuple(body)):
             if isinstance(node, ast.Choose):
                 keys = [key for key, _ in node.arms]
@@ -691,7 +691,7 @@ class _Final:
         )
 
     def _check_junctions(self, body: Sequence[ast.Statement]) -> None:
-        """Raise DiagnosticError for a value under `and` or `or` that may be None: Python gives None, not False."""
+        """Raise DiagnosticError if an operand of `and` or `or` may be None, for which Python gives None, not False."""
         for node in ast.walk(tuple(body)):
             match node:
                 case ast.Assign(value=value):
@@ -724,7 +724,7 @@ class _Final:
         return count.value >= 1 and (not count.terms or count in lengths)
 
     def _check_ends(self, answer: Answer, body: Sequence[ast.Statement]) -> None:
-        """Raise DiagnosticError for a list that may end early and contains None: its end could not be told."""
+        """Raise DiagnosticError for a list that may end early and contain None, as its end would be ambiguous."""
         if answer.array is None or not answer.array.grows:
             return
         for node in ast.walk(tuple(body)):
@@ -737,7 +737,7 @@ class _Final:
                 )
 
     def _is_given_none(self, answer: Answer, body: Sequence[ast.Statement]) -> bool:
-        """Whether some statement gives None itself to the answer or to one of its elements."""
+        """Whether some statement assigns None to the answer or to one of its elements."""
         if answer.array is not None and answer.array.initial is not None and is_none(answer.array.initial):
             return True
         for node in ast.walk(tuple(body)):
@@ -750,9 +750,9 @@ class _Final:
         return False
 
     def _flags(self, like: _Final | None) -> dict[str, str]:
-        """The variables that tell whether a number with noise is given or None, by the number's name.
+        """Return, by the name of a number with noise, the variable that tells whether it is a number or None.
 
-        The right answer uses those of the mechanism for its outputs.
+        The right answer uses the variables of the mechanism for its outputs.
         """
         flags = {}
         for name, kind in list(self.kinds.items()):
@@ -771,7 +771,7 @@ class _Final:
         return flags
 
     def _as_in(self, answer: Answer, kind: Kind, like: _Final) -> Kind:
-        """The type of the mechanism's output. Raises DiagnosticError if the right answer may have another value."""
+        """Return the type of the mechanism's output; raise DiagnosticError if the right answer may not fit."""
         own = like.kinds[answer.name]
         if kind.none and not own.none and answer.name not in like.presence:
             raise self.module.wrong(
@@ -800,7 +800,7 @@ class _Final:
 
     @staticmethod
     def _meets_none(own: Kind, kind: Kind) -> bool:
-        """Whether a number of `kind` may be the one that stands for None in `own`."""
+        """Whether a number of `kind` may equal the number that represents None in `own`."""
         if own.base == kind.base == "range":
             apart = kind.ends[0].minus(own.ends[0])
             return apart.value < 0 or any(coefficient < 0 for _, coefficient in apart.terms)
@@ -869,7 +869,7 @@ class _Final:
     # --- statements -------------------------------------------------------------------------------
 
     def _rename(self, body: tuple[ast.Statement, ...]) -> tuple[ast.Statement, ...]:
-        """The statements with outputs in place of the lists that are returned."""
+        """Return the statements with the lists that the function returns replaced by outputs."""
         names = self._renamed
 
         def change(node: object) -> ast.Expr | None:
@@ -975,12 +975,12 @@ class _Final:
         yield from chain
 
     def _has_none_value(self, leaf: ast.Name | ast.Element) -> bool:
-        """Whether one value of the variable stands for None."""
+        """Whether one value of the variable represents None."""
         kind = self.kinds.get(leaf.name)
         return kind is not None and kind.none and kind.is_number
 
     def _is_missing(self, leaf: ast.Expr) -> ast.Expr | None:
-        """The condition that an expression is None; None if it never is."""
+        """Return the condition that an expression is None, or None if it never is."""
         if not isinstance(leaf, ast.Name | ast.Element):
             return None
         if leaf.name in self.presence:
@@ -990,11 +990,11 @@ class _Final:
         return ast.Compare(ast.CompareOp.EQ, leaf, self.kinds[leaf.name].none_value(leaf.span), leaf.span)
 
     def _is_three_valued(self, tree: ast.Expr) -> bool:
-        """Whether the expression is a variable that is False, True or None."""
+        """Whether the expression is a variable that may be False, True or None."""
         return isinstance(tree, ast.Name | ast.Element) and self.kinds.get(tree.name, ONLY_NONE).is_three_valued
 
     def _equal_truths(self, node: ast.Compare) -> ast.Expr | None:
-        """The comparison with a variable that is False, True or None; None if neither side is one."""
+        """Return the comparison with a variable that may be False, True or None; None if neither side is one."""
         left, right, span = node.left, node.right, node.span
         if self._is_three_valued(right):
             left, right = right, left
@@ -1011,13 +1011,13 @@ class _Final:
         return either if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, either, span)
 
     def _condition(self, tree: ast.Expr) -> ast.Expr:
-        """The condition of an `if` or `while` as the program has it."""
+        """Return the condition of an `if` or `while` as the program writes it."""
         if self._is_three_valued(tree):
             return ast.Compare(ast.CompareOp.EQ, tree, ast.Name(TRUE_NAME, tree.span), tree.span)
         return self._conditions(tree)
 
     def _equal(self, node: ast.Compare) -> ast.Expr | None:
-        """The comparison of two values that may be None, as Python makes it; None if neither may be None."""
+        """Return the comparison, by Python's rules, of two values that may be None; None if neither may be None."""
         missing = [each for side in (node.left, node.right) if (each := self._is_missing(side)) is not None]
         if not missing:
             return None
@@ -1031,17 +1031,17 @@ class _Final:
         return equal if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, equal, node.span)
 
     def _is_no_value(self, tree: ast.Expr) -> bool:
-        """Whether the expression is a string that no variable ever holds."""
+        """Whether the expression is a string that is not a value of any variable."""
         if not isinstance(tree, ast.Name) or tree.name not in self.written.strings:
             return False
         return all(tree.name not in kind.values for kind in self.kinds.values())
 
     def _flag(self, place: ast.Name | ast.Element) -> ast.Name | ast.Element:
-        """The variable that tells whether there is a number."""
+        """Return the variable that tells whether `place` holds a number or None."""
         return replace(place, name=self.presence[place.name])
 
     def _conditions(self, tree: ast.Expr) -> ast.Expr:
-        """The condition with comparisons to None and three-valued variables as the program has them."""
+        """Return the condition, with comparisons to None and three-valued variables written as the program has them."""
 
         def change(node: ast.Expr) -> ast.Expr | None:
             match node:
@@ -1106,7 +1106,7 @@ def _expression(text: str, position: python.expr) -> python.expr:
 
 
 def _inside(source: SourceText, span: Span, value: str) -> Span | None:
-    """The place of a text within its quotes; None if it is not written as a single literal."""
+    """Return the place of the text `value` within its quotes; None if it is not a single literal."""
     written = source.text[span.start : span.end]
     for quote in ('"""', "'''", '"', "'"):
         if written == f"{quote}{value}{quote}":

@@ -1,9 +1,9 @@
 """Refuse numbers that Python rounds and the program does not.
 
-A decimal such as `0.1` denotes its decimal, and `1/3` the third. Rounding makes no difference in the parameters of
-noise and in weights. It may in a comparison or an answer: `0.1*x + 0.2*x <= 0.3*x` is False at x = 1. Rounded numbers
-are refused there, and the help offers a Fraction. Exact floats such as `0.5` are read if their sums and products with
-small integers are exact as well.
+The program reads `0.1` as 1/10, and `1/3` as a third. Rounding makes no difference in the parameters of noise and in
+weights. It may in a comparison or an answer: `0.1*x + 0.2*x <= 0.3*x` is False at x = 1. Rounded numbers are refused
+there, and the help offers a Fraction. Exact floats such as `0.5` are read if their sums and products with small
+integers are exact as well.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ExactDivision(ast.Binary):
 
 
 def exact_number(value: Fraction, span: Span) -> ast.Expr:
-    """Return the number, marked as a Fraction if it is not an integer."""
+    """Return the number as an expression, marked as a Fraction if it is not an integer."""
     match number(value, span):
         case ast.Binary(op, left, right):
             return ExactDivision(op, left, right, span)
@@ -42,7 +42,7 @@ def exact_number(value: Fraction, span: Span) -> ast.Expr:
 
 
 def unmarked(tree: ast.ProgramTree) -> ast.ProgramTree:
-    """Return the program with plain numbers and quotients in place of the marked ones."""
+    """Return the program with ordinary numbers and quotients in place of `Decimal` and `ExactDivision`."""
 
     def change(node: object) -> ast.Expr | None:
         match node:
@@ -56,7 +56,7 @@ def unmarked(tree: ast.ProgramTree) -> ast.ProgramTree:
 
 
 class Form(Enum):
-    """The form in which Python has a number."""
+    """The representation of a number in Python: an integer, a Fraction, or a float, exact or rounded."""
 
     INT = "int"
     FRACTION = "Fraction"
@@ -72,7 +72,7 @@ _MOST_BITS = 10
 
 @dataclass(frozen=True)
 class Numeric:
-    """A form of a number; for exact floats, also the number of binary digits behind the point."""
+    """The representation of a number in Python; for exact floats, with the number of binary digits after the point."""
 
     form: Form
     bits: int = 0
@@ -83,14 +83,14 @@ _FRACTION, _RATIONAL = Numeric(Form.FRACTION), Numeric(Form.RATIONAL)
 
 
 def float_of(value: Fraction) -> Numeric:
-    """Return the form of a float that is written as this number."""
+    """Return the representation of a float literal with this decimal value."""
     bits = value.denominator.bit_length() - 1
     exact = value.denominator == 1 << bits and bits <= _MOST_BITS and abs(value) < 1 << 40
     return Numeric(Form.FLOAT, bits) if exact else _ROUNDED
 
 
 def form_of_constant(module: Module, written: python.expr) -> Numeric:
-    """Return the form of a constant of the file or of a decorator."""
+    """Return the representation of a constant of the file or of a decorator, written as `written`."""
     match written:
         case python.Constant(value=str()):
             return _RATIONAL
@@ -110,7 +110,7 @@ def _is_float(node: python.AST) -> bool:
 
 
 def _either(one: Numeric, two: Numeric) -> Numeric:
-    """The form of a value that has one of two forms."""
+    """Return the representation of a value that has one of two representations."""
     if one == two:
         return one
     forms = {one.form, two.form}
@@ -125,10 +125,11 @@ def _either(one: Numeric, two: Numeric) -> Numeric:
 
 @dataclass
 class Rounding:
-    """An analysis that finds the form of each variable and refuses rounded numbers.
+    """An analysis that finds the representation of each variable and refuses rounded numbers.
 
-    Comparisons, answers and indices must not depend on rounding. `constants` are the forms of the program's constants,
-    `kinds` the kinds of its variables, `inputs` the names of its inputs, and `outputs` the names of its outputs.
+    Comparisons, answers and indices must not depend on rounding. `constants` are the representations of the program's
+    constants, `kinds` the kinds of its variables, `inputs` the names of its inputs, and `outputs` the names of its
+    outputs.
     """
 
     module: Module
@@ -280,7 +281,7 @@ class Rounding:
         )
 
     def _source(self, tree: ast.Expr) -> ast.Expr:
-        """The part of the expression that is a float."""
+        """Return the part of the expression that makes it a float."""
         for node in ast.walk(tree):
             if isinstance(node, Decimal):
                 return node

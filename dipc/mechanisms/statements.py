@@ -44,7 +44,7 @@ class Answer:
 
 @dataclass
 class _Loop:
-    """The enclosing loop: the flag that `break` sets, or the statements that follow the loop."""
+    """An enclosing loop: the flag that `break` sets, or the statements that follow the loop."""
 
     flag: str | None = None
     then: Sequence[python.stmt] | None = None
@@ -54,7 +54,8 @@ class _Loop:
 class Statements(Expressions):
     """A translator for the statements of one mechanism.
 
-    `answers` are the parts of its answer once it is translated. `is_tuple` is true if they are a tuple.
+    After the translation, `answers` are the parts of its answer, and `is_tuple` is true if the answer is a tuple of
+    them.
     """
 
     answers: tuple[Answer, ...] | None = None
@@ -101,11 +102,11 @@ class Statements(Expressions):
         return self.returns_none is not None and whole
 
     def outputs_written(self, body: tuple[ast.Statement, ...], answered: str | None) -> tuple[ast.Statement, ...]:
-        """Replace the mark of each `return` by statements that write the answer into outputs.
+        """Return the statements with the mark of each `return` replaced by statements that assign the outputs.
 
         A list is itself an output if every `return` gives this list in this place and in no other. Any other list is
-        copied into an output that nothing else uses. `answered` is the output that tells an answer from None, if there
-        is one. Where it is false, all other outputs have one fixed value (BLANK).
+        copied into an output that nothing else uses. `answered`, if given, is the output that is false where the answer
+        is None; all other outputs have one fixed value (BLANK) there.
         """
         assert self.answers is not None
         given = [lists for lists in self.returns if lists is not None]
@@ -182,7 +183,7 @@ class Statements(Expressions):
                 yield ast.For(variable, number(0, span), high, (copied,), span)
 
     def _mark(self, lists: tuple[Array | None, ...] | None, span: Span) -> None:
-        """Write a mark for a `return`; which lists are outputs is known at the end of the function."""
+        """Write a mark for a `return`; only the end of the function decides which lists are outputs."""
         mark = number(len(self.returns), span)
         self.returns.append(lists)
         self.emit(ast.Assign(ast.Name(_RETURNED, span), mark, span))
@@ -196,7 +197,7 @@ class Statements(Expressions):
         self._mark(None, span)
 
     def _require_builtins(self, function: python.FunctionDef) -> None:
-        """Refuse names of Python's functions, and of modules, that have another meaning."""
+        """Raise DiagnosticError if the function redefines a Python function, or a module, that it uses."""
         module = self.module
         own = {name for node in python.walk(function) for name in _bound_by(node)} - {function.name}
         called = {id(node.func) for node in python.walk(function) if isinstance(node, python.Call)}
@@ -218,7 +219,7 @@ class Statements(Expressions):
     # --- blocks -----------------------------------------------------------------------------------
 
     def block(self, body: Sequence[python.stmt], *, tail: bool) -> None:
-        """Translate statements; `tail` is true if no statement follows them."""
+        """Translate the statements `body`; `tail` is true if no statement follows them in the function."""
         for index, statement in enumerate(body):
             rest = body[index + 1 :]
             if len(self.out) > _MOST_STATEMENTS:
@@ -310,7 +311,7 @@ class Statements(Expressions):
     # --- assignments ------------------------------------------------------------------------------
 
     def _with_index_once(self, target: python.Subscript) -> python.Subscript:
-        """The element with its index computed before: `xs[i] += 1` reads and writes the same element."""
+        """Return the list element with its index stored in a variable, because `xs[i] += 1` evaluates it only once."""
         array = self.array(target.value)
         if array is None or isinstance(target.slice, python.Slice):
             return target
@@ -386,11 +387,11 @@ class Statements(Expressions):
                 raise self.module.wrong(statement, f"`{self.module.text(target)}` cannot be assigned here")
 
     def _unpacked(self, value: python.expr) -> Many | None:
-        """The elements of a list that is unpacked: `a, b = xs`."""
+        """Return the elements of a list that is unpacked, as in `a, b = xs`; None if `value` is not a list."""
         return self.many(value) if isinstance(value, python.Name | python.Subscript) else None
 
     def _assign_held(self, target: python.expr, held: ast.Name, span: Span) -> None:
-        """Assign a value that was computed before, to a name or to an element of a list of this function."""
+        """Assign the variable `held`, computed before, to a name or to an element of a list of this function."""
         match target:
             case python.Name(id=name) if not isinstance(self.env.get(name), Array):
                 self.emit(ast.Assign(ast.Name(self.scalar(name).name, span), held, span))
@@ -410,7 +411,7 @@ class Statements(Expressions):
                 )
 
     def _is_extreme(self, name: str, value: python.expr) -> bool:
-        """Whether the name denotes the greatest or least of a list from here on."""
+        """Whether `value` is the greatest or least of a list, which `name` denotes from here on."""
         match value:
             case python.Call(func=python.Name(id="max" | "min"), args=[python.Name(id=many)], keywords=[]):
                 nodes = list(python.walk(self.frames[0].node))
@@ -431,7 +432,7 @@ class Statements(Expressions):
         return False
 
     def _special(self, name: str, value: python.expr, span: Span) -> bool:
-        """Bind a name for a list or a constant; return False for an ordinary variable."""
+        """Bind a name to a list or a constant; return False for an ordinary variable."""
         before = self.env.get(name)
         array = self._list(name, value, span)
         if array is not None:
@@ -458,7 +459,7 @@ class Statements(Expressions):
         return False
 
     def _constant_of(self, value: python.expr) -> ast.Expr | None:
-        """The expression if it consists of constants and eps; otherwise None."""
+        """Return the expression if it consists of constants and eps; otherwise None."""
         allowed = {*self.constants, *self.module.constants, "eps"} - self.stores.keys()
         for node in python.walk(value):
             match node:
@@ -481,7 +482,7 @@ class Statements(Expressions):
         return self.expr(value)
 
     def _list(self, name: str, value: python.expr, span: Span) -> Array | None:
-        """The list that an expression makes; None if it makes none."""
+        """Return the list that `value` creates; None if it creates none."""
         other = self.array(value)
         if other is not None:
             if other.grows:
@@ -564,7 +565,7 @@ class Statements(Expressions):
         self.emit(ast.Assign(ast.Element(array.name, k, span), _plain(item), span))
 
     def _filtered(self, name: str, element: python.expr, generator: python.comprehension, span: Span) -> Array:
-        """The list `[x for x in q if …]`, which grows."""
+        """Return the list `[x for x in q if …]`, which grows."""
         many = self.many(generator.iter)
         if many is None:
             raise self.module.wrong(generator.iter, "this cannot be looped over", "write `for x in q` or `range(m)`")
@@ -599,7 +600,7 @@ class Statements(Expressions):
     def _sorted(
         self, name: str, node: python.expr, inner: python.expr, keywords: Sequence[python.keyword], span: Span
     ) -> Array:
-        """The list `sorted(q)` or `sorted(q, reverse=True)`: neighbours are exchanged until it is in order."""
+        """Return the list `sorted(q)` or `sorted(q, reverse=True)`, computed by exchanging neighbours."""
         match keywords:
             case []:
                 after = ast.CompareOp.GT
@@ -631,7 +632,7 @@ class Statements(Expressions):
     # --- lists that grow --------------------------------------------------------------------------
 
     def _prepare(self, array: Array, name: str, created: python.expr) -> None:
-        """Find the greatest length of the list, and the variable that gives the next index."""
+        """Determine the greatest length of the list, and the variable that gives the index of the next element."""
         body = self.frames[-1].node.body
         sites = list(_appends(body, name, ()))
         if not sites:
@@ -674,7 +675,7 @@ class Statements(Expressions):
             self.emit(ast.Assign(ast.Name(array.counter, span), more, span))
 
     def _require_own(self, array: Array, node: python.expr) -> None:
-        """Refuse a change of a list of the caller by a called function."""
+        """Raise DiagnosticError if a called function changes a list of its caller."""
         if array.depth != len(self.frames):
             raise self.module.wrong(
                 node,
@@ -849,7 +850,7 @@ class Statements(Expressions):
     def _round(
         self, statement: python.For | python.While, times: ConstantSum, loop: _Loop
     ) -> Iterator[list[ast.Statement]]:
-        """Collect the statements of a round.
+        """Collect the statements of one round of a loop.
 
         Raises DiagnosticError if a name has another meaning after the round, because every round has the same
         statements.
@@ -876,13 +877,13 @@ class Statements(Expressions):
                 )
 
     def _copied(self, name: str, bound: Binding, span: Span) -> None:
-        """Copy a loop name that the function also assigns into a variable of its own."""
+        """Copy a loop variable that the function also assigns into a variable of its own."""
         if isinstance(bound, Alias):
             self.env.pop(name, None)
             self.emit(ast.Assign(ast.Name(self.scalar(name).name, span), bound.value, span))
 
     def _held(self, item: Item) -> Item:
-        """The item, with the current values of elements of lists that may change."""
+        """Return the item with elements of lists that may change replaced by copies of their current values."""
         if isinstance(item, tuple):
             return tuple(self._held(each) for each in item)
         changes = {array.name for array in self.arrays}
@@ -893,7 +894,7 @@ class Statements(Expressions):
         return item
 
     def _stopping(self, body: tuple[ast.Statement, ...], loop: _Loop, span: Span) -> tuple[ast.Statement, ...]:
-        """The body of a loop that ends once its flag is set."""
+        """Return the body of a loop so that nothing is executed after the loop's flag is set."""
         if loop.flag is None:
             return body
         flag = ast.Name(loop.flag, span)
@@ -1030,7 +1031,7 @@ class Statements(Expressions):
         return bound
 
     def _default(self, default: python.expr, frame: Frame) -> ast.Expr:
-        """The default value of a parameter, as it is where the function is defined."""
+        """Return the default value of a parameter, evaluated where the function is defined."""
         if frame.around is not None and not isinstance(default, python.Constant):
             raise self.module.wrong(
                 default,
@@ -1098,7 +1099,6 @@ def _mentions_variables(tree: ast.Expr, constants: Mapping[str, Fraction]) -> bo
 
 
 def _plain_range(statement: python.For) -> bool:
-    """Whether it is `for i in range(…)` by steps of 1."""
     match statement.iter:
         case python.Call(func=python.Name(id="range"), args=arguments):
             return isinstance(statement.target, python.Name) and len(arguments) < 3
@@ -1128,14 +1128,13 @@ def _reading(target: python.expr) -> python.expr:
 
 
 def _copying(inner: python.expr) -> python.ListComp:
-    """The comprehension `[x for x in inner]`."""
     name = python.copy_location(python.Name("_element_", python.Load()), inner)
     store = python.copy_location(python.Name("_element_", python.Store()), inner)
     return python.ListComp(name, [python.comprehension(store, inner, [], 0)])
 
 
 def _stores(function: python.FunctionDef) -> dict[str, int]:
-    """The number of assignments to each name in the text of the function."""
+    """Return the number of assignments to each name in the function."""
     stores: dict[str, int] = {}
     for name, _ in names_stored(function.body):
         stores[name] = stores.get(name, 0) + 1
@@ -1146,7 +1145,7 @@ def _stores(function: python.FunctionDef) -> dict[str, int]:
 
 
 def _reassigned(function: python.FunctionDef) -> set[str]:
-    """The names that statements assign, apart from loop targets."""
+    """Return the names that statements assign, except by loops."""
     targets: list[python.expr] = []
     for node in own_nodes(function.body):
         match node:
@@ -1159,7 +1158,7 @@ def _reassigned(function: python.FunctionDef) -> set[str]:
 
 
 def _names_given(value: python.expr, target: python.expr) -> set[str]:
-    """The names on both sides of an assignment if `value` is a name itself."""
+    """Return the names on both sides of an assignment `target = value` if `value` is a name."""
     pairs = [(value, target)]
     if isinstance(value, python.Tuple) and isinstance(target, python.Tuple):
         pairs = list(zip(value.elts, target.elts, strict=False))
@@ -1169,7 +1168,7 @@ def _names_given(value: python.expr, target: python.expr) -> set[str]:
 
 
 def _bound_by(node: python.AST) -> Iterator[str]:
-    """Yield the names that a node gives a meaning, in any scope."""
+    """Yield the names that a node binds, in any scope."""
     match node:
         case python.Name(id=name, ctx=python.Store()) | python.FunctionDef(name=name) | python.arg(arg=name):
             yield name
@@ -1185,7 +1184,7 @@ def _appended(body: Sequence[python.stmt]) -> Iterator[str]:
 
 
 def _makes_list(item: python.expr) -> bool:
-    """Whether the expression is a list without a name."""
+    """Whether the expression creates a list that has no name."""
     match item:
         case python.List() | python.ListComp() | python.BinOp() | python.Subscript(slice=python.Slice()):
             return True
@@ -1234,7 +1233,7 @@ def _leaves(loop: python.For) -> bool:
 
 
 def _always_follows(body: Sequence[python.stmt], created: python.expr, loop: python.For) -> bool:
-    """Whether every path from the statement that holds `created` runs through `loop`, once."""
+    """Whether every path from the statement that contains `created` executes `loop` exactly once."""
     for statements in _blocks(body):
         places = [
             place for place, each in enumerate(statements) if isinstance(each, python.Assign) and each.value is created
@@ -1258,7 +1257,7 @@ def _blocks(body: Sequence[python.stmt]) -> Iterator[Sequence[python.stmt]]:
 def _appends(
     body: Sequence[python.stmt], name: str, loops: tuple[python.stmt, ...]
 ) -> list[tuple[python.stmt, tuple[python.stmt, ...]]]:
-    """The statements that append to the list, each with the loops around it."""
+    """Return the statements that append to the list, each with its enclosing loops."""
     appends: list[tuple[python.stmt, tuple[python.stmt, ...]]] = []
     for statement in body:
         match statement:
@@ -1273,7 +1272,7 @@ def _appends(
 
 
 def _counts(body: Sequence[python.stmt], name: str) -> int | None:
-    """Return 1 if each iteration appends one element, and one that leaves the loop at most one; None otherwise."""
+    """Return 1 if each iteration appends one element, and an iteration that leaves the loop at most one; else None."""
     totals: set[int] = set()
 
     def follow(statements: Sequence[python.stmt], count: int) -> set[int] | None:

@@ -1,6 +1,6 @@
 """Find the types of a function's variables from the values assigned to them.
 
-A wrong guess never leads to another program. The type check reports an assignment outside of the domain that was found.
+A wrong type never leads to another program, because the type check reports assignments outside of the type.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NONE_NAME, FALSE_NAME, TRUE_NAME = "none", "no", "yes"
 
 @dataclass(frozen=True)
 class ConstantSum:
-    """A sum constant + Σ coefficient·name over the constants of a program, with its value at their values."""
+    """A sum constant + Σ coefficient·name over the constants of a program, with its value for their given values."""
 
     constant: Fraction
     terms: tuple[tuple[str, Fraction], ...]
@@ -61,7 +61,7 @@ class ConstantSum:
         return self.plus(other.negated())
 
     def times(self, factor: ConstantSum) -> ConstantSum:
-        """Return the product; a product of two sums with names in them is a mere number."""
+        """Return the product of two sums; it keeps only the value, not the names, if both have names."""
         if factor.terms and self.terms:
             return ConstantSum.from_number(self.value * factor.value)
         left, right = (self, factor) if self.terms else (factor, self)
@@ -94,7 +94,7 @@ class ConstantSum:
 
 
 def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> ConstantSum | None:
-    """Return the expression as a ConstantSum; None if it has other names or divides by anything but a number."""
+    """Return the expression as a ConstantSum; None if it has names of variables, or divides by more than a number."""
     match tree:
         case ast.Number(value=value):
             return ConstantSum.from_number(value)
@@ -120,9 +120,9 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> ConstantSum |
 
 
 def _affine(tree: ast.Expr, constants: Mapping[str, Fraction]) -> dict[ast.Expr | None, Fraction] | None:
-    """The coefficients of variables, elements and constants in a sum; its constant part has the key None.
+    """Return a sum's coefficients of variables, elements and constants, with its constant part under the key None.
 
-    None for any other expression.
+    None if the expression is not a sum.
     """
     match tree:
         case ast.Number(value=value):
@@ -158,7 +158,7 @@ _MOST_VALUES = 4096
 def _is_never_zero(total: Mapping[ast.Expr | None, Fraction], kinds: Mapping[str, Kind]) -> bool:
     """Return True if a sum with these coefficients differs from 0 for all values of its finite variables.
 
-    The result is False if a variable has other than finitely many numbers, or if there are too many sums to compute.
+    False if a variable does not have finitely many numbers, or if there are too many sums to compute.
     """
     variables = [each for each in total if each is not None]
     choices: list[Sequence[Fraction]] = []
@@ -179,8 +179,8 @@ class Kind:
     """The values that a variable may hold.
 
     `base` is "bool", "names", "range", "listed", "int" or "real". A range has ends; names and listed numbers have
-    `values`. With `none` the variable may also be None. Where numbers are `unordered`, another one is the least for
-    other values of the constants, and the value that stands for None could be one of them.
+    `values`. With `none` the variable may also be None. `unordered` means that the least number depends on the
+    constants, so that the number that represents None could be a value.
     """
 
     base: str
@@ -241,7 +241,7 @@ class Kind:
         return _value(self.all_values[0], span)
 
     def blank(self, span: Span) -> ast.Expr:
-        """Return the value of the variable where it carries no information."""
+        """Return a fixed value for the variable where its value has no meaning."""
         if self.none:
             return self.none_value(span)
         match self.base:
@@ -260,7 +260,7 @@ class Kind:
 
     @property
     def is_three_valued(self) -> bool:
-        """Whether it is False, True or None, three names in a program."""
+        """Whether the values are False, True and None, which are three names in a program."""
         return self.base == "bool" and self.none
 
 
@@ -273,13 +273,13 @@ ONLY_NONE = Kind("names", none=True)
 
 
 def single(bound: ConstantSum) -> Kind:
-    """Return the kind of one number."""
+    """Return the kind of a variable whose only value is `bound`."""
     whole = bound.value.denominator == 1
     return Kind("range", bound, bound) if whole else Kind("listed", values=(bound.value,), unordered=bool(bound.terms))
 
 
 class Mixed(Exception):
-    """Two kinds that no variable has together."""
+    """The values of two kinds cannot be values of one variable."""
 
 
 def common_kind(one: Kind, two: Kind) -> Kind:
@@ -313,7 +313,7 @@ def common_kind(one: Kind, two: Kind) -> Kind:
 
 
 def _of_integers(kind: Kind | None) -> Kind | None:
-    """Return the range from the least to the greatest of listed integers; any other kind as it is."""
+    """Return the range from the least to the greatest of listed integers; any other kind unchanged."""
     if kind is None or kind.base != "listed" or kind.none:
         return kind
     numbers = [value for value in kind.values if isinstance(value, Fraction) and value.denominator == 1]
@@ -324,7 +324,7 @@ def _of_integers(kind: Kind | None) -> Kind | None:
 
 
 def _is_unordered(kinds: Sequence[Kind], *ends: ConstantSum) -> bool:
-    """Whether the least of the ends may be another one for other values of the constants."""
+    """Whether other values of the constants may change which of the ends is the least."""
     return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
 
 
@@ -433,7 +433,7 @@ class Inference:
                     assert_never(statement)
 
     def kind_of(self, tree: ast.Expr, kinds: Mapping[str, Kind]) -> Kind | None:
-        """Return the kind of an expression outside of loops, or None if it is not known."""
+        """Return the kind of an expression outside of loops; None if it cannot be found."""
         return self._kind_of_tree(tree, kinds, {})
 
     def differ(self, one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
@@ -517,7 +517,7 @@ class Inference:
         return self._stepped(result, steps)
 
     def _stepped(self, kind: Kind | None, steps: Sequence[tuple[Kind, bool, ConstantSum]]) -> Kind | None:
-        """The range after all steps of the enclosing loops."""
+        """Return the range of a variable of `kind` after all steps of the enclosing loops."""
         if kind is None or kind.base != "range":
             return kind
         for step, downward, times in steps:
@@ -532,7 +532,7 @@ class Inference:
         return kind
 
     def _kind_of_tree(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
-        """The kind of an expression; None if it is not known, or not known yet."""
+        """Return the kind of an expression; None if it is not known, or not yet."""
         bound = bound_of(tree, self.constants)
         if bound is not None:
             return single(bound)
@@ -563,7 +563,7 @@ def _kind_text(kind: Kind) -> str:
 
 
 def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
-    """Return the expression added to the variable `name`, and whether it is subtracted; None if `tree` does neither."""
+    """Return the expression that `tree` adds to the variable `name`, and whether it is subtracted; None for others."""
     match tree:
         case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):
             own = isinstance(left, ast.Name | ast.Element) and left.name == name
@@ -578,7 +578,7 @@ def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
 def _mapped(
     kinds: Sequence[Kind | None], ends: Callable[[list[Fraction], list[Fraction]], tuple[Fraction, Fraction]]
 ) -> Kind | None:
-    """The kind of a result computed from numbers, by its least and its greatest value."""
+    """Return the kind of a result computed from numbers of these kinds, given how `ends` computes its ends."""
     known = [kind for kind in map(_of_integers, kinds) if kind is not None]
     if len(known) < len(kinds) or any(kind.base in ("bool", "names") for kind in known):
         return None
@@ -622,7 +622,7 @@ _MOST_VALUES = 100
 
 
 def _of_values(values: Iterable[Fraction]) -> Kind:
-    """The kind of these numbers: a range if all are integers."""
+    """Return the kind of a variable with these values: a range if all are integers."""
     ordered = sorted(set(values))
     if all(value.denominator == 1 for value in ordered):
         return Kind("range", ConstantSum.from_number(ordered[0]), ConstantSum.from_number(ordered[-1]))
