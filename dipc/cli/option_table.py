@@ -194,7 +194,7 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "--plot~tune": _path("Draw the objective at the values tried (needs matplotlib).", "FILE.svg|png"),
     "--plot~privacy": _path(
-        "Draw the probability of the worst outputs and its bound, or the --profile (needs matplotlib).", "FILE.svg|png"
+        "Draw probabilities of outputs and their bounds, or the --profile (needs matplotlib).", "FILE.svg|png"
     ),
     "--plot~outputs": _path("Draw the probabilities against eps (needs matplotlib).", "FILE.svg|png"),
     "--quiet,-q": _flag("Print the first line only, and no progress."),
