@@ -182,7 +182,7 @@ def _solved(data: dict[str, Any]) -> Solved:
 
 
 def _ask(data: dict[str, Any], budget: Budget) -> None:
-    """Run the steps of the checker that ask about half-spaces, with answers from `budget`."""
+    """Run the steps of the checker that ask questions; `budget` has the source of answers."""
     document = document_of(data)
     if document.table is None:
         checked(document, budget, {})
@@ -196,7 +196,7 @@ def _ask(data: dict[str, Any], budget: Budget) -> None:
 
 
 def _shifts(question: Followed) -> list[Any]:
-    """Return, for each choice of carried shifts that the grid reaches, the shifts of least cost."""
+    """Return the cheapest shifts for each choice of carried shifts that shifts on the grid reach."""
     grid = [shift * question.radius for shift in _GRID]
     best: dict[tuple[Fraction, ...], tuple[Fraction, Any]] = {}
     for before, fresh in product(question.costs, product(grid, repeat=len(question.drawn))):
@@ -207,7 +207,10 @@ def _shifts(question: Followed) -> list[Any]:
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
-    """Return a point at which the form is least, with a proof that no point has less; None if no point is found."""
+    """Return a point at which the form is least, with the proof that no point has a lower value.
+
+    Return None if no point is found.
+    """
     system, form = list(map(halfspace, question.guards)), halfspace(wanted)
     if question.whole:
         nearest = None
@@ -304,10 +307,7 @@ def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tu
 
 
 def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
-    """Return a class that is right about all of the cell, with its merges, or a cut towards a class.
-
-    None if none is.
-    """
+    """Return the answer with a class that is right about all of the cell, or a cut towards a class, or None."""
     coverage, cell, known = question.coverage, question.cell, {*question.cell}
     for candidate in question.classes:
         # Most of many classes do not contain this point of the cell.
@@ -328,7 +328,7 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """The merges of ways: as long as there are at most `most` ways, the first pair that can be merged."""
+    """The merges of ways: the first pair that can be merged, and again, while there are at most `most` ways."""
 
     most: int
     pairs: list[list[int]] = field(default_factory=list)

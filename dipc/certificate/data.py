@@ -59,7 +59,7 @@ def headed(question: Question, program: Program, tool: str, verdict: object) -> 
 
 
 def _required(program: Program) -> dict[str, Any]:
-    """Return the precondition, with an input that satisfies it; nothing for a program without a precondition."""
+    """Return the precondition and an input that satisfies it, as a field; no field without a precondition."""
     allowed = program.allowed
     if allowed is None:
         return {}
@@ -178,7 +178,7 @@ class FunctionData:
 
 
 def as_read(read: Callable[[], _T]) -> _T | None:
-    """Return the result of `read`, a part of the checker that reads a claim; None if it refuses or gives up."""
+    """Return the result of `read`, which reads a claim as the checker does; None if the checker refuses."""
     try:
         return read()
     except (Rejected, Exhausted):

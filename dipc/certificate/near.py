@@ -44,10 +44,10 @@ MOST_CASES = 400
 
 @dataclass(frozen=True, slots=True)
 class NearInput:
-    """A near input for each u of a part.
+    """For each u of a part of a path, another input that is nearer than alpha.
 
     `finite` is the number of its finite inputs, and `rounded` are lines that are rounded up. `moved` has the inputs
-    that differ from those of u.
+    that differ from those of u, as lines over u and alpha.
     """
 
     finite: int
@@ -172,15 +172,15 @@ def _own(slot: int) -> Affine:
 
 
 def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: tuple[Line, ...] = ()) -> NearInput:
-    """Return the input at distance `length` from u in this direction."""
+    """Return the input u + length·direction, where `rounded` are the lines that are rounded up."""
     return NearInput(here, rounded, {slot: plus(_own(slot), scaled(length, d)) for slot, d in direction.items()})
 
 
 def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEvidence]:
-    """Yield inputs straight across a side of the path.
+    """Yield inputs on the other side of a half-space `guard` of the path, straight across from u.
 
-    They are halfway between the side and the distance alpha, or not as far as paths that may have the answer of u.
-    For ints it is the first input outside.
+    They are halfway between the half-space and the distance alpha, or nearer if other paths may have the answer of
+    u. For ints it is the first input outside.
     """
     width, direction = outwards(known.ideal.norm, guard)
     form = Affine(guard.constant, guard.form)
@@ -199,9 +199,9 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
 
 
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
-    """Return half the distance from the side to the first path behind it that may have the answer of u, or None.
+    """Return half the distance from the half-space to the next path behind it that may have the answer of u.
 
-    None stands for the distance 0, and for no such path.
+    Return None if this distance is 0, or if there is no such path.
     """
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
@@ -221,7 +221,7 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
-    """Yield moves up and down of each input on which the answer depends as a form.
+    """Yield moves up and down of each input on which the answer of the path depends.
 
     They lead from the middle of the path away from its sides.
     """
@@ -236,7 +236,7 @@ def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
 
 
 def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[NearEvidence]:
-    """Yield steps of ints to a path that requires one form to be at least some number, or between two.
+    """Yield steps of ints from u to a path with a bound on one form, or with two.
 
     For two bounds and the norm linf, the last step moves fewer inputs.
     """
@@ -276,7 +276,7 @@ _LEFT = -1_000
 
 @dataclass(slots=True)
 class _Nearest:
-    """The nearest input of a path, by elimination of its coordinates one after the other.
+    """A search for the nearest input of a path, which eliminates one coordinate after the other.
 
     `bounds` has the bounds of each coordinate, in the order of elimination. The nearest input exists where all
     `sides` are positive.
@@ -305,7 +305,7 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """True if a whole cell that contains `point` is on the inner side of all sides."""
+        """True if a cell that contains `point` is inside all `sides`."""
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(
             implies(system, side) for side in self.sides
@@ -360,7 +360,7 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """Return the nearest place of a path with these guards, or None if no place is found.
+    """Return the search for the nearest input of a path with these guards, or None if there is none.
 
     With `inner`, ints are rounded to the nearest integers, at the cost of 1/2; otherwise they are rounded away from
     the input.
@@ -386,7 +386,7 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """Yield half-spaces of a distance of at most alpha, minus the part that is left and the part lost by rounding."""
+    """Yield half-spaces of points at most alpha from u, minus the slack that is left and the cost `rounding`."""
     if norm == "linf":
         for slot, v in own.items():
             for sign in (_ONE, -_ONE):
@@ -402,7 +402,7 @@ def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterato
 
 
 def _needed(rows: Sequence[Halfspace]) -> list[Halfspace]:
-    """Return the rows without those that others imply; all of them must hold together somewhere."""
+    """Return the rows without rows that the others imply; all rows together must have a point."""
     kept = list(dict.fromkeys(rows))
     for row in tuple(kept):
         rest = [other for other in kept if other is not row]

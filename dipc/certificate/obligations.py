@@ -234,9 +234,9 @@ Least = tuple[tuple[ClosedForm, ...], ...]
 
 
 def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
-    """Return the `min` that the checker read with functions of the engine, or None.
+    """Return the beta that the checker `read` as a minimum of maxima of the engine's functions, or None.
 
-    None stands for a denominator that is not known to have one sign, for every eps or on these intervals.
+    Return None if a denominator is not known to have one sign, for every eps or on these intervals.
     """
     result: list[tuple[ClosedForm, ...]] = []
     for group in read:
@@ -394,7 +394,7 @@ def _evidence(
 
 
 def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
-    """Yield a piece as the certificate states it, or three pieces if a root inside is known more closely.
+    """Yield a piece as the certificate states it, or three pieces if a root in it is known more closely.
 
     This is right because the function is monotone on each part of a monotone piece.
     """
@@ -445,7 +445,7 @@ def cell_data(argument: int, interval: Interval, decision: SignDecision | None) 
 
 
 def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interval]) -> dict[str, Any]:
-    """Return a denominator with the proof that it is positive for every eps > 0, or on these intervals."""
+    """Return the entry for a denominator, with the proof that it is positive for every eps or on these intervals."""
     data: dict[str, Any] = {"function": ring_data(function)}
     if all(c > 0 for _, _, c in function.terms()):
         return data | {"proof": "coefficients"}
@@ -625,7 +625,7 @@ class ObligationWriter:
         return [None if one is None else one.cells[0].decision for one in decision.proof]
 
     def _proved(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
-        """Return the evidence for the verdict about a least of greatest functions, or the reason why it has none."""
+        """Return the evidence for a verdict, where beta is a minimum of maxima, or the reason why there is none."""
         if result.verdict is Verdict.UNDECIDED:
             return {"reason": result.reason or IN_PIECES}
         if result.verdict is Verdict.INACCURATE:
@@ -685,7 +685,7 @@ def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals
 
 
 def certified(beta: BetaForm, read: Read | None, intervals: Intervals) -> Beta:
-    """Return a beta in the form in which the checker has `read` it from the claim, or its text if `read` is None.
+    """Return a beta as the checker has `read` it in the claim, or its text if `read` is None.
 
     The divisors of a form have one sign on the intervals.
     """

@@ -114,7 +114,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
 
 
 def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> str:
-    """Return the certificate of shifts that cost more than the budget, where delta covers the excess of one noise.
+    """Return the certificate of shifts that cost more than the budget, if delta covers the excess of one noise.
 
     Raises Uncertified if delta does not cover the excess.
     """
@@ -130,7 +130,7 @@ def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -
 
 
 def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounterexample:
-    """Return the counterexample with an interval of the real output in place of all outputs that are too likely.
+    """Return the counterexample with an interval of a real output in place of the worst set of outputs.
 
     Raises Uncertified if no interval of a single output refutes the claim.
     """
@@ -166,7 +166,7 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
 
 
 def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    """Return the document with shifts of the noises for each exit of the checker and each move of the inputs."""
+    """Return the document with the shifts of the noises, for each exit of the program and move of the inputs."""
     head = headed(Question.ALL_PAIRS, question.program, tool, report.verdict)
     return {
         **head,
@@ -356,7 +356,10 @@ class _Writer(Generic[T]):
         }
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision | None:  # noqa: ARG002
-        """Return the decision of 1 - `rest` <= `allowed` that this writer kept, or None; this base class keeps none."""
+        """Return the decision of 1 - `rest` <= `allowed` if this writer has kept it, else None.
+
+        This class keeps none.
+        """
         return None
 
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:

@@ -285,7 +285,7 @@ _STEP = Fraction(1, 1000)
 
 
 def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
-    """Return the certificate of a least factor of beta: rounded up it suffices, and rounded down it does not.
+    """Return the certificate of a least factor of beta: a number above it suffices, and a number below does not.
 
     Raises Uncertified if the least factor is not known, or if there is none.
     """
@@ -405,7 +405,7 @@ def _texts(intervals: Sequence[Interval]) -> str:
 
 
 def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
-    """Return two different numbers around the least number; an exact number is lowered by a unit of its last digit."""
+    """Return two numbers around the least number. If it is exact, the lower one is a unit of its last digit less."""
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
 

@@ -175,7 +175,10 @@ def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fr
 
 
 def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -> tuple[int, Fraction]:
-    """Return the order n of the first derivative that is not 0 at 0, and an r up to which the n-th seems positive."""
+    """Return the order n of the first nonzero derivative at 0, and an r such that it seems positive on [0, r].
+
+    Raises NotStatedError if there is none.
+    """
     order, derivative = 0, value
     while derivative.items and not derivative.at_zero and order < MOST_STEPS:
         order, derivative = order + 1, derivative.derivative
@@ -196,7 +199,10 @@ def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -
 
 
 def _far(value: CoqSum, start: Fraction) -> tuple[list[str], Fraction]:
-    """Return the proof from a B >= start on, by the term without exponential that has the highest power; and B."""
+    """Return the proof for t >= B, and B >= `start`, from the term without exponential of the highest power.
+
+    Raises NotStatedError if no B is found.
+    """
     powers = [k for (k, j), _ in value.items if not j]
     lead = max(powers)
     (c,) = (c for key, c in value.items if key == (lead, 0))

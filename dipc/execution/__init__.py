@@ -277,7 +277,7 @@ class Tree:
                 assert_never(unreachable)
 
     def _bare(self, state: State) -> State:
-        """Return the state without its constraints on noises, which every run satisfies, and without dead values.
+        """Return the state without dead values, and without constraints on noises, which every run satisfies.
 
         Fewer states differ then.
         """

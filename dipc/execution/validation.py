@@ -389,7 +389,7 @@ class Validation:
         self._weights = self.program.choices.weights
 
     def compare(self, most: int = MOST_SCRIPTS) -> None:
-        """Compare the runs of `most` scripts, fewer for a long program, and of the small finite inputs.
+        """Compare the runs of at most `most` scripts, fewer for a long program, besides those of small finite inputs.
 
         Raises DefectError for a difference.
         """
@@ -449,7 +449,7 @@ class Validation:
                 yield number
 
     def _program_inputs(self, script: Script, trace: Trace) -> list[Value]:
-        """Return the inputs of the program, traced if comparisons may move them."""
+        """Return the inputs of the program; numbers that comparisons may move are traced."""
         given: list[Value] = []
         for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
             domain = _values(slot)
@@ -542,9 +542,9 @@ class Validation:
     # --- further scripts --------------------------------------------------------------------------
 
     def _further(self, run: _Run, met: set[object]) -> Iterator[tuple[Script, bool]]:
-        """Yield scripts that take the other arms of choices, and bring comparisons to equality and the other side.
+        """Yield scripts that take the other arms of choices, and bring comparisons to equality and to the other side.
 
-        With each script comes whether it may reach anything that is not in `met`.
+        Each script comes with True if it may reach anything that is not in `met`.
         """
         taken: list[Fraction | int] = [each.value if isinstance(each, NoiseDrawn) else each.place for each in run.drawn]
         script = run.script

@@ -108,9 +108,9 @@ class NoProbability:
 
 @frozen
 class Expected:
-    """The probabilities of all values of the finite outputs that can occur, or those of the events, for every eps.
+    """The exact probabilities of all possible values of the finite outputs, or of the requested events.
 
-    If events were requested, the probabilities are those of the events, in the order of the request.
+    They are for every eps. If events were requested, the probabilities are in the order of the request.
     """
 
     outcomes: tuple[OutputProbability, ...] | NoProbability
@@ -286,7 +286,10 @@ def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> 
 
 
 def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -> ComparedTally:
-    """Compare the counts with exact probabilities of the same events, at the same input and gamma."""
+    """Compare the counts of `tally` with the exact probabilities `expected` of the same events.
+
+    Both must be for one input and one gamma.
+    """
     if tally.events:
         error = error_of_each(confidence, len(tally.events))
         asked = zip(tally.events, tally.hits, expected.events, strict=True)

@@ -100,7 +100,7 @@ def scale_test(
 
 
 def _law_of(scores: Sequence[int], laws: Sequence[Ends]) -> dict[int, Ends]:
-    """Return the probability of each score, with those of equal scores added up."""
+    """Return the probability of each score."""
     law: dict[int, Ends] = {}
     for score, (low, high) in zip(scores, laws, strict=True):
         before = law.get(score, (Fraction(0), Fraction(0)))
@@ -329,7 +329,7 @@ _INTERVALS, _RATIOS, _PAIRS = 0.5, 0.4, 0.1
 
 @frozen
 class ComparedEvent(Record):
-    """An event about `outputs`, which are the finite ones together or one other output, and its comparison."""
+    """An event about one output or about all finite outputs together (`outputs`), and its comparison."""
 
     FIELDS = "part=outputs output=row.output count=row.count of=runs *row ok=matches"
 
@@ -509,7 +509,7 @@ def judge(
     confidence: Fraction,
     grid: Fraction | None = None,
 ) -> Conformance:
-    """Return the result of `conform` for values that it has read.
+    """Return the result of `conform` for arguments that are already converted.
 
     Raises DiagnosticError for a program that fails, and for samples off the grid.
     """
@@ -615,7 +615,7 @@ class _Law:
         return Partition(joint, tuple(events), labels)
 
     def integers(self, observed: Observed, name: str, position: int) -> Iterable[ComparedEvent]:
-        """Yield each integer between the least and the greatest observed one, and everything beyond these two together.
+        """Yield an event for each integer between the least and the greatest observed one, and one for all others.
 
         Which integers are compared depends on the observations, so that every integer and every pair of ends
         has a share of the error: with s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, the shares

@@ -109,7 +109,7 @@ _WIDE = 100_000
 
 
 class NoiseSource:
-    """Independent draws of standard distributions from one stream, NumPy's PCG64: equal seeds, equal draws."""
+    """Independent draws of standard distributions from one stream, NumPy's PCG64. Equal seeds give equal draws."""
 
     def __init__(self, seed: int) -> None:
         """Seed the stream with a natural number of any size."""
@@ -165,7 +165,7 @@ class NoiseSource:
 
 
 class SharedNoise(NoiseSource):
-    """A source that repeats the draws of each run of a batch, whichever runs take part.
+    """A source that gives each run of a batch equal draws, whichever other runs take part.
 
     Two inputs get equal noises as long as the same statements are executed in some run.
     """

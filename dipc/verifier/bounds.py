@@ -69,7 +69,7 @@ class Comparison:
         return Comparison(tuple(sorted(noises.items())), tuple(sorted(inputs.items())), constant, radius, whole)
 
     def opposite(self) -> Comparison | None:
-        """Return the comparison that holds where this one fails, except for an event of probability 0.
+        """Return the comparison that holds where this one fails, up to an event of probability 0.
 
         Return None if the comparison involves gamma, or compares integers with coefficients that are not
         integers.
@@ -203,9 +203,9 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
 
 
 def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
-    """Return the parts common to both ways, without one comparison of `one` whose opposite is in `other`.
+    """Return the common parts of two ways that differ in one comparison, which holds in `one` and fails in `other`.
 
-    Return None if the two ways differ in another comparison that does not follow from the other way.
+    Return None if the two ways differ in anything else.
     """
     if one.numbers != other.numbers:
         return None
@@ -277,11 +277,11 @@ def vertex_values(
 
 
 def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
-    """Return two lists of constant weights between which `weights` always lie, or `weights` alone if constant.
+    """Return the weights at the two extremes of a choice, as two lists; `weights` alone if they do not depend on eps.
 
-    Otherwise every weight must be a + b·g, where g is the first weight that depends on eps, as the weights of one
-    coin are. The lists have all weights at the two limits of g; a sum that is linear in the weights lies between
-    its values there. Raises NotDerived for other weights.
+    Every weight must be a + b·g, where g is the first weight that depends on eps, as the weights of one coin are.
+    The lists have all weights at the two limits of g; a sum that is linear in the weights lies between its values
+    there. Raises NotDerived for other weights.
     """
     first = next((weight for weight in weights if not is_steady(weight)), None)
     if first is None:
@@ -317,7 +317,7 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 
 
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
-    """Return the position of the comparison in `compared`, and False if the position has its opposite.
+    """Return the position in `compared` of a comparison, with True, or of its opposite, with False.
 
     A new comparison is appended to `compared`. Raises NotDerived if `component` has several comparisons.
     """
@@ -365,7 +365,7 @@ def _weighted(
     probabilities: Probabilities,
     budget: Budget,
 ) -> Closed:
-    """Return `weight` times the probability of each of these independent comparisons."""
+    """Return the product of `weight` and the probabilities of these independent comparisons."""
     for row, laws in rows:
         weight = probabilities.weighted(weight, Constraints({row.form: row}), dict(enumerate(laws)), budget)
     return weight
@@ -408,7 +408,10 @@ def at_bounds(
 
 
 def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
-    """Return the weight of `way` times an upper bound of the product of its tails, and the parts that are not tails."""
+    """Return `way` without its tails: the weight, times a bound of their product, and the remaining parts.
+
+    A tail is a comparison of one Laplace noise whose slack is <= 0 on the class; its probability is an exponential.
+    """
     # Leaving a comparison out makes the others only more probable.
     joint = tuple(each for each in way.parts if each.continuous or not wanted.is_open)
     tails = [each for each in joint if _is_tail(each) and _is_far(each.comparisons[0], shown, wanted)]
@@ -485,7 +488,7 @@ def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budge
 
 
 def _is_tail(component: Part) -> bool:
-    """True if the part is one comparison of one noise whose probability is an exponential where its slack is <= 0."""
+    """True if the part is one comparison of one Laplace noise, whose probability is an exponential for slacks <= 0."""
     exponential = len(component.laws) == 1 and component.laws[0][0] in (Family.LAPLACE, Family.DISCRETE_LAPLACE)
     if not exponential or len(component.comparisons) != 1:
         return False
@@ -503,7 +506,7 @@ def _is_far(comparison: Comparison, shown: Shown, wanted: Required) -> bool:
 
 
 def _total(tails: Sequence[Part]) -> Comparison:
-    """Return the comparison whose slack is the sum of the negative slacks of `tails`, each times its rate."""
+    """Return the comparison whose slack is the sum of rate·(-slack) over the comparisons `tails`."""
     inputs: dict[int, Fraction] = {}
     constant = _ZERO
     for component in tails:
@@ -516,7 +519,10 @@ def _total(tails: Sequence[Part]) -> Comparison:
 
 
 def _front(law: Law) -> Closed:
-    """Return the probability of a tail of this law at slack 0, the factor in front of the exponential."""
+    """Return the probability that a comparison of one noise of this law holds at slack 0.
+
+    It is the factor of the exponential in the probability at slacks <= 0.
+    """
     family, rate = law
     if family is Family.LAPLACE:
         return {(0, _ZERO): Fraction(1, 2)}, ONE
@@ -583,7 +589,7 @@ class OpenRun(Execution):
         return all(i < 0 for i, _ in form.terms) or super().has_ties(form)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """True if `form` >= 0 on the half-spaces `known`. Raises Split if they leave the question open."""
+        """True if `form` >= 0 wherever the half-spaces `known` hold. Raises Split if they leave the question open."""
         if any(i >= 0 for i, _ in form.terms):
             return super().is_nonnegative(form, known)
         guard = Guard(tuple(sorted((open_input(i), c) for i, c in form.terms)), form.constant, strict=False)
@@ -606,7 +612,7 @@ class OpenRun(Execution):
         return gap is not None and self.compared("<=", plus(gap, -gamma), Constraints({}))
 
     def centered(self, form: Iterable[tuple[int, Fraction | int]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """Split a form into coefficients by noise, with their means taken out, and coefficients of inputs, by slot."""
+        """Split a form into the coefficients of noises without their means, by number, and of inputs, by slot."""
         noises: dict[int, Fraction] = {}
         inputs: dict[int, Fraction] = {}
         for i, c in form:
@@ -733,7 +739,7 @@ class Bounds:
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
 
     def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[End, list[Comparison]]]:
-        """Yield the exits with the path's answer, each with the comparisons that keep its numbers within gamma.
+        """Yield the exits with the path's answer, each with the comparisons under which its numbers are within gamma.
 
         With `others`, yield the exits with another answer instead, and no comparisons.
         """

@@ -62,7 +62,7 @@ class NotOneForm(Exception):
 
 @dataclass(frozen=True)
 class Form:
-    """The quotient numerator/denominator, where the denominator is not 0.
+    """A quotient numerator/denominator of functions of eps, defined where the denominator is not 0.
 
     The numerator is a sum of exponential polynomials in eps, each times its key, which is a product of powers and
     exponentials of unknown numbers X.
@@ -171,7 +171,7 @@ def _single(value: Value) -> Form:
 
 
 def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
-    """Return the minimum, over `groups`, of the maximum of each group, without repeated forms.
+    """Return the minimum over `groups` of the maximum of each group, without forms that occur twice.
 
     Of several numbers in a minimum or maximum, one is kept. Raises NotOneForm if there are too many forms.
     """
@@ -205,7 +205,7 @@ def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], F
 
 
 def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
-    """Yield groups of forms: the negative of `value` is the minimum, over the groups, of the maximum of the negatives.
+    """Yield groups of forms such that -value is the minimum over the groups of the maximum of -form.
 
     For min(max(a, b), c) the groups are (a, c) and (b, c).
     """
@@ -226,7 +226,7 @@ def mentions(expression: str | Expr | None, name: str) -> bool:
 
 
 def without_ones(tree: Expr) -> Expr:
-    """Return the only argument of a `min` that is not a number >= 1, or `tree` itself if it is not such a `min`."""
+    """Return `tree`, or x if `tree` is the `min` of an expression x and numbers >= 1."""
     match tree:
         case Apply("min", arguments):
             left = [each for each in arguments if not (isinstance(each, Literal) and _is_one(each.value))]
@@ -252,7 +252,7 @@ def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
-    """The evaluation of expressions; `_names` has the values of names."""
+    """An evaluation of expressions, where `_names` has the values of names."""
 
     _names: Mapping[str, Form]
     _budget: Budget
@@ -341,7 +341,7 @@ class _Evaluation:
         return self._each(self._add, left, right)
 
     def _each(self, operation: Callable[[Form, Form], Form], left: Value, right: Value) -> Value:
-        """Apply a monotone operation, one that never falls as an operand grows, to each pair of forms."""
+        """Apply `operation`, which never falls as an operand grows, to each pair of forms of the two values."""
         if sum(map(len, left)) * sum(map(len, right)) > MOST_FORMS:
             raise NotOneForm
         return _lattice(
@@ -800,7 +800,7 @@ def _normal_beta(
 
 
 def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
-    """Return the product `tree` with 1 in place of each erfc, and the arguments of erfc."""
+    """Return the product `tree` with each erfc(x) replaced by 1, and the list of the arguments x."""
     match tree:
         case Apply("erfc", (argument,)):
             return Literal(Fraction(1)), [argument]
@@ -816,7 +816,7 @@ def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
 
 
 def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget) -> tuple[Number, bool] | None:
-    """Return r for the expression √r·t or √r, and True for √r·t; None for other expressions and for negative numbers.
+    """Return (r, True) for √r·t and (r, False) for √r, where r >= 0; None for other expressions.
 
     t is eps·A^distances, where A is the distance left open.
     """
@@ -873,7 +873,7 @@ def linear(
 
 
 def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[str, Form]]:
-    """Return `names` as they are for every eps, followed by `names` at the given `eps` if there is one."""
+    """Return the values of names to try: `names` alone, then with the given `eps` as the value of eps."""
     return [names] if eps is None else [names, {**names, "eps": Form.number(eps)}]
 
 

@@ -279,7 +279,7 @@ def add_slack(
 
 
 class Kind(StrEnum):
-    """The kind of a bound of a class; lemmas in `bounds.py`.
+    """The kinds of bounds of a class; FORMAT.md, lemmas 6 to 6e.
 
     `WAYS` is a sum over the ways to the answer, `OTHERS` is 1 minus a sum over the ways to other answers, both with
     every slack at its bound. `VERTICES` is for slacks that cannot all be at their bounds at once. `TAILS` and

@@ -204,7 +204,7 @@ class _Reader:
         return node
 
     def clamp(self, node: object) -> _Clamp | None:
-        """Return the expression as a clamp of one input, or None. A constant clamp is not one."""
+        """Return the expression as a clamp of one input, or None if it is not a clamp, or is constant."""
         match node:
             case Apply("min" | "max" as side, (one, other)):
                 for number, inner in ((self.number(one), other), (self.number(other), one)):
@@ -294,11 +294,11 @@ def moves(
     distance: str,
     radius: Fraction,
 ) -> Iterator[dict[int, Fraction]]:
-    """Yield moves of inputs such that every move in the box has the values of `forms` of a mixture of these.
+    """Yield moves of inputs of which each move in the box is a mixture, as far as `forms` can tell.
 
     The values of the first `one_sided` forms may be greater than those of the mixture. `widths` has the width of
-    each input's range by slot; `distance` and `radius` are the adjacency. Raises NotDerived if there is no such
-    list, or if the list is too long.
+    each input's range by slot; `distance` and `radius` are the adjacency. Raises NotDerived if there are too many
+    moves to list, or if no finite list suffices.
     """
     groups: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for slot in sorted(widths):
@@ -338,7 +338,7 @@ def moves(
 
 @dataclass(frozen=True)
 class _Sum:
-    """Inputs whose columns in all forms are multiples of `column`, so that only Σ scale·move matters.
+    """The inputs whose coefficients in all forms are multiples of `column`, so that only Σ scale·move matters.
 
     `members` are their slots with their scales.
     """
@@ -350,9 +350,9 @@ class _Sum:
     radius: Fraction
 
     def signs(self, one_sided: int) -> tuple[Fraction, ...]:
-        """Return the signs of the sum to consider: one alone if all forms fall in its direction, otherwise two.
+        """Return the signs of Σ scale·move that must be tried: one if a single direction is the worst, else two.
 
-        The first `one_sided` forms may be greater.
+        The first `one_sided` forms are worst where they are least, the others in both directions.
         """
         if any(self.column[one_sided:]):
             return _ONE, -_ONE

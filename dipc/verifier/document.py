@@ -108,7 +108,7 @@ class Accepted:
         return replace(self, obligations=len(decided), derived_obligations=derived, charted=charted)
 
     def compared_with(self, expected: Expected, budget: Budget) -> Accepted:
-        """Return this result with the answer to whether the theorem implies the `expected` claim.
+        """Return this result with an `answer`: whether the theorem implies the `expected` claim.
 
         Raises UnusableArgument if a part of the claim is unreadable.
         """
@@ -121,7 +121,7 @@ class Accepted:
         return replace(self, expected=expected, answer=answer)
 
     def compared_with_block(self, block: Mapping[str, str], budget: Budget) -> Accepted:
-        """Return this result with the reason, if any, why the claim of the program's claim `block` does not follow."""
+        """Return this result with the reason why the claim of the program's claim `block` does not follow, if so."""
         if not block or not isinstance(self.statement, OfRows | OfInputs) or self.verdict == "undecided":
             return self
         answer, why = self.compared_with(Expected(block=block, own=True), budget).answer or (Follows.YES, "")
@@ -214,10 +214,10 @@ _object = read.by_name(read.anything)
 
 
 def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> str:
-    """Return, in words, what the document `proved` and the document `refuted` imply about the number sought.
+    """Return in words what the documents `proved` and `refuted` imply about the number that the question seeks.
 
-    They must be about the same program, inputs and claim, except for the number sought, which must be greater in
-    the proof. One of them may be missing. Raises Rejected if the documents do not fit together.
+    They must be about the same program, inputs and claim, except for this number, which must be greater in the
+    proof. One of them may be missing. Raises Rejected if the documents do not fit together.
     """
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
@@ -307,7 +307,7 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
 
 
 def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Data:
-    """Return the claim `asked` with the number `number` for the part `sought`.
+    """Return the claim `asked` with `number` as the value of the part `sought`.
 
     If eps is sought, a proof is about all eps of the question from `number` on, and a refutation about `number`
     alone. Raises Rejected if the claim already fixes the part.
@@ -879,7 +879,7 @@ def _check_aligned(
 
 
 def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """Check the two documents about a least number, and the bracket that they imply."""
+    """Check the two documents that bracket a least number, and return what they prove together."""
     accepted = [check_document(end, budget, facts) for end in document.constituents]
     data = {
         name: None if end is None else end.data

@@ -90,7 +90,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One iteration in agreement, or the part behind the loop: its terms, and the head that follows (None: the end)."""
+    """The terms of one iteration, or of the part behind the loop, and the head that follows (None: the end)."""
 
     goal: int | None
     terms: tuple[Term, ...]
@@ -98,7 +98,7 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """All runs in agreement with the ideal.
+    """All runs of a program whose noisy comparisons agree with its ideal.
 
     They begin at head 0 after the terms `before`. For each head, `iterations` has the iterations from the head, and
     `endings` the parts behind the loop for runs whose loop ends there.
@@ -121,10 +121,11 @@ class _Entry:
 
 @dataclass
 class Agreement:
-    """The exploration of all runs in agreement, for fixed values of the finite inputs that are not array elements.
+    """The exploration of all runs that agree with the ideal, for fixed finite inputs that are not array elements.
 
-    `entries` are the possible values of all finite inputs; each iteration has one of them. Each noisy comparison
-    needs one of the stated `terms`. A slack may grow with the distance that is left open, as `wanted` says.
+    A run agrees if each noisy comparison comes out as the input implies; each needs one of the stated `terms`,
+    which bounds its failure. `entries` are the possible values of all finite inputs; each iteration has one of
+    them. A slack may grow with the distance that is left open, as `wanted` says.
     """
 
     shape: Iterations
@@ -162,7 +163,7 @@ class Agreement:
         return _Entry(finite, inputs, own, exact)
 
     def walks(self) -> Walks:
-        """Return all runs in agreement.
+        """Return all runs that agree with the ideal.
 
         Raises NotDerived if the iterations are not of finitely many kinds, if no stated term fits a comparison,
         or if the program does not do what its ideal does.
@@ -259,7 +260,7 @@ class Agreement:
             yield Total(end.terms, (), low)
 
     def _both(self, state: State, guard: Guard) -> list[State]:
-        """Return the states after an open comparison: both outcomes, also for a comparison of noises."""
+        """Return the states for both outcomes of an open comparison, which may contain noises."""
         if not any(i >= self._first_noise for i, _ in guard.form):
             return self._outcomes(state, guard, ())
         return [replace(state, outcomes=(*state.outcomes, side)) for side in (guard, guard.opposite())]
@@ -287,11 +288,11 @@ class Agreement:
         return runs.ways(state, (), lambda state, guard: self._outcomes(state, guard, ()))
 
     def _agreeing(self, runs: LoopRuns, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
-        """Yield all runs of the program in agreement from `state`, for inputs that satisfy the guards `known`."""
+        """Yield all runs of the program that agree with the ideal, from `state`, for inputs with the guards `known`."""
         return runs.ways(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
-        """Return the states after an open comparison: both outcomes of inputs, but of noises the agreeing one alone."""
+        """Return the states after an open comparison: both outcomes of inputs, and the agreeing outcome of noises."""
         if not any(i >= self._first_noise for i, _ in guard.form):
             states = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
             return [one for one in states if not contradictory((*known, *one.inputs), self.budget)]
@@ -324,7 +325,7 @@ class Agreement:
     # --- distances and slacks -------------------------------------------------------------------------
 
     def _claimed_guards(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
-        """Return guards of the claimed inputs on the path `way` of the ideal, over inputs and the open distance."""
+        """Return guards that hold at all claimed inputs on the path `way` of the ideal, with the open distance."""
         base, rate = self.wanted.alpha
         guards = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         for guard in way.inputs:
@@ -462,7 +463,7 @@ MOST_PATHS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The bound `fixed` + (m - `once`)·`repeated` of the error of a run, for every m >= once."""
+    """A bound of the error of a run of m iterations, for every m >= `once`: `fixed` + (m - `once`)·`repeated`."""
 
     fixed: tuple[Term, ...]
     repeated: tuple[Term, ...]
@@ -756,7 +757,7 @@ def check_numbers(
 
 
 def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
-    """Return why a run for some number from `start` on may exceed all stated totals; None if no run does."""
+    """Return why a run for some number from `start` on may exceed all stated totals, or None if no run does."""
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
     try:
@@ -783,7 +784,7 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
 
 
 def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
-    """Return bounds of the error of runs, of which one holds for each run. Raises NotDerived."""
+    """Return bounds of the error of the runs of the loop; one of them holds for each run. Raises NotDerived."""
     try:
         return list(totals(agreement.walks(), agreement.shape.low, budget))
     except NotDerived as other:
@@ -929,10 +930,10 @@ class _UnionBound:
     def _inequality(
         self, place: int, power: int, needed: Mapping[int, int], intervals: tuple[Interval, ...]
     ) -> str | None:
-        """Return why a coefficient of beta may be less than the error of the terms in `needed`, or None.
+        """Return None if a coefficient of beta is proved to be at least the error of some terms, else why not.
 
         `needed` has the number of times that each term counts. `place` is the obligation for the coefficient of
-        `power`.
+        `power`. Raises Rejected for a wrong obligation.
         """
         value, missing = self._shown(place, power, intervals)
         if isinstance(value, Enclosed):
@@ -949,7 +950,11 @@ class _UnionBound:
         return missing
 
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
-        """Return why beta is not proved to be >= 1 at the start and never to decrease from there on, or None."""
+        """Return None if beta is proved to be >= 1 at `start` and never to fall from there on, else why not.
+
+        `places` has an obligation for each coefficient of beta, on the intervals `near`. Raises Rejected for
+        wrong ones.
+        """
         if len(places) != len(self.coefficients):
             raise Rejected("not every coefficient shows that beta is above 1")
         missing: str | None = None
@@ -963,7 +968,7 @@ class _UnionBound:
     def _shown(self, place: int, power: int, intervals: tuple[Interval, ...]) -> tuple[Probability, str | None]:
         """Return the f for which the obligation at `place` proves that a coefficient of beta is at least 1 - f.
 
-        Also returns the reason why the obligation has no proof, or None.
+        Also returns the reason why the obligation has no proof, or None. `power` is that of the coefficient.
         """
         decided = self.obligations[read.index(place, self.obligations)]
         if decided.intervals != intervals:

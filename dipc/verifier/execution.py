@@ -84,7 +84,7 @@ class NoiseHalfspace:
         return NoiseHalfspace(_negated(self.form), constant, self.whole)
 
     def edge(self) -> tuple[int, int] | None:
-        """Return (i, j) if the half-space is N_j <= N_i + constant, where -1 numbers the constant 0; otherwise None."""
+        """Return (i, j) if the half-space is N_j <= N_i + constant, where N_-1 is 0; None for other half-spaces."""
         match self.form:
             case ((i, 1),):
                 return i, _ORIGIN
@@ -215,7 +215,7 @@ class Constraints:
 
 
 def united(members: Iterable[Constraints], budget: Budget) -> Constraints | None:
-    """Return the conjunction of all half-spaces of the members that each member is seen to imply."""
+    """Return the conjunction of those half-spaces of the members that every member is seen to imply."""
     members = list(members)
     first = members[0]
     rows: dict[Form, NoiseHalfspace] = {}
@@ -543,7 +543,7 @@ class Execution:
     # --- uniting ----------------------------------------------------------------------------------
 
     def _united(self, numbers: list[int]) -> list[int]:
-        """Return the states waiting at one place, with one state for each group that one conjunction covers."""
+        """Return the states waiting at one place, where one state replaces each group whose union is a conjunction."""
         groups: dict[object, list[int]] = {}
         for number in numbers:
             state = self._states[number]
@@ -691,7 +691,7 @@ class Execution:
                 return self._noisy(op, operands, known)  # type: ignore[arg-type]
 
     def _noisy(self, op: str, values: list[Fraction | Affine], known: Constraints) -> Value | Affine:
-        """Apply an operation to operands of which some contain noise."""
+        """Return the result of an operation of which some operand contains noise. Raises NotDerived, and Split."""
         match op, values:
             case "+", [left, right]:
                 return plus(left, right)
@@ -745,7 +745,7 @@ class Execution:
         return self._is_integral(form)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """True if `form` >= 0 on the constraints `known`. Raises Split if they leave the question open."""
+        """True if `form` >= 0 wherever the constraints `known` hold. Raises Split if they leave the question open."""
         return self._holds(NoiseHalfspace.from_terms(dict(form.terms), form.constant, self._is_integral(form)), known)
 
     def _holds(self, row: NoiseHalfspace, known: Constraints) -> bool:
@@ -787,7 +787,7 @@ class Execution:
         return weights
 
     def _is_positive(self, function: Ring, *, strictly: bool) -> bool:
-        """True only if `function` is proved >= 0, or `strictly` > 0, at every eps, or at the one eps of the program."""
+        """True only if `function` >= 0 is proved at every eps, or at the program's one eps; with `strictly`, > 0."""
         if (not strictly and not function) or positive_everywhere(function, self.budget):
             return True
         at = self.machine.at

@@ -172,7 +172,7 @@ class _Symbolic(Execution):
     def is_contradicted(self, known: Constraints, side: NoiseHalfspace) -> bool:
         """True if no input satisfies `known` and `side`.
 
-        A contradiction of differences alone must have been excluded.
+        A contradiction that `known` itself recognizes must have been excluded before.
         """
         together = [*known.rows.values(), side]
         if all(one.edge() is not None for one in together):

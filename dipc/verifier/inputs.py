@@ -110,7 +110,10 @@ class Divided:
 
     @property
     def key(self) -> str:
-        """The key of the answer in the certificate. The first class's number tells apart answers and cases."""
+        """The key of the answer in the certificate.
+
+        It contains the number of the first class, which is unique to the case.
+        """
         first = self.classes[0].number if self.classes else None
         of = [self.known.finite, first, self.only]
         return key_of([*map(str, of), *map(str, self.cell)])
@@ -140,7 +143,7 @@ class Coverage:
         self.places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
 
     def check(self, classes: Sequence[Shown], *, everything: bool) -> tuple[str, ...]:
-        """Return the reasons for which the classes are taken on trust, none if they are proved.
+        """Return the reasons why the classes are taken on trust; none if the classes are proved.
 
         Each class must be right about some cell, and if `everything` is claimed, each cell must have a class.
         """
@@ -309,7 +312,7 @@ class Coverage:
         return all(positive_everywhere(ring, self.budget) for ring in (subtract(more, less), bound[1], stated[1]))
 
     def _has_distance(self, dd: str, cell: Cell) -> bool:
-        """True only if every input of the cell has this `dd`."""
+        """True only if dd is proved to have this value at every input of the cell."""
         if dd == "inf":
             return has_one_answer(self.ideal)
         if dd == "1" and not self._is_discrete():
@@ -351,7 +354,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class InputsResult:
-    """The result about the classes: their verdicts, the parts taken on trust, and the constants with several values."""
+    """The verdicts of the classes, the parts taken on trust, and the constants with several values."""
 
     tally: Tally
     obligations: Sequence[Decided]
@@ -443,7 +446,7 @@ def says_something(claim: Claim, budget: Budget) -> bool:
 
 
 def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fraction, bool]:
-    """Return the least dd that the claim is about, and whether dd must be greater; for integers it is rounded up."""
+    """Return the least dd that the claim covers, rounded up for integers, and whether dd must be greater."""
     alpha = least_alpha(claim, budget)
     if theorem is None or not is_integral(theorem.machine):
         return alpha, claim.is_near({}, alpha, alpha)
@@ -604,7 +607,7 @@ class _Class:
             return decided.require("inaccurate", beta, self.budget)
 
     def _proved(self, value: object, named: Shown) -> str | None:
-        """Return the reason why the bound of the class is not certified to be enough, or None. Raises Rejected.
+        """Return None if the bound of the class is proved to be enough, else why not. Raises Rejected.
 
         A bound at the distance 1 is enough at all distances if the error falls no slower than beta as the
         distance grows.
@@ -641,7 +644,7 @@ class _Class:
         return next((why for why in missing if why is not None), None)
 
     def _decided(self, places: Sequence[int], intervals: Sequence[Interval]) -> list[Decided]:
-        """Return the obligations at these positions. Raises Rejected if they cover other values of the variable."""
+        """Return the obligations at the positions `places`. Raises Rejected if they are not about these intervals."""
         chosen = [self.decided[read.index(place, self.decided)] for place in places]
         if not chosen or any(decided.intervals != intervals for decided in chosen):
             raise Rejected("its obligation covers other values than the claim")

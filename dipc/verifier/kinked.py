@@ -60,7 +60,7 @@ def _normal(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion, *,
 
 
 def _leaf_probability(leaf: NearLeaf, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
-    """Return the probability of a leaf if the center is at α + β·eps, as a Taylor polynomial on the cell."""
+    """Return the probability of a leaf given the center α + β·eps, as a Taylor polynomial on the cell."""
     sides = []
     for (a, _, d), positive in zip(leaf.forms, leaf.positive, strict=True):
         start, slope = a * alpha, a * beta + d
@@ -93,7 +93,7 @@ def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) ->
 
 
 def _pieces(tree: Tree) -> list[_Piece]:
-    """Return the pieces between the u where a factor is not smooth; a line without them is divided in two.
+    """Return the intervals of u between the points where a factor is not smooth; at least two.
 
     Raises NotDerived for too many pieces.
     """
@@ -110,7 +110,10 @@ def _pieces(tree: Tree) -> list[_Piece]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """An interval of u, of which at most one end is None for infinity; its leaves, and the law of the center."""
+    """An interval of u, with the law of the center and its leaves on the interval.
+
+    At most one end is infinite (None).
+    """
 
     center: Spread
     low: Fraction | None
@@ -124,7 +127,7 @@ class _Piece:
 
     @property
     def doublings(self) -> int:
-        """An n such that the factors are at most 2^n, times exponentials, at complex arguments."""
+        """An n such that the integrand at complex arguments is at most 2^n times exponentials."""
         return sum(leaf.count * (len(leaf.forms) - 1 + leaf.spread.laplace) for leaf in self.leaves)
 
     @property

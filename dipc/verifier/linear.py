@@ -172,7 +172,7 @@ def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
 
 
 def key_of(words: Iterable[str]) -> str:
-    """Return the key of the question that `words` describe: a hash."""
+    """Return a hash of `words`, the description of a question, as its key."""
     return hashlib.sha256("\n".join(words).encode("utf-8")).hexdigest()[:20]
 
 

@@ -90,7 +90,7 @@ Halfspace = tuple[Sequence[tuple[int, Number]], Number]
 
 
 def measure_anew(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budget) -> Closed | str:
-    """Return the probability that all half-spaces hold for noises with these laws, or the reason why not.
+    """Return the probability that all half-spaces hold for noises with these laws, or why it is not computed.
 
     Raises Exhausted if the budget does not suffice.
     """
@@ -166,7 +166,7 @@ class _Elimination:
     rates: Fraction
 
     def integral(self, laws: Mapping[int, Law], rows: Sequence[_Row]) -> _Terms:
-        """Return the integral of the densities of `laws` over the set where all rows hold."""
+        """Return the integral of the densities of `laws` over the set where all half-spaces `rows` hold."""
         densities = {i: self._density(i, *law) for i, law in laws.items()}
         left = self._with_sums(densities, rows)
         factors = [_Factor(frozenset([i]), density) for i, density in densities.items()]
@@ -198,7 +198,7 @@ class _Elimination:
         return pieces
 
     def _with_sums(self, densities: dict[int, _Pieces], rows: Sequence[_Row]) -> list[_Row]:
-        """Return the rows with one noise in place of each group whose coefficients have one proportion in all rows.
+        """Return the half-spaces with one noise in place of each group of noises with proportional coefficients.
 
         X = Y_i + ratio·Y_j takes the place of Y_i, and `densities` is changed to those of the sums.
         """
@@ -281,7 +281,7 @@ class _Elimination:
     # --- cells ------------------------------------------------------------------------------------
 
     def _cell(self, rows: Iterable[_Row]) -> _Cell | None:
-        """Return the rows without redundant ones; None if all of them hold on a set of measure 0 at most."""
+        """Return the half-spaces without redundant ones; None if their intersection is seen to have measure 0."""
         least: dict[Form, Number] = {}
         for form, constant in rows:
             if not form:
@@ -371,7 +371,7 @@ class _Elimination:
         return result
 
     def _extreme(self, bounds: Iterable[_Line], side: int) -> Iterator[tuple[_Line | None, list[_Row]]]:
-        """Yield each bound with the rows where it is greatest (side 1) or least (side -1).
+        """Yield each bound with the half-spaces where it is the greatest (side 1) or least (side -1).
 
         The first bound wins ties.
         """
@@ -390,7 +390,7 @@ class _Elimination:
             )
 
     def _least(self, one: _Line, other: _Line, strictly: int) -> _Row:
-        """Return the row one >= other; for integers, one > other if `strictly` is 1."""
+        """Return the half-space one >= other; for integers, one > other if `strictly` is 1."""
         terms = dict(one[0])
         for i, c in other[0]:
             terms[i] = terms.get(i, 0) - c
@@ -566,7 +566,7 @@ def _joined_poles(left: _Poles, right: _Poles) -> _Poles:
 
 
 def _rationals(f: _Terms) -> int:
-    """Return the greatest number of exponents in one key of `f` that are not integers."""
+    """Return the greatest number of non-integer exponents in one key of `f`."""
     return max(
         (
             (type(q) is not int)

@@ -56,7 +56,7 @@ def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
 
 
 def drift(tree: Tree, accuracy: int) -> Fraction:
-    """Return an upper bound of 2π·D1/(h·V) of a center without ends, by which errors grow at complex eps (lemma N1)."""
+    """Return an upper bound of the growth of relative errors at complex eps, for a center without ends (lemma N1)."""
     root, total = tree.root, _ZERO
     for leaf, count in root.leaves:
         a, d = (max(abs(form[place]) for form in leaf.forms) for place in (0, 2))
@@ -98,7 +98,7 @@ class _Ends:
 
     @property
     def integrals(self) -> int:
-        """The greatest number of integrals that add up to a message."""
+        """The greatest number of integrals in the message of the center, which is a function of its parent's value."""
         return max(1, 2 * (len(self.still) + len(self.moving)))
 
 
@@ -159,7 +159,7 @@ class _Plan:
         return _Plan(tuple(centers), tuple(parents), tuple(ends), tuple(moves), tuple(curvatures), bits, spread)
 
     def accuracy(self, wanted: int) -> int:
-        """Return the accuracy needed for the integrals of one center, whose errors the other centers multiply."""
+        """Return the accuracy needed for the integrals of each center so that the whole sum has accuracy `wanted`."""
         return wanted + self.bits + (len(self.centers) - 1).bit_length() + 3
 
     def steps(self, accuracy: int) -> list[Fraction]:
@@ -186,7 +186,7 @@ class _Plan:
 
 
 def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
-    """Return the forms of each factor, which are the density and the leaves, with its count over its variance."""
+    """Return, for the density of a center and each leaf, its forms, and its count divided by its variance."""
     result: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -center.slope, _ZERO),), 1 / center.spread.size)]
     return result + [(leaf.forms, count / leaf.spread.size) for leaf, count in center.leaves]
 
@@ -293,7 +293,7 @@ class _Table:
 
 
 class _Sum:
-    """The sum over the places of all centers, message by message."""
+    """The sum over the places of all centers. The message of a center is the sum over it and all centers below."""
 
     def __init__(self, tree: Tree, cell: Expansion) -> None:
         self._plan, self._cell = _Plan.from_tree(tree), cell

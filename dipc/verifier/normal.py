@@ -69,7 +69,7 @@ def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Ite
 
 
 def without_implied(hanging: Hanging) -> list[Hanging]:
-    """Return the event without half-spaces over normal and Laplace noises that others imply, as one or more groups."""
+    """Return the event without half-spaces over normal and Laplace noises that others imply, in connected groups."""
     laws, rows = hanging
     if any(is_whole(family) for family, _ in laws):
         return [hanging]
@@ -311,7 +311,7 @@ class Cell(Expansion):
         return kinked.bits_on_disk(star, middle, disk, self.accuracy)
 
     def shows(self, total: Enclosed) -> bool:
-        """True only if the sum is positive on the cell, except perhaps at eps = 0."""
+        """True only if the sum `total` is positive on the cell, except perhaps at eps = 0."""
         for bound in (total, next_to_zero(total)):
             if bound is None:
                 continue
@@ -439,7 +439,7 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
 
 @lru_cache(maxsize=1_000)
 def _normal_bound(event: Summed, *, above: bool) -> Tree:
-    """Return the tree over normal noises with a probability at least (`above`), or at most, that of `event`.
+    """Return a tree over normal noises whose probability is a bound of that of `event`: an upper one if `above`.
 
     Raises NotDerived if there is none.
     """

@@ -52,7 +52,7 @@ _ZERO = Fraction(0)
 
 
 def worst(verdicts: Collection[str]) -> str:
-    """Return the overall verdict of `verdicts`: inaccurate if one is, else undecided if one is, else accurate."""
+    """Return the overall verdict: inaccurate if one of `verdicts` is, else undecided if one is, else accurate."""
     return next((verdict for verdict in ("inaccurate", "undecided") if verdict in verdicts), "accurate")
 
 
@@ -235,7 +235,7 @@ def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positiv
 
 
 def _the_one(stated: list[Any], why: str) -> list[Any]:
-    """Return `stated`, of which exactly one entry must not be None. Raises Rejected with `why` otherwise."""
+    """Return `stated` if exactly one of its entries is not None. Raises Rejected with `why` otherwise."""
     if sum(one is not None for one in stated) != 1:
         raise Rejected(why)
     return stated
@@ -350,7 +350,10 @@ def _check_cells(value: object, functions: Sequence[Closed | None], interval: In
 def _check_chart(
     value: object, probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> bool:
-    """Check a chart of where Pr < 1 - beta, and return True if it is proved on all intervals. Raises Rejected."""
+    """Check a chart of the eps where Pr < 1 - beta. Raises Rejected for a wrong chart.
+
+    Returns True if the chart is proved on all intervals.
+    """
     function, charts = read.fields(value, {"function": read_closed, "intervals": read.items})
     if len(least) != 1 or len(least[0]) != 1 or len(charts) != len(context.intervals):
         raise Rejected("a chart is about one function on all intervals")

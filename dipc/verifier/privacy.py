@@ -94,7 +94,11 @@ class PairsResult:
 
 @dataclass(frozen=True)
 class Refuted:
-    """The outputs of a pair that are together too probable at its first input; numbers may be off by gamma."""
+    """A refutation: the outputs of a pair that are together too probable at its first input.
+
+    `outputs` are their positions, and real and int outputs may be off by `gamma`. `obligation` is the number of the
+    proof.
+    """
 
     pair: int
     outputs: list[int]
@@ -181,7 +185,7 @@ class _Shown:
     budget: Budget
 
     def missing_proof(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
-        """Return the reason why the obligation `number` does not prove the claim about these probabilities, or None.
+        """Return None if the obligation `number` proves the claim about these probabilities, else why not.
 
         `first` and `second` are probabilities of outputs at the two inputs of a pair. Raises Rejected unless
         the obligation is about them and has this verdict.
@@ -191,7 +195,7 @@ class _Shown:
             return self.at_most(number, self.total(first), allowed, verdict)
 
     def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
-        """Return the reason why the obligation `number` does not prove that `likely` is at most `allowed`, or None.
+        """Return None if the obligation `number` proves that `likely` is at most `allowed`, else why not.
 
         With the verdict "inaccurate" the obligation must refute this. Raises Rejected for another obligation.
         """
@@ -263,7 +267,7 @@ class _Sets:
                     yield number, why
 
     def _sign(self, couple: Couple) -> str | None:
-        """Return the reason why the sign of p - e^(budget·eps)·p' is not certified for a couple (p, p'), or None."""
+        """Return None if the sign of p - e^(budget·eps)·p' is certified for the couple (p, p'), else why not."""
         with in_step("sign of a couple"):
             likely, other = (self.context.values[number] for number in couple)
             scaled = self.shown.claim.scaled(other, self.budget).value
@@ -272,7 +276,7 @@ class _Sets:
             return self.shown.at_most(self.excess[couple,], scaled, likely, "accurate")
 
     def _set(self, chosen: tuple[Couple, ...]) -> str | None:
-        """Return the reason why a set of outputs with these couples of probabilities is not certified, or None."""
+        """Return None if outputs with these couples of probabilities are certified to be allowed, else why not."""
         if not chosen and not self.shown.claim.delta[0]:
             return None  # 0 <= 0
         if chosen not in self._known:

@@ -173,7 +173,7 @@ def _through(
 
 
 def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[int, Closed]:
-    """Return the weights of the steps from the state `here` at its last visit.
+    """Return the weights of the steps by which runs leave the state `here` at last.
 
     They are n/(d - r) in place of n/d if the state returns to itself with weight r/d.
     """
@@ -195,7 +195,7 @@ def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[i
 
 
 def _lowest(above: Ring, below: Ring, budget: Budget) -> Closed:
-    """Return the quotient above/below, simplified if one of the two is seen to divide the other."""
+    """Return the quotient above/below, simplified if one of the two functions is seen to divide the other."""
     quotient = divided(above, below, budget)
     if quotient is not None:
         return quotient, ONE
@@ -539,10 +539,10 @@ class Theorem:
     def check_distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str | None, *, computed: bool
     ) -> None:
-        """Compare the stated outputs, and `dd` if it is stated, with those of the ideal; nothing without an ideal.
+        """Compare the stated outputs, and `dd` if it is stated, with the right answer and dd of the ideal.
 
         Raises Rejected if dd is said to be `computed` from the ideal, and the outputs or dd are not the
-        ideal's.
+        ideal's. Without an ideal nothing is compared.
         """
         self.require_allowed(inputs)
         if self.ideal is None:
@@ -590,7 +590,7 @@ class Theorem:
     def steadiness(
         self, inputs: Sequence[str], outputs: Sequence[str | None], ends: tuple[Fraction, Fraction | None]
     ) -> str | None:
-        """Return the reason why the answers within gamma may depend on gamma, or None if they do not.
+        """Return None if the answers within gamma are equal for all gamma between `ends`, or why this is not known.
 
         gamma is at least the first of `ends` and less than the second (None: infinity). Raises Rejected if the
         answers do depend on gamma.

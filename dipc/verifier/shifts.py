@@ -46,7 +46,7 @@ _BITS = 256
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change Σ noises·t + Σ inputs·d of a form, for a shift t of the noises and a move d of the inputs."""
+    """The change Σ noises·t + Σ inputs·d of a linear form, for a shift t of the noises and a move d of the inputs."""
 
     noises: Mapping[int, Fraction]
     inputs: Mapping[int, Fraction]
@@ -71,7 +71,7 @@ class AlignedExit:
     growing: frozenset[int]
 
     def moves(self, slots: Sequence[int], distance: str, radius: Fraction) -> Iterator[dict[int, Fraction]]:
-        """Yield moves of the inputs, of which some convex combination is the worst.
+        """Yield extreme moves of the inputs; every move is a convex combination of moves that are no worse.
 
         Consider an input on which no real output depends, and on which all half-spaces depend with one sign.
         Only its tightest end is a move: a shift that is right there is right at every other value.
@@ -94,10 +94,10 @@ class AlignedExit:
     def moves_in(
         self, widths: Mapping[int, Fraction | None], distance: str, radius: Fraction
     ) -> Iterator[dict[int, Fraction]]:
-        """Yield moves of inputs with ranges of these widths, of which some convex combination is the worst.
+        """Yield extreme moves of inputs with ranges of these widths.
 
-        A shift that is right for one move is right for each move with equal outputs whose slacks are at least
-        as large.
+        Every move is a convex combination of moves that are no worse. A shift that is right for one move is
+        right for each move with equal outputs whose slacks are at least as large.
         """
         forms = [change.inputs for change in (*self.slacks, *self.outputs)]
         return moves_in_box(forms, len(self.slacks), widths, distance, radius)
@@ -113,7 +113,7 @@ class AlignedExit:
 
 
 def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bool = False) -> list[AlignedExit]:
-    """Return the exits of a program with its inputs left open. Raises NotDerived, also unless all inputs are real.
+    """Return the exits of a program with its inputs left open, all of which must be real. Raises NotDerived.
 
     Adjacency by hamming is allowed only if the inputs are `in_box`.
     """
@@ -200,7 +200,7 @@ def alignment_cost(
 
 
 def shifts_one_noise(exits: Sequence[AlignedExit], stated: Mapping[str, Any]) -> bool:
-    """True if there is one exit, and all its stated shifts move one and the same Laplace noise."""
+    """True if there is one exit, and all its stated shifts move one Laplace noise."""
     places = {place for vector in stated["vectors"] for place, _ in vector}
     if len(exits) != 1 or len(places) > 1:
         return False
@@ -262,7 +262,7 @@ Costs = Mapping[tuple[Fraction, ...], Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A question about a way: the shifts of noises from each of `costs`, if inputs move by at most `radius`.
+    """A question about a way: how to shift its noises from each of `costs`, if inputs move by at most `radius`.
 
     The changes `slacks` must not become negative, and `outputs` must stay 0. No cost may exceed `most`. The noises
     `carried` are carried on.
@@ -285,7 +285,7 @@ class Followed:
         )
 
     def carried_shifts(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """Return the shifts of the noises that are carried on, from those of earlier and of drawn noises."""
+        """Return the shifts of the noises that the way carries on, given those of earlier and of drawn noises."""
         shifts = (*before, *fresh)
         return tuple(shifts[noise] for noise in self.carried)
 
@@ -335,7 +335,7 @@ def require_private(
 
 
 def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fraction) -> Iterator[tuple[str, Fraction]]:
-    """Yield distances and radii, each of which includes all pairs of inputs of the box that are adjacent."""
+    """Yield adjacencies (distance, radius), each of which contains the given one on the inputs of the box."""
     declared = [item for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
     widths = [None if box is None else box.width(name) for item in declared for name, _ in item.names]
     finite = [width for width in widths if width is not None]
@@ -407,7 +407,10 @@ class _Exploration:
                 yield {slot: end}, True
 
     def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
-        """Return the costs after a way, by the shifts of the noises that it carries, which the certificate states."""
+        """Return the least costs after a way, by the shifts of the noises that it carries.
+
+        The certificate states the shifts. Raises WrongAnswer if they are wrong.
+        """
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(
             100 + 10 * len(costs) + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes)
@@ -450,7 +453,7 @@ class _Exploration:
         return self.runs.ways(state, (), self._outcomes)
 
     def _outcomes(self, state: State, guard: Guard) -> list[State]:
-        """Return the states after both outcomes of a comparison of noise. Raises NotDerived for inputs alone."""
+        """Return the states for both outcomes of a comparison of noise. Raises NotDerived for inputs alone."""
         if not any(i >= self.runs.first_noise for i, _ in guard.form):
             raise NotDerived("inputs are compared without noise")
         return [

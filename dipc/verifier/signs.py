@@ -169,10 +169,7 @@ class Curve:
 
     @staticmethod
     def from_ring(function: Ring, budget: Budget) -> Curve:
-        """Return a curve with the signs of `function`, which is not 0.
-
-        The curve is `function` times a positive number and an e^{q·eps}.
-        """
+        """Return `function`, which is not 0, as a curve, up to a positive number and a factor e^{q·eps}."""
         top = max(q for _, q in function)
         unit = common_multiple((q.denominator for _, q in function), budget)
         budget.spend(len(function), unit.bit_length() + max(_height(q) for _, q in function))
@@ -358,7 +355,7 @@ def _ceil(x: Fraction | int) -> int:
 
 
 def shown(x: Fraction) -> str:
-    """Return the number as text, or an ellipsis if it is long."""
+    """Return `x` as text, or an ellipsis if the text is long."""
     return str(x) if x.numerator.bit_length() + x.denominator.bit_length() < 120 else "…"
 
 
@@ -543,7 +540,10 @@ def _evident(function: Ring, within: Range) -> Signs:
 
 
 def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[int, int, Fraction | None]:
-    """Return the signs at the two ends of the piece at the beginning of `left`, and its upper end (None: infinity)."""
+    """Return the signs at the two ends of the first piece of `left`, and its upper end (None: infinity).
+
+    Raises Rejected if the piece is not proved.
+    """
     method, (first, *stated) = read.variant(value, "method", _PIECES)
     position = left[0]
     if not position and method != "zero":

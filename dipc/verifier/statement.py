@@ -656,7 +656,7 @@ def _about_accuracy(expected: Expected) -> bool:
 
 @dataclass(frozen=True)
 class OfPairs:
-    """The theorem about pairs of inputs. For a refutation this is one pair with the outputs that refute privacy."""
+    """The theorem about pairs of inputs; for a refutation, about the one pair whose outputs refute privacy."""
 
     subject: Subject
     claim: PrivacyClaim

@@ -141,7 +141,7 @@ class Summed:
 
     @property
     def tails(self) -> list[Number | Fraction] | None:
-        """The rates of upper bounds of the probabilities that the half-spaces fail, or None.
+        """The rates of upper bounds of the failure of each half-space, or None.
 
         A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. The rates are None if
         a half-space has no positive slack, or if a law does not depend on eps.

@@ -38,7 +38,7 @@ class Epsilon:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name; in a metric it may end with a prime."""
+    """A name. In a metric a name may end with a prime."""
 
     name: str
 
@@ -608,7 +608,7 @@ class _Reader:
         return tuple(fields)
 
     def _is_noiseless(self) -> bool:
-        """True if the block is `{ noiseless }`, which is then consumed."""
+        """Consume the block if it is `{ noiseless }`, and return whether it was."""
         written = [(token.kind, token.text) for token in self._tokens[self._at : self._at + 2]]
         if written != [("{", "{"), ("name", "noiseless")] or self._tokens[self._at + 2].kind not in (";", "}"):
             return False

@@ -81,7 +81,7 @@ class Center:
 
     @property
     def edges(self) -> Iterator[Form]:
-        """The forms that are 0 where a factor is not smooth."""
+        """The linear forms whose zeros are the points where the integrand is not smooth."""
         yield from self.own
         if self.spread.laplace:
             yield _ONE, _ZERO, _ZERO
@@ -187,7 +187,7 @@ class Tree:
 
     @property
     def tails(self) -> list[Number | Fraction] | None:
-        """The rates of upper bounds of the probabilities that the half-spaces fail, or None.
+        """The rates of upper bounds of the failure of each half-space, or None.
 
         A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. The rates are None if
         a half-space has no positive slack. If the tree has one value, each failure is exactly erfc(√r·eps)/2;
@@ -494,7 +494,7 @@ class _Rooted:
     def _forms(
         self, groups: Sequence[_Group], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]
     ) -> tuple[tuple[Form, ...], tuple[tuple[Bounded, int], ...]]:
-        """Return the half-spaces and the leaves, in these multiples of a center and its parent."""
+        """Return the half-spaces and the leaves of a center, with the center and its parent scaled by `scales`."""
 
         def forms(side: Sequence[_Side]) -> list[Form]:
             i, j = pair
