@@ -94,7 +94,7 @@ def _outcome(members: list[Member], asked: UserQuestion, *, ranged: bool) -> Out
 
 
 def _member(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
-    """Tighten the program of one member; in a family, an error names the member."""
+    """Find the least factor for the program of one member of a family; in a family, errors name the member."""
     try:
         return Member(constants, _tightest(asked, work, constants))
     except DiagnosticError as error:

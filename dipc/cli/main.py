@@ -60,7 +60,7 @@ SECTIONS = {
 
 
 class _Commands(click.Group):
-    """The commands of COMMANDS, each the function of that name in its module."""
+    """The commands listed in COMMANDS, each a function with the command's name, imported when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
         return list(COMMANDS)

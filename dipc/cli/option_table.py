@@ -253,7 +253,7 @@ class SingleOption(click.Option):
     """An option that a command line may have once: a second value would silently replace the first."""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Add the option, and refuse it where it has a value already."""
+        """Add the option to the parser, which then refuses a second value."""
         super().add_to_parser(parser, ctx)
         known = {**parser._long_opt, **parser._short_opt}  # noqa: SLF001 - click has no other place for it
         option = known[self.opts[0]]
@@ -292,5 +292,5 @@ def takes(names: str) -> Callable[[_F], _F]:
 
 
 def parameter_of(name: str) -> str:
-    """Return the name of an option's value in the code."""
+    """Return the name of the Python parameter for the option or argument `name`."""
     return str(OPTIONS.get(name, {}).get("to") or name.lstrip("-").replace("-", "_"))

@@ -74,7 +74,7 @@ def read_definitions(
 
 
 def _new_name(item: Item, known: Container[str]) -> str:
-    """The name of the constant that `item` defines. Raises BadValue for an element, and for a name in `known`."""
+    """Return the name of the constant that `item` defines; raise BadValue for an array element or a name in `known`."""
     target = item.target
     if isinstance(target, Element):
         raise BadValue(target.span, "a constant cannot have several elements", "write for example -D m=4")
@@ -125,7 +125,7 @@ def _quoted(text: str) -> str:
 
 
 def parse_limits(texts: Iterable[str]) -> Limits:
-    """The default limits, with the given ones replaced. Raises DiagnosticError for unknown names and bad numbers."""
+    """Return the default limits with those of `texts` replaced; raise DiagnosticError for unknown names, bad numbers."""
     limits = Limits()
     mistakes = []
     for text in texts:
@@ -190,7 +190,7 @@ def members(family: Mapping[str, tuple[Fraction, ...]]) -> Iterator[dict[str, Fr
 
 
 def table_path(pattern: Path, constants: Constants) -> Path:
-    """The path with `{name}` replaced by the value of the constant; a fraction p/q is written p_q.
+    """Return the path with `{name}` replaced by the value of the constant; a fraction p/q is written p_q.
 
     Raises DiagnosticError for a name that is not a constant.
     """
@@ -217,9 +217,9 @@ def member_text(constants: Constants) -> str:
 
 
 def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[str, ...], str | None]:
-    """Split the constant that is left open, by `option` or by `NAME=all`, from the other definitions.
+    """Return the definitions without the constant that is left open, and that constant, if there is one.
 
-    Raises DiagnosticError for more than one open constant.
+    The constant is given by `option` or as `NAME=all`. Raises DiagnosticError for more than one open constant.
     """
     kept: list[str] = []
     result: dict[str, str] = {}
@@ -297,7 +297,7 @@ def _missing(option: str, texts: Sequence[str], missing: Sequence[Slot]) -> Iter
 
 
 def example_value(slot: Slot) -> str:
-    """Return a value of the slot's type, as it is typed."""
+    """Return a value of the slot's type, as a user types it."""
     match slot.type:
         case BoolType():
             return "false"
@@ -312,7 +312,7 @@ _TAKEN = {field.name for field in fields(Options)}
 
 
 def asked_of(given: Mapping[str, Any]) -> UserQuestion:
-    """The question that a command's options ask. Raises DiagnosticError for options without a meaning."""
+    """Return the question that a command's options ask; raise DiagnosticError for invalid options."""
     definitions, for_all = for_all_of(given.get("definitions", ()), given.get("for_all"))
     limits = given.get("limits", ())
     taken = {name: value for name, value in given.items() if name in _TAKEN}
@@ -322,10 +322,10 @@ def asked_of(given: Mapping[str, Any]) -> UserQuestion:
 
 
 def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, UserQuestion]:
-    """The destination of the answer, and the question about a program and its table.
+    """Return the destination of the answer, and the question about a program and its table.
 
-    Raises DiagnosticError for options without a meaning, for a program in the place of the table, and where the answer
-    would overwrite a file that is read, such as one of `read`.
+    Raises DiagnosticError for invalid options, for a program in place of the table, and if the answer would overwrite a
+    file that is read, such as those of `read`.
     """
     output, asked = Output.from_options(given), asked_of(given)
     check_table(asked.table)
@@ -342,7 +342,7 @@ class Work:
         self.stack = click.get_current_context().with_resource(ExitStack())
 
     def program(self, constants: Mapping[str, Fraction] | None = None, eps: GivenEps = None) -> Program:
-        """The program with these `constants`, by default those of -D, at `eps`. Raises DiagnosticError."""
+        """Return the question's program with `constants`, by default those of -D, for `eps`. Raises DiagnosticError."""
         result = parse_definitions(self._asked.definitions) if constants is None else constants
         options = self._asked.options
         source = source_at(self._asked.program_path)

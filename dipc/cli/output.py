@@ -68,7 +68,7 @@ PAGE: ContextVar[Callable[[Outcome, Sequence[str]], None] | None] = ContextVar("
 
 @frozen(kw_only=True)
 class Output:
-    """The destination and form of an answer: the options of every command that gives one."""
+    """The destinations and formats of an answer, from the options of a command."""
 
     form: str = "text"
     target: Path | None = None
@@ -99,14 +99,14 @@ class Output:
 
     @property
     def look(self) -> Look:
-        """The look of a text on stdout or in a file."""
+        """The look of a text at the answer's destination, stdout or a file."""
         return look_of(sys.stdout) if self.target is None else Look()
 
     def deliver(self, outcome: Outcome, command: Callable[[], Sequence[str]] = tuple) -> ExitCode:
-        """Write the answer and everything that is made of it, and return the exit code.
+        """Write the answer with its web page, plot and certificate, and return the exit code.
 
-        `command` gives the words of the command line that asks the question. Raises DiagnosticError where a file cannot
-        be written, or there is no certificate.
+        `command` gives the words of the command line that asks the question. Raises DiagnosticError if a file cannot be
+        written, or there is no certificate.
         """
         if outcome.interrupted is not None:
             write(sys.stderr, outcome.interrupted + render(outcome, look_of(sys.stderr)))
@@ -171,7 +171,7 @@ TOOL = f"dipc {VERSION}"
 
 
 def check_target(path: Path | None, option: str = "-o") -> None:
-    """Refuse a path to which no result can be written, before any work is done."""
+    """Raise DiagnosticError for a path to which no result can be written, before any work is done."""
     if path is None:
         if option == "-o" and isinstance(sys.stdout, ClosedOutput):
             raise _refused("the standard output is closed", "give the path of a file to `-o`")
@@ -205,14 +205,14 @@ def _circular(path: Path) -> bool:
 
 
 def check_table(path: Path | None) -> None:
-    """Refuse a program in the place of a table."""
+    """Raise DiagnosticError if the table's path is that of a program."""
     if path is not None and path.suffix == ".dip":
         notes = ("give one program at a time: `dipc check PROG.dip TABLE.csv`",)
         raise DiagnosticError(Diagnostic("E0801", f"`{path}` is a program, but a table is expected here", notes=notes))
 
 
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
-    """Refuse two options that name one file, and an option that names a file of `read`.
+    """Raise DiagnosticError if two options name one file, or an option names a file of `read`.
 
     Only the last result would remain, or the program or the table would be lost.
     """
@@ -233,7 +233,7 @@ def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> No
 
 
 def _file(path: Path | None) -> Path | None:
-    """The regular file that exists or may be created at `path`; None for a device, and for an invalid path."""
+    """Return the regular file that exists or may be created at `path`; None for a device, and for an invalid path."""
     try:
         if path is not None and not path.exists():
             path = Path(str(path).partition("::")[0])  # the path of a mechanism FILE.py::NAME is FILE.py
@@ -243,7 +243,7 @@ def _file(path: Path | None) -> Path | None:
 
 
 def _resolved(path: Path) -> Path:
-    """The path with its links resolved; a link that leads back to itself stays."""
+    """Return the path with its links resolved; a link that leads back to itself is unchanged."""
     return Path(os.path.realpath(path))
 
 
@@ -279,7 +279,7 @@ def write_result(path: Path | None, writer: Writer) -> None:
 
 @contextlib.contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
-    """A stream whose content becomes the file `path` if the block succeeds, and is discarded otherwise."""
+    """Yield a stream whose content becomes the file `path` if the `with` block succeeds, and is discarded otherwise."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".part")
     temporary = Path(name)
     try:

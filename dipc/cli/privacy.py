@@ -177,7 +177,7 @@ def _orders(text: str) -> range:
 def _answer(
     asked: UserQuestion, adjacent: str, mode: _Mode, work: Work, constants: Mapping[str, Fraction]
 ) -> tuple[PrivacyQuestion | every_number.EveryNumber, PrivacyAnswer, Any]:
-    """The question about the program with these constants, its answer, and the estimate of a loss."""
+    """Return the question about the program with these constants, its answer, and the estimate of a loss."""
     options, eps = asked.options, mode.at
     # --delta-of answers for every eps: its --at is an additional eps to show, and the program is not read at it.
     program = work.program(constants, options.eps if options.eps is not None or mode.option == "--delta-of" else eps)
@@ -232,7 +232,7 @@ def _statement(asked: UserQuestion, question: PrivacyQuestion | every_number.Eve
 def _composition_theorems(
     question: PrivacyQuestion | every_number.EveryNumber, answer: PrivacyAnswer, mode: _Mode
 ) -> tuple[profiles.Theorems, Fraction] | None:
-    """The theorems about composition to show next to a delta at an eps, with the budget there."""
+    """Return the composition theorems to show next to a delta at an eps, with the budget there, or None."""
     if mode.at is None or not isinstance(question, PrivacyQuestion) or not isinstance(answer, LeastDelta):
         return None
     theorems = profiles.theorems_of(question, mode.at)
@@ -283,7 +283,7 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
 
 
 def _check_for_all(asked: UserQuestion, mode: str | None, others: Mapping[str, str | Path | None]) -> None:
-    """Raise DiagnosticError where the question cannot be asked for every value of a constant."""
+    """Raise DiagnosticError if the question cannot be asked for every value of an open constant."""
     if asked.options.open_constant(asked.options.inputs) is None:
         return
     if mode not in (None, "--constant"):

@@ -1,6 +1,6 @@
 """The terminal of the command line: its colors, its progress line, and the exit codes of exceptions.
 
-Bad input is explained; a defect is reported as one.
+Bad input is explained; a defect of dipc is reported as a defect.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def wants_color(stream: TextIO) -> bool:
 
 
 def look_of(stream: TextIO) -> Look:
-    """The look of a text on `stream`: color, and the width, 80 columns where no terminal has another one."""
+    """Return the look of a text on `stream`: whether it has color, and its width, 80 columns by default."""
     return Look(width=shutil.get_terminal_size(fallback=(80, 24)).columns, color=wants_color(stream))
 
 
@@ -89,7 +89,7 @@ def write(stream: TextIO, text: str) -> None:
 
 
 def refused_result(where: str, error: OSError) -> Diagnostic:
-    """The diagnostic for a result that could not be written: any part of it that was written is invalid."""
+    """Return the diagnostic for a result that could not be written `where`; any part of it in the file is invalid."""
     notes = ("no verdict was given: ignore whatever was written before this",)
     return Diagnostic("E0804", f"{where} cannot be written: {error.strerror or error}", notes=notes)
 
@@ -164,7 +164,7 @@ class ProgressBar:
             error.args = (self.status(),)
 
     def stage(self, what: str) -> None:
-        """Start the progress stage `what`."""
+        """Start the progress stage `what` and show it."""
         self._what, self._count = what, None
 
     def __call__(self, done: int, total: int | None) -> None:
@@ -200,7 +200,7 @@ class ProgressBar:
 
 
 def _alarm_is_free() -> bool:
-    """True if this process may use the alarm: in the main thread, on a system that has one, and no handler is set."""
+    """Return True if the alarm signal can be used: it exists, has no handler, and this is the main thread."""
     return (
         hasattr(signal, "setitimer")
         and threading.current_thread() is threading.main_thread()
@@ -343,7 +343,7 @@ def _missing(error: click.MissingParameter) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Click's sentence in the style of a diagnostic's message."""
+    """Return a message of click, rewritten in the style of a diagnostic."""
     text = text.rstrip(".").replace("'", "`")
     return text[:1].lower() + text[1:]
 

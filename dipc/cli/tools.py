@@ -70,7 +70,7 @@ too much work or memory; 70 internal error.
 
 
 def _expected_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    """Add the options for the expected claim."""
+    """Add the options that give the claim which a certificate is expected to prove."""
     for option, words in reversed(EXPECTED_OPTIONS):
         command = click.option(option, metavar="TEXT", help=f"{words[0].upper()}{words[1:]}.")(command)
     return command
@@ -242,7 +242,7 @@ def server(site: Path, port: int) -> ThreadingHTTPServer:
 
 
 class _Files(SimpleHTTPRequestHandler):
-    """The handler for requests of the page's files, which must name this machine."""
+    """The handler of requests for the page's files, which refuses requests that do not name this machine as host."""
 
     extensions_map = {  # noqa: RUF012 - as in the class that it extends
         **SimpleHTTPRequestHandler.extensions_map,
@@ -269,7 +269,7 @@ class _Files(SimpleHTTPRequestHandler):
         return True
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature is the standard library's
-        """Discard the message."""
+        pass
 
 
 @click.command(
@@ -381,7 +381,7 @@ def _lines(commands: click.Group) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """The text with every macro request and special character escaped."""
+    """Return the text with macro requests and special characters of man(7) escaped."""
     line = " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-")
     line = "".join(letter if letter.isascii() else rf"\[u{ord(letter):04X}]" for letter in line)
     return rf"\&{line}" if line.startswith((".", "'")) else line

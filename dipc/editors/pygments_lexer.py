@@ -22,7 +22,7 @@ class DipwhileLexer(Lexer):  # type: ignore[misc]  # Pygments has no types
     filenames: ClassVar[list[str]] = ["*.dip"]
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
-        """Every character is in one token; what the grammar has no token for is an Error."""
+        """Yield the tokens with their positions, which cover every character; a character of no token is an Error."""
         known = words()
         kinds = {
             **dict.fromkeys(known.keywords, Keyword),

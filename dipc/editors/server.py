@@ -20,7 +20,7 @@ _PAUSE, _PATIENCE = 0.15, 2.0
 
 
 class Server(LanguageServer):
-    """The server, with one process that finds mistakes, stopped by the next keystroke, and one for closed forms."""
+    """The language server, with one process for mistakes, stopped by each keystroke, and one for closed forms."""
 
     def __init__(self) -> None:
         super().__init__("dipc", dipc.__version__)
@@ -28,7 +28,7 @@ class Server(LanguageServer):
         self.measuring = Worker()
 
     async def look_at(self, document: TextDocument) -> None:
-        """Publish the mistakes of a document, unless it changes in the meantime."""
+        """Publish the mistakes in a document, unless the document changes in the meantime."""
         version, text = document.version, document.source
         if self.checking.is_busy:
             self.checking.stop()
@@ -55,7 +55,7 @@ class Server(LanguageServer):
         )
 
     async def closed_forms(self, text: str) -> str | None:
-        """The closed forms of `probabilities`, if they are found in time."""
+        """Return the text of `probabilities`, or None if it takes too long."""
         asked = asyncio.to_thread(partial(self.measuring.ask, probabilities, text))
         try:
             return await asyncio.wait_for(asked, _PATIENCE)
@@ -64,13 +64,13 @@ class Server(LanguageServer):
             return None
 
     def range_of(self, document: TextDocument, span: Span) -> types.Range:
-        """The place of `span` in the client's coordinates."""
+        """Return `span` as a range in the client's coordinates."""
         ends = [_position(document.lines, position) for position in (span.start, span.end)]
         return document.position_codec.range_to_client_units(document.lines, types.Range(*ends))
 
 
 def _text_of(document: TextDocument) -> str:
-    """Return the text of a document; a document that is closed, and is no file, has none."""
+    """Return the text of a document, empty for a closed document that is not a file."""
     try:
         return str(document.source)
     except (OSError, ValueError):

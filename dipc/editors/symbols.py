@@ -43,8 +43,8 @@ from dipc.text.words import words
 class Symbol:
     """A declared name.
 
-    `place` is the name in its declaration, `scope` the part of the text that knows it (None: all of it). `declaration`
-    is the text that declares it, and `laws` are the statements that draw its values.
+    `place` is the name in its declaration, `scope` the part of the text where the name is known (None: everywhere).
+    `declaration` is the text that declares it, and `laws` are the statements that draw its values.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Symbols:
         return Symbols(text, tuple(_declared(text, program)))
 
     def symbol_at(self, offset: int) -> Symbol | None:
-        """The symbol of the name at `offset`: the innermost declaration known there."""
+        """Return the symbol of the name at `offset`, by the innermost declaration in whose scope it is."""
         span = name_at(self.text, offset)
         if span is None:
             return None
@@ -83,7 +83,7 @@ class Symbols:
 
 
 def name_at(text: str, offset: int) -> Span | None:
-    """The name around or before `offset`, outside comments."""
+    """Return the place of the name around or before `offset`, None in a comment or elsewhere."""
     line = text.rfind("\n", 0, offset) + 1
     if "#" in text[line:offset]:
         return None
@@ -147,7 +147,7 @@ def _of_declarations(
 
 
 def _values(domain: DomainExpr | TypeExpr, scope: Span | None, what: str) -> Iterator[Symbol]:
-    """The names that a list of values declares."""
+    """Yield the symbols of the names in a list of values."""
     if isinstance(domain, ListedDomain):
         for value in domain.values:
             if isinstance(value, Name):
@@ -169,7 +169,7 @@ def _laws(text: str, name: str, body: Sequence[Statement]) -> Iterator[str]:
 
 
 def _last(text: str, name: str, start: int, end: int) -> Span:
-    """The last place of `name` between `start` and `end`, where it occurs."""
+    """Return the place of the last occurrence of `name` between `start` and `end`, where it must occur."""
     *_, matched = re.finditer(rf"\b{re.escape(name)}\b", text[start:end])
     return Span(start + matched.start(), start + matched.end())
 
@@ -201,7 +201,7 @@ def serve(connection: Connection) -> None:
 
 
 class Worker:
-    """A process that answers questions about texts, each a function of a module with one argument."""
+    """A process that answers questions about texts; a question is a function of a module with one argument."""
 
     def __init__(self) -> None:
         self._context = get_context("spawn")
@@ -211,7 +211,7 @@ class Worker:
         self._ending = threading.Lock()
 
     def ask(self, function: Callable[[str], _R], text: str) -> _R:
-        """The answer of `function` for `text`. Raises WorkStopped where `stop` came first."""
+        """Return the result of `function` for `text`; raise WorkStopped if `stop` is called before."""
         with self._turn:
             with self._ending:
                 connection = self._started()
@@ -234,7 +234,7 @@ class Worker:
 
     @property
     def is_busy(self) -> bool:
-        """True if a caller waits for an answer."""
+        """True if a caller waits for the result of `ask`."""
         return self._turn.locked()
 
     def _started(self) -> Connection:
@@ -293,9 +293,9 @@ def _sentence(diagnostic: Diagnostic) -> str:
 
 
 def probabilities(text: str) -> str | None:
-    """The probability of each answer, in closed form, at the one input of the claim.
+    """Return the probability of each answer, in closed form, at the one input of the claim.
 
-    None where the claim has several inputs or none, or no output is finite.
+    None if the claim has several inputs or none, or no output is finite.
     """
     try:
         program = load_source(SourceText(_NAME, text), {}, None).with_limits(Limits(steps=10**8, states=10_000))

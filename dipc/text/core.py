@@ -223,7 +223,7 @@ class AssignDom:
 
 @frozen
 class AssignAffine:
-    """The instruction r <- R or z <- Z."""
+    """The instruction r <- R or z <- Z: a real or int variable becomes a linear form."""
 
     target: Target
     value: AffineExpr
@@ -290,7 +290,7 @@ class Branch:
 
 @frozen
 class BranchComparison:
-    """A branch on `difference` ~ 0 with real (int) expressions, without a bool variable."""
+    """A branch on `difference` ~ 0, a comparison of real or int expressions that is not stored in a variable."""
 
     difference: AffineExpr
     op: CompareOp
@@ -416,7 +416,7 @@ def show_value(value: Value) -> str:
 
 
 def show_multiple(factor: Fraction, of: str = "eps") -> str:
-    """Return the text of a multiple: `eps`, `eps/4`, `2*eps`, `-4*eps/9`."""
+    """Return the text of `factor` times `of`: `eps`, `eps/4`, `2*eps`, `-4*eps/9`."""
     above = of if abs(factor.numerator) == 1 else f"{abs(factor.numerator)}*{of}"
     below = "" if factor.denominator == 1 else f"/{factor.denominator}"
     return f"{'-' if factor < 0 else ''}{above}{below}"
@@ -562,7 +562,7 @@ def kind_of(type_: Type) -> ValueKind:
 
 @frozen
 class Unknown:
-    """The meaning of a wrong expression, about which expressions that contain it report nothing more."""
+    """The meaning of a wrong expression, which is reported already; expressions around it report nothing more."""
 
 
 UNKNOWN = Unknown()
@@ -592,9 +592,9 @@ class Linear:
 
 @frozen
 class Switch:
-    """A number, int or real that is `then` where the condition holds, else `otherwise`.
+    """A number, int or real that is `then` if the condition holds, else `otherwise`.
 
-    Switches are the meaning of min, max and abs of reals or ints, and of conditions on these that are counted.
+    Switches are the meaning of min, max and abs of reals or ints, and of counted comparisons of reals or ints.
     """
 
     kind: ValueKind
@@ -636,14 +636,14 @@ Typed = Unknown | Concrete | Linear | Switch | Relation | Junction
 
 
 def truth(condition: Condition | Unknown) -> bool | None:
-    """Return True or False if the condition is the same in every state, else None."""
+    """Return the value of the condition if it is the same in every state, else None."""
     if isinstance(condition, Concrete) and isinstance(condition.value, bool):
         return condition.value
     return None
 
 
 def negation(condition: Condition, span: Span) -> Condition:
-    """Return not `condition`, pushed down to its comparisons, with the same order of evaluation."""
+    """Return the negation of `condition`, pushed down to its comparisons, evaluated in the same order."""
     match condition:
         case Concrete():
             return Concrete(ValueKind.BOOL, fold(DomOp.NOT, (condition.expr,), span))
@@ -668,27 +668,26 @@ def junction(op: DomOp, left: Condition, right: Condition, span: Span) -> Condit
 
 
 def is_condition(typed: Typed) -> TypeGuard[Condition]:
-    """Return True if the expression can be true or false."""
+    """Return True if the expression is a truth value."""
     return isinstance(typed, Relation | Junction) or (isinstance(typed, Concrete) and typed.kind is ValueKind.BOOL)
 
 
 def counted(condition: Condition, span: Span) -> Concrete | Switch:
-    """Return 1 where the condition holds, else 0."""
+    """Return the number 1 if the condition holds, else 0, as an expression."""
     if isinstance(condition, Concrete):
         return Concrete(ValueKind.NUMBER, fold(DomOp.COUNT, (condition.expr,), span))
     return Switch(ValueKind.NUMBER, condition, Concrete(ValueKind.NUMBER, ONE), Concrete(ValueKind.NUMBER, ZERO))
 
 
 def leaves(value: Concrete | Linear | Switch) -> int:
-    """Return the number of expressions among which the value is chosen."""
+    """Return the number of expressions that the switches in `value` choose among."""
     return leaves(value.then) + leaves(value.otherwise) if isinstance(value, Switch) else 1
 
 
 def fold(op: DomOp, arguments: tuple[DomExpr, ...], span: Span) -> DomExpr:
-    """Return the application, computed if its arguments are constants.
+    """Return the operation on `arguments`, computed if they are constants.
 
-    Raises ZeroDivisionError and ValueTooLarge as `evaluate` does, and ZeroDivisionError for any dividend over constant
-    0.
+    Raises ZeroDivisionError and ValueTooLarge as `evaluate` does, and ZeroDivisionError for division by a constant 0.
     """
     values = [argument.value for argument in arguments if isinstance(argument, Const)]
     if len(values) == len(arguments):
@@ -741,12 +740,12 @@ def negated(linear: Linear, span: Span) -> Linear:
 
 
 def total(left: Linear, right: Linear, span: Span) -> Linear:
-    """Return left + right, of one kind."""
+    """Return left + right; both are real, or both are int."""
     return Linear(left.kind, left.terms + right.terms, plus(left.constant, right.constant, span))
 
 
 def affine(typed: Concrete | Linear, span: Span) -> AffineExpr:
-    """Return the core expression, with the constant multiples of each variable gathered.
+    """Return the expression as a linear form, with the constant multiples of each variable added up.
 
     A multiple that is 0 stays, because the variable is still used there and must have a value.
     """

@@ -59,14 +59,14 @@ class StatementBudget:
         self.complete = True
 
     def spend(self, count: int) -> None:
-        """Count statements that have been lowered."""
+        """Subtract `count` statements, which have been translated."""
         self._left -= count
 
     def fits(self, count: int, span: Span, what: str) -> bool:
         """Return True if `count` more statements are allowed.
 
-        The first excess is reported at `span`, with `what` ("1000 iterations") behind the caret. From then on nothing
-        fits.
+        The first excess is reported at `span`, with `what` ("1000 iterations") behind the caret. After that the result
+        is always False.
         """
         if self.complete and count > self._left:
             self.complete = False
@@ -87,7 +87,7 @@ MAX_DOMAIN = 100_000
 
 
 def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elaborator) -> None:
-    """Enter every named domain; a domain can be defined by an earlier one."""
+    """Declare every named domain, in order; a domain can be defined by an earlier one."""
     scope, findings = elaborator.scope, elaborator.findings
     named = [declaration for declaration in declarations if isinstance(declaration, ast.DomainDecl)]
     spans = [locate(findings, declaration.name, declaration.span) for declaration in named]
@@ -247,7 +247,7 @@ def _too_large(span: Span, size: int, elaborator: Elaborator) -> None:
 
 
 def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Findings) -> None:
-    """Enter every constant and variable by name, in the order of the text, as not yet known.
+    """Declare the name of every constant and variable, in the order of the text, without its value or type.
 
     A name that cannot be declared is reported and left out. If two declarations have one name, the first is kept.
     """
@@ -370,7 +370,7 @@ def _declare(
 
 
 def _bounds(declarator: ast.Declarator, elaborator: Elaborator) -> tuple[int, int] | None:
-    """Return the index bounds; (0, 0) for a scalar; None if they are wrong."""
+    """Return the index bounds of an array, (0, 0) for a scalar, or None after reporting wrong ones."""
     if declarator.low is None or declarator.high is None:
         return 0, 0
     low = elaborator.integer(declarator.low, "an array bound")
@@ -456,7 +456,7 @@ _ONE_BLOCK: Mapping[type[Any], tuple[ProgramCode, str, str]] = {
 
 
 def blocks(declarations: Sequence[ast.Declaration], kind: type[_Block], findings: Findings) -> Iterator[_Block]:
-    """Return the blocks of this kind, of which a program has at most one; each further one is reported."""
+    """Yield the blocks of one kind; a program has at most one, so that each further block is reported."""
     all_blocks = [declaration for declaration in declarations if isinstance(declaration, kind)]
     code, word, note = _ONE_BLOCK[kind]
     for again in all_blocks[1:]:
@@ -543,7 +543,7 @@ def _made_of(allowed: frozenset[str]) -> str:
 
 
 def _check_circle(fields: dict[str, ast.ClaimField], elaborator: Elaborator) -> None:
-    """Report alpha and gamma that are defined by each other."""
+    """Report alpha and gamma if each is defined by the other."""
     if _uses(fields.get("alpha"), "gamma") and _uses(fields.get("gamma"), "alpha"):
         span = max(fields["alpha"].span, fields["gamma"].span, key=lambda span: span.start)
         notes = ("define one of the two without the other",)
@@ -603,7 +603,7 @@ class NumberReader:
         return value
 
     def in_range(self, tree: ast.Range) -> Iterator[Fraction]:
-        """Return the numbers of a range, at least one. Raises BadValue."""
+        """Return the numbers of a range, at least one. Raises BadValue for others."""
         low, high = self.number(tree.low), self.number(tree.high)
         if low > high:
             message = f"the range is empty: {low} is more than {high}"
@@ -631,7 +631,6 @@ class NumberReader:
                 yield self.number(tree)
 
     def text(self, tree: ast.Values) -> str:
-        """Return the tree as it is written."""
         return self.source.text[tree.span.start : tree.span.end]
 
     def _value(self, tree: ast.Values) -> Fraction:

@@ -172,7 +172,7 @@ def mistyped(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def _slips(left: str, right: str) -> int:
-    """Return the number of letters to change, remove, insert or swap with the next."""
+    """Return the least number of letters of `left` to change, remove, insert or swap with the next to get `right`."""
     before: list[int] = []
     row: list[int] = [*range(len(right) + 1)]
     for i, a in enumerate(left, 1):
@@ -257,7 +257,7 @@ def _diagnostic(diagnostic: Diagnostic, paint: _Paint) -> Iterator[str]:
 
 
 def _places(places: list[_Place], margin: str, paint: _Paint) -> Iterator[str]:
-    """Yield the lines of one file, from the top, each with its marks beneath it."""
+    """Yield the displayed lines of one file, in order, each with the marks of its places beneath."""
     bar = paint(BLUE, "|")
     above = 0
     for place in sorted(places, key=lambda place: (place.excerpt.line, not place.primary)):
@@ -296,7 +296,7 @@ def _width(character: str) -> int:
 
 
 def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
-    """Return the line as shown, the columns before the mark, and the columns marked (at least one)."""
+    """Return the line as displayed, the number of columns before the mark, and the marked columns (at least one)."""
     start = min(excerpt.column - 1, len(excerpt.text))
     end = min(start + excerpt.length, len(excerpt.text))
     first, last = _window(excerpt.text, start, end)

@@ -100,7 +100,7 @@ _CHOSEN = "numbers, constants, bool and DOM variables, and the variables of encl
 
 
 class Elaborator(References):
-    """The resolver of expressions: it returns the meaning of each, or Unknown after reporting why it has none."""
+    """The resolver of expressions, which returns the meaning of each, or Unknown after reporting a mistake."""
 
     def typed(self, expr: ast.Expr) -> Typed:
         """Return the meaning of any expression of the program."""
@@ -143,14 +143,14 @@ class Elaborator(References):
                 assert_never(expr)
 
     def number(self, expr: ast.Expr) -> Typed:
-        """Return the meaning of an expression that must be a number; a condition counts as 1 where it holds, else 0."""
+        """Return the meaning of an expression that must be a number; a condition counts as 1 or 0."""
         typed = self.typed(expr)
         return counted(typed, expr.span) if is_condition(typed) else typed
 
     # --- sums, counts, and the least and the greatest of a range ------------------------------------
 
     def values_of(self, expr: ast.Ranged) -> range | None:
-        """Return the values of the variable of a range; None after reporting a mistake."""
+        """Return the values of the variable in `sum(variable in low..high : …)`; None after reporting a mistake."""
         low = self.integer(expr.low, "an end of a range")
         high = self.integer(expr.high, "an end of a range")
         bindable = self.check_local(expr.variable, expr.span, "the variable of the range", may_hide_variables=True)
@@ -172,7 +172,7 @@ class Elaborator(References):
         return values
 
     def _each(self, expr: ast.Ranged, values: range) -> list[Typed]:
-        """Return the meaning of the body for each value of the variable."""
+        """Return the meaning of the body of a sum or other range, for each value of its variable."""
         hidden = self.locals.get(expr.variable)
         result: list[Typed] = []
         for value in values or range(1):
@@ -208,7 +208,7 @@ class Elaborator(References):
         return parts[0]
 
     def _compared_extreme(self, expr: ast.Compare) -> Typed:
-        """Return a comparison of the least or the greatest of a range: one of all values, or of some, where possible.
+        """Return a comparison of the least or greatest of a range, as comparisons of all its values where possible.
 
         `min(i in 1..m : q[i]) >= 0` says that every q[i] is at least 0.
         """
@@ -386,7 +386,7 @@ class Elaborator(References):
     def _compared_by_cases(
         self, switch: Switch, span: Span, compare: Callable[[Concrete | Linear | Switch], Typed]
     ) -> Typed:
-        """Return the comparison of the value of the switch, case by case."""
+        """Return the comparison, by `compare`, of each value that the switch may have, under its condition."""
         then, otherwise = compare(switch.then), compare(switch.otherwise)
         if not isinstance(then, Concrete | Relation | Junction) or not isinstance(
             otherwise, Concrete | Relation | Junction
@@ -398,9 +398,9 @@ class Elaborator(References):
     def relation(
         self, span: Span, op: CompareOp, left: Concrete | Linear, right: Concrete | Linear
     ) -> Relation | Unknown:
-        """Return left op right, at least one of them an int or a real.
+        """Return the comparison left `op` right, of which at least one side is an int or a real.
 
-        Unknown after reporting that the two do not meet.
+        Unknown after reporting that the two kinds cannot be compared.
         """
         if self._int_meets_real(span, left, right):
             return UNKNOWN
@@ -457,7 +457,7 @@ class Elaborator(References):
             return self._too_large(expr.span)
 
     def _combined(self, op: BinaryOp, left: Concrete | Linear, right: Concrete | Linear, span: Span) -> Typed:
-        """Return left op right for operands that fit; raise as `fold` does."""
+        """Return left op right for operands of matching kinds; raise as `fold` does."""
         if isinstance(left, Concrete) and isinstance(right, Concrete):
             return Concrete(ValueKind.NUMBER, _folded(op, left.expr, right.expr, span))
         if op is BinaryOp.MULTIPLY:
@@ -556,7 +556,7 @@ class Elaborator(References):
     def _by_cases(
         self, value: Concrete | Linear | Switch, span: Span, change: Callable[[Concrete | Linear | Switch], Typed]
     ) -> Typed:
-        """Return the result of `change` on the value, case by case."""
+        """Return the result of `change` for each value that the switches in `value` may have, under its condition."""
         if not isinstance(value, Switch):
             return change(value)
         then, otherwise = change(value.then), change(value.otherwise)
@@ -615,7 +615,7 @@ class Elaborator(References):
         return True
 
     def _not_a_function(self, expr: ast.Call) -> None:
-        """Report a function of claims, weights or deviations used elsewhere; the parser knows no others."""
+        """Report a known function that is used outside of the claims, weights or deviations where it may be used."""
         if expr.function in ("log", "sqrt", "erfc"):
             where = "`erfc` may stand only in the claim"
             if expr.function != "erfc":
@@ -629,7 +629,7 @@ class Elaborator(References):
         self.findings.report(ProgramCode.MISUSED_NAME, expr.span, message, notes=notes)
 
     def _rounded_logarithm(self, expr: ast.Call) -> str:
-        """Return the advice for a logarithm: the two decimals around it."""
+        """Return the advice to replace a logarithm by a decimal: the two decimals nearest to it."""
         typed = self.typed(expr.arguments[0])
         value = typed.value if isinstance(typed, Concrete) else None
         if not isinstance(value, Fraction) or value <= 0 or value == 1:
@@ -646,7 +646,7 @@ class Elaborator(References):
         return UNKNOWN
 
     def variable_of(self, linear: Linear) -> str:
-        """Return the first variable of a linear form, as the user reads it."""
+        """Return the name, as the user wrote it, of the first variable in a linear form."""
         return show_read(linear.terms[0][1], self.scope.slots)
 
 

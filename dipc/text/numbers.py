@@ -28,14 +28,14 @@ _FUNCTIONS: dict[str, Callable[[Real], Real]] = {"log": Real.log, "exp": Real.ex
 
 
 def is_irrational(tree: object) -> bool:
-    """Return True if a tree contains `sqrt`, `log`, `exp` or `erfc`."""
+    """Return True if an expression contains `sqrt`, `log`, `exp` or `erfc`, and so may be irrational."""
     return any(isinstance(node, ast.Call) and node.function in ("sqrt", *_FUNCTIONS) for node in walk(tree))
 
 
 def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
     """Return (c, k) if the expression is c·eps^k.
 
-    `constant` evaluates an expression with neither eps nor such a function. Raises NoMonomial.
+    `constant` evaluates an expression without eps and without `sqrt`, `log`, `exp` and `erfc`. Raises NoMonomial.
     """
     try:
         return _monomial(expr, constant)

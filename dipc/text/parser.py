@@ -144,8 +144,8 @@ METRIC_FIELDS = ("input", "apart", "output", "same", "dd")
 class Subtree:
     """A finished subtree on the parser's stack.
 
-    Its positions are named like a token's and include parentheses that the node's own span leaves out; `depth` is the
-    height of the tree.
+    Its positions have the names of a token's positions, and include parentheses that the node's own span leaves out;
+    `depth` is the height of the tree.
     """
 
     node: Any
@@ -517,7 +517,7 @@ class Builder:
 
 
 def _closed_span(children: Children) -> Span:
-    """Return the span from the first child to the closing brace, without a following `;`."""
+    """Return the span from the first child to the closing brace, without a `;` after it."""
     last = children[-2] if children[-1].type == "SEMICOLON" else children[-1]
     return Span(children[0].start_pos, last.end_pos)
 
@@ -639,7 +639,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _read(source: SourceText, start: str, written: str | None = None) -> Any:
-    """Parse a source; `written` replaces its text, character by character."""
+    """Return the tree of a source; if `written` is given, it is parsed instead, with the positions of the source."""
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"
         notes = ("use arrays and `for` for what repeats",)
@@ -739,7 +739,10 @@ def _tokens(text: str, start: str) -> list[Token]:
 
 
 def _is_metric(token: Token) -> bool:
-    """Return True if a word before a brace begins a metric; it can begin nothing else, so `metric` is not reserved."""
+    """Return True if a word before a brace begins a metric block.
+
+    A word before a brace can begin nothing else, so `metric` is not reserved.
+    """
     return token.type == "NAME" and str(token) == "metric"
 
 
@@ -751,7 +754,7 @@ _AFTER_TARGET = ("ARROW", "LSQUARE", "COLON")
 
 
 def _begins_requires(tokens: list[Token], following: str) -> bool:
-    """Return True if the last token begins `requires COND;`, as the next one shows; `requires` is not reserved."""
+    """Return True if the last token begins `requires COND;`, judged by the next token, as it is not reserved."""
     if len(tokens) < 2 or tokens[-1].type != "NAME" or str(tokens[-1]) != "requires":
         return False
     return tokens[-2].type in _BEFORE_DECLARATION and following not in _AFTER_TARGET

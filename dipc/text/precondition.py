@@ -44,9 +44,9 @@ from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue,
 class Precondition:
     """The conjunction of all `requires` of a program.
 
-    The condition reads `slots` of its own; `inputs` has the program's input slot of each. `text` is the condition in
-    canonical form, `span` the place of the first `requires`. With `stands_for_all`, each other input has the answers of
-    one that satisfies the condition, so that reports are about all inputs.
+    The condition reads `slots` of its own; `inputs` has the program's input slot for each. `text` is the condition in
+    canonical form, `span` the place of the first `requires`. With `stands_for_all`, every input has the law of some
+    input that satisfies the condition, so that reports are about all inputs.
     """
 
     condition: Condition
@@ -87,13 +87,13 @@ class Precondition:
         return replace(self, condition=condition, text=f"({self.text}) and ({other.text})")
 
     def unsupported(self, source: SourceText, what: str, *notes: str) -> DiagnosticError:
-        """Return the refusal (E1117) of `what`, which would not keep to the condition."""
+        """Return the error (E1117) that `what` is not supported because it ignores the condition."""
         message = f"{what} does not cover programs with `requires`"
         return DiagnosticError(Diagnostic("E1117", message, source.excerpt(self.span), "required here", notes))
 
 
 def selection_unsupported(what: str, *notes: str) -> DiagnosticError:
-    """Return the refusal (E1117) of `what`, which would not keep to a selection of inputs."""
+    """Return the error (E1117) that `what` is not supported because it ignores a selection of inputs."""
     return DiagnosticError(Diagnostic("E1117", f"{what} does not cover a selection of inputs", notes=notes))
 
 
@@ -165,7 +165,7 @@ def compile_precondition(
 
 
 def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:
-    """Return the names that a condition may use, and the program's slot for each slot of this scope."""
+    """Return the scope of a condition, and the program's slot for each slot of this scope."""
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)
     places: dict[int, int] = {}
@@ -201,7 +201,7 @@ class _Elaborator(Elaborator):
         return rewritten(tree, change)
 
     def _range(self, node: ast.Ranged) -> range:
-        """Return the integers of a range; none after reporting a fault, and for an empty sum."""
+        """Return the integers of a range; empty after reporting a mistake, and for an empty sum."""
         low, high = self.integer(node.low, "a bound of the range"), self.integer(node.high, "a bound of the range")
         free = self.check_local(node.variable, node.span, "the variable", may_hide_variables=False)
         if low is None or high is None or not free:
@@ -244,9 +244,9 @@ _ABOVE = {
 
 
 def spread_out(expr: ast.Compare) -> ast.Expr:
-    """Return a condition with the same meaning, without a `min`, `max` or `abs` on either side of the comparison.
+    """Return an equivalent condition without `min`, `max` or `abs` on either side of the comparison.
 
-    Return the comparison itself if it has none.
+    A comparison that has none is returned unchanged.
     """
     call, other, op = expr.left, expr.right, expr.op
     if not _is_choice(call):

@@ -60,7 +60,7 @@ class Written:
 
 
 def prefixed(op: str, operand: Written) -> Written:
-    """Return `not e` or `-e`."""
+    """Return the text of `not e` or `-e` for the operand e."""
     if op == "not":
         return Written(f"not {operand.at_least(Level.NOT)}", Level.NOT)
     return Written(f"{op}{operand.at_least(Level.SIGNED)}", Level.SIGNED)
@@ -79,7 +79,7 @@ def infixed(left: Written, op: str, right: Written) -> Written:
 
 
 def applied(function: str, arguments: Iterable[Written]) -> Written:
-    """Return `f(a, b)`."""
+    """Return the text of a call: `f(a, b)`."""
     return Written(f"{function}({', '.join([argument.text for argument in arguments])})")
 
 
@@ -394,9 +394,9 @@ def _kind(token: Token) -> str:
 
 
 def _above(line: str, start: int, comment: _Comment, text: str) -> str:
-    """Return the comment on its own line above `line`, whose first token is at `start` in the text.
+    """Return the line of a comment that is printed above `line`, whose first token is at `start` in the text.
 
-    It is indented like the line, or deeper if the line ends a block that contains the comment.
+    The comment is indented like the line, or deeper if the line ends a block that contains the comment.
     """
     margin = line[: len(line) - len(line.lstrip())]
     column = start - (text.rfind("\n", 0, start) + 1)
@@ -405,7 +405,7 @@ def _above(line: str, start: int, comment: _Comment, text: str) -> str:
 
 
 def _with_comment(line: str, comment: _Comment | None) -> str:
-    """Return the line with the comment in its old column, or else two blanks behind the line."""
+    """Return the line with `comment` in the comment's old column, or else after two blanks."""
     return line if comment is None else line.ljust(max(len(line) + 2, comment.column)) + comment.text
 
 

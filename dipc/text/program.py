@@ -46,7 +46,7 @@ MOST_CONDITIONS = 10_000
 
 @frozen
 class FormulaSlot:
-    """The content of a slot of a formula: the program's `slot`, of the input (or answer) or of the primed one."""
+    """The content of a slot in a formula: the program's `slot`, of the one input or answer or of the primed one."""
 
     slot: int
     primed: bool
@@ -182,7 +182,7 @@ class _Elaborator(Elaborator):
         self._field = field
 
     def places(self, shared: Scope) -> tuple[FormulaSlot, ...]:
-        """Return the contents of the slots of this scope."""
+        """Return the contents of the slots of the formulas in this scope."""
         result: dict[int, FormulaSlot] = {}
         for name, symbol in self.scope.symbols.items():
             if isinstance(symbol, DeclaredVariable):
@@ -313,7 +313,7 @@ class CoreProgram:
 
     @property
     def input_kinds(self) -> str:
-        """The kinds of the inputs, "real", "int", "real and int", or "finite" if there are no such."""
+        """The kinds of the inputs that are not finite, "real", "int" or "real and int", or "finite" if all are."""
         return kinds(self.input_slots) or "finite"
 
     @property
@@ -358,11 +358,11 @@ class CoreProgram:
 
     @property
     def asked_eps(self) -> Fraction | str | None:
-        """The eps for which the program was read, if it has no meaning at others; for reading it again."""
+        """The eps for which the program was read, to read it again; None if its meaning does not depend on it."""
         return ", ".join(map(str, self.only_in)) if self.only_in else self.only_at
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
-        """Raise DiagnosticError if the program has another meaning, or none, at the given eps or ranges."""
+        """Raise DiagnosticError if the program is not defined, or was not read, for the given eps or ranges."""
         ranges = [Interval(eps, eps, True, True)] if isinstance(eps, Fraction) else eps
         points = [each.lower for each in ranges if each.is_point]
         one = points[0] if len(points) == len(ranges) == 1 else None

@@ -76,7 +76,7 @@ def _types(declarations: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
 
 @dataclass
 class _Hoisting:
-    """The hoisting of one body of statements, with the new `variables`.
+    """The replacement of draws inside expressions by `variables`, in one body of statements.
 
     `types` has the declared type of each variable, `loops` the enclosing `for` loops, by variable.
     """
@@ -121,7 +121,7 @@ class _Hoisting:
         return replace(target, index=self._free(target.index, before)) if isinstance(target, ast.Element) else target
 
     def _around(self, distribution: ast.Distribution, before: list[ast.Sample]) -> ast.Distribution:
-        """Return the distribution without draws in its mean, or in the values it chooses from."""
+        """Return the distribution without draws in its mean or values; append their samples to `before`."""
         match distribution:
             case ast.NoiseExpr(mean=mean) if mean is not None:
                 return replace(distribution, mean=self._free(mean, before))
@@ -177,7 +177,7 @@ class _Hoisting:
         return ast.Name(name, span)
 
     def _varies(self, value: ast.Expr) -> bool:
-        """Return True if the value depends on a variable, or on the variable of a loop."""
+        """Return True if the value depends on a variable or a loop variable."""
         return any(
             isinstance(node, ast.Name | ast.Element) and (node.name in self.loops or node.name in self.types)
             for node in walk(value)
@@ -186,7 +186,7 @@ class _Hoisting:
     def _common_type(self, values: Sequence[ast.Expr]) -> ast.TypeExpr | None:
         """Return the finite type of all values, if they are conditions or if a variable's type lists them.
 
-        None means that they are numbers.
+        None for numbers.
         """
         if all(map(self._is_condition, values)):
             return ast.BaseTypeExpr(ast.BaseType.BOOL)
@@ -217,7 +217,7 @@ class _Hoisting:
 
 
 def _listed(distribution: ast.Distribution) -> tuple[ast.Expr, ...]:
-    """Return the values that the distribution lists, each once."""
+    """Return the values that the distribution lists, without repetitions."""
     match distribution:
         case ast.Choose(arms):
             return tuple(dict.fromkeys(value for value, _ in arms))
@@ -228,7 +228,7 @@ def _listed(distribution: ast.Distribution) -> tuple[ast.Expr, ...]:
 
 
 def _renumbered(distribution: ast.Distribution, numbers: tuple[ast.Expr, ...]) -> ast.Distribution:
-    """Return the distribution of the number of the drawn value among the listed ones."""
+    """Return the distribution that draws the number of a listed value in place of the value."""
     values = _listed(distribution)
     match distribution:
         case ast.Choose(arms):
@@ -313,7 +313,7 @@ def _undetermined(span: Span, source: SourceText) -> Diagnostic:
 def has_no_mean(node: object) -> bool:
     """Whether a node is a `choose`, or noise between ends whose expected value is a function of eps.
 
-    That of uniform noise is the middle of the ends, and that of other noise is 0 if the ends are seen to be opposite.
+    The expected value of uniform noise is the middle of its ends; that of other noise is 0 if its ends are opposite.
     """
     if not isinstance(node, ast.NoiseExpr) or node.ends is None or not node.law.takes_rate:
         return isinstance(node, ast.Choose)
@@ -325,7 +325,7 @@ def has_no_mean(node: object) -> bool:
 
 
 def _number(expr: ast.Expr) -> Fraction | None:
-    """The number that is written out here, None for other expressions."""
+    """Return the value of a number written out; None for other expressions."""
     match expr:
         case ast.Number(value):
             return value
@@ -353,7 +353,7 @@ def _off_center(noise: ast.NoiseExpr, source: SourceText) -> Diagnostic:
 
 
 def _expected(noise: ast.NoiseExpr) -> ast.Expr:
-    """The expected value that replaces the noise: that of one-sided noise is 0 here, its least value."""
+    """Return the expected value of the noise, or for one-sided noise its least value, 0."""
     span = noise.span
     mean = ast.Number(Fraction(0), "0", span) if noise.mean is None else noise.mean
     if noise.ends is None or noise.law.takes_rate or any(isinstance(node, ast.Eps) for node in ast.walk(noise.ends)):

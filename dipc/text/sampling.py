@@ -95,7 +95,7 @@ _ZERO = Fraction(0)
 
 
 class _NotLinear(NoMonomial):
-    """Raised if an expression is not constant + slope·eps; without a message if that has been reported."""
+    """The expression is not constant + slope·eps."""
 
 
 def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = None) -> Fraction | None:
@@ -129,9 +129,9 @@ def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = N
 
 
 def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fraction] | None:
-    """Return the law with the standard deviation s/eps or s, s > 0 a constant, and its rate.
+    """Return the law whose standard deviation `expr` is s/eps or s for a constant s > 0, and the law's rate.
 
-    The result is None after reporting that `expr` is not such a deviation.
+    None after reporting that `expr` is not such a deviation.
     """
     try:
         factor, power = monomial(expr, lambda part: _constant(part, elaborator, "a factor of a standard deviation"))
@@ -192,7 +192,7 @@ def _support_end(expr: ast.Expr, law: Law, elaborator: Elaborator) -> Fraction |
 
 
 def _usage(law: Law, elaborator: Elaborator) -> tuple[str, ...]:
-    """Return the usage of a law as a note; a mechanism in Python writes the law otherwise."""
+    """Return a note that shows how a law is written, in the language or in a Python mechanism."""
     return (law.usage,) if elaborator.findings.source.tree is None else ()
 
 
@@ -243,7 +243,7 @@ def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.No
 
 
 def _linear(expr: ast.Expr, elaborator: Elaborator) -> _InEps:
-    """Return (constant, slope) of constant + slope * eps; raise _NotLinear."""
+    """Return (constant, slope) if the expression is constant + slope * eps; raise _NotLinear otherwise."""
     match expr:
         case ast.Eps():
             return _ZERO, Fraction(1)
@@ -295,9 +295,9 @@ def _constant(expr: ast.Expr, elaborator: Elaborator, what: str = "what multipli
 
 
 def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
-    """Return the weight with every constant replaced by its number.
+    """Return the weight with constants replaced by their numbers: numbers, eps, exp(q*eps), + - * / and ^.
 
-    Only numbers, eps, exp(q*eps), + - * / and ^ are left. The result is None after reporting anything else.
+    None after reporting anything else.
     """
     if not any(
         isinstance(node, ast.Eps) or (isinstance(node, ast.Call) and node.function == "exp") for node in walk(expr)
@@ -396,7 +396,7 @@ class Sampling:
                 assert_never(distribution)
 
     def mean_comes_first(self, noise: ast.NoiseExpr) -> bool:
-        """Return True after reporting that rate and mean are swapped, as in other languages."""
+        """Return True, after reporting it, if rate and mean are swapped, as in other languages."""
         findings = self._findings
         if noise.mean is None or self._elaborator.scope.eps.value is not None or findings.source.tree is not None:
             return False
@@ -480,7 +480,7 @@ class Sampling:
         return SampleExponential(place.target, slope, domain.values, scores, statement.span)
 
     def _scores(self, distribution: ast.ExponentialMechanism, domain: DomType | None) -> tuple[DomExpr, ...] | None:
-        """Return the score at every value of the domain, or None if one is wrong."""
+        """Return the score at every value of the domain, or None after reporting a wrong one."""
         elaborator, name, score = self._elaborator, distribution.variable, distribution.score
         elaborator.check_local(name, distribution.span, "the variable of Exp", may_hide_variables=True)
         size = 0 if domain is None or elaborator.dead else len(domain.values)

@@ -160,7 +160,7 @@ class EnumeratedValue:
 
 @frozen
 class Foreign:
-    """A variable of the mechanism, which an ideal cannot use."""
+    """A variable of the mechanism, which the `ideal` block cannot use."""
 
     name: str
     span: Span
@@ -177,7 +177,7 @@ _WORDS: dict[type[Symbol], str] = {
 
 
 def word_for(symbol: Symbol) -> str:
-    """Return the name of the kind of symbol, for messages."""
+    """Return the word for this kind of symbol in messages."""
     return _WORDS[type(symbol)]
 
 
@@ -194,7 +194,7 @@ class DeclaredDomain:
 class FixedEps:
     """The single eps at which a program is read, or None if it is read for every eps.
 
-    `used` is True if its meaning depends on this eps.
+    `used` is True if the program's meaning depends on this eps.
     """
 
     def __init__(self, value: Fraction | None = None) -> None:
@@ -202,7 +202,7 @@ class FixedEps:
         self.used = False
 
     def use(self) -> Fraction | None:
-        """Return the value, and mark it as used."""
+        """Return the single eps or None, and note that it was used."""
         self.used |= self.value is not None
         return self.value
 
@@ -229,7 +229,7 @@ class Scope:
         }
 
     def adopt(self, variable: DeclaredVariable, other: Scope) -> DeclaredVariable:
-        """Return a variable of `other` with its type and initial value, in slots of this scope."""
+        """Return a copy of a variable of `other`, with its type and initial value, in slots of this scope."""
         first = len(self.slots)
         for offset, slot in enumerate(variable.slots):
             self.slots.append(replace(other.slots[slot], index=first + offset))
@@ -393,7 +393,7 @@ class References:
         return read(variable, Read(slot, span))
 
     def concrete_reads(self, exprs: Iterable[ast.Expr]) -> list[Read]:
-        """Return the DOM and bool variables that the expressions read, also as array elements with a constant index."""
+        """Return the DOM and bool variables that the expressions read, with array elements of constant index."""
         result: dict[int, Read] = {}
         for node in (node for expr in exprs for node in walk(expr)):
             if not isinstance(node, ast.Name | ast.Element) or node.name in self.locals:
@@ -413,7 +413,7 @@ class References:
         raise NotImplementedError
 
     def array(self, expr: ast.Element) -> DeclaredVariable | None:
-        """Return the array that `expr` indexes, or None after a report."""
+        """Return the array that `expr` indexes, or None after reporting that there is none."""
         symbol = self.scope.symbols.get(expr.name) if expr.name not in self.locals else None
         match symbol:
             case DeclaredVariable(known=False):
@@ -446,9 +446,9 @@ class References:
     def place(
         self, array: DeclaredVariable, expr: ast.Element, index: Typed
     ) -> tuple[tuple[int, ...], DomExpr | None] | None:
-        """Return the slot that a constant index selects, with None.
+        """Return (the slot, None) for a constant index, or (all slots of the array, the index) for others.
 
-        Or all slots, with an index known only in a state.
+        None after reporting a wrong index.
         """
         assert array.low is not None
         if not isinstance(index, Concrete) or index.kind is not ValueKind.NUMBER:
@@ -477,7 +477,7 @@ class References:
         return (array.slots[int(value) - array.low],), None
 
     def undeclared(self, name: str, span: Span, index: str = "") -> None:
-        """Report a name without a meaning; each name once."""
+        """Report a name without a meaning, each name once."""
         if name in CLAIM_NAMES:
             message = f"`{name}` has a meaning only in the claim"
             self.findings.report(
@@ -533,7 +533,7 @@ class References:
 
 
 def read(variable: DeclaredVariable, access: Read | ReadElement) -> Typed:
-    """Return the value of a variable, by its type."""
+    """Return the typed expression for reading `variable` by `access`."""
     assert variable.type is not None
     kind = kind_of(variable.type)
     if kind in (ValueKind.REAL, ValueKind.INT):

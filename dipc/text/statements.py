@@ -1,4 +1,4 @@
-"""The way from the tree of a program to its instructions: every rule checked, every loop unrolled."""
+"""The translation of a program's tree into instructions: every rule checked, every loop with known bounds unrolled."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ from dipc.text.scope import (
 
 
 class Assembler:
-    """The collector of instructions.
+    """A list of instructions under construction.
 
     Jumps use labels that can be placed later, and `finish` replaces them by positions.
     """
@@ -101,7 +101,7 @@ class Assembler:
         self._instructions.append(instruction)
 
     def label(self) -> int:
-        """Return a new label, to be placed."""
+        """Return a new label, which `place` puts at an instruction later."""
         self._positions.append(-1)
         return len(self._positions) - 1
 
@@ -110,7 +110,7 @@ class Assembler:
         self._positions[label] = len(self._instructions)
 
     def branch(self, condition: Condition, then: int, otherwise: int, span: Span) -> None:
-        """Jump by a condition, evaluated from left to right, no further than needed."""
+        """Emit a jump to `then` or `otherwise`; conditions are evaluated from left to right, no further than needed."""
         match condition:
             case Concrete():
                 self.emit(Branch(condition.expr, then, otherwise, span))
@@ -129,9 +129,9 @@ class Assembler:
                 assert_never(condition)
 
     def finish(self, end: Span) -> tuple[Instruction, ...]:
-        """Return the instructions with positions for labels.
+        """Return the instructions with labels replaced by positions.
 
-        Every position in a jump exists, and the last one is `ExitInstruction`.
+        Every jump leads to an instruction, and the last instruction is `ExitInstruction`.
         """
         if (
             not self._instructions
@@ -216,7 +216,7 @@ class StatementLowering:
                     assert_never(statement)
 
     def _dead(self, body: Sequence[ast.Statement]) -> None:
-        """Check code that can never run, once: its names and types, not its values."""
+        """Check the names and types in code that can never run, without its values, once."""
         if body and id(body) not in self._checked:
             self._elaborator.dead += 1
             self._block(body)
@@ -355,7 +355,7 @@ class StatementLowering:
                 assert_never(unreachable)
 
     def _store_by_values(self, place: Place, type_: DomType, value: Linear, statement: ast.Assign) -> bool:
-        """Assign an int to a DOM variable, by comparisons with its values; return True if there is no mistake.
+        """Emit the assignment of an int to a DOM variable, by comparisons with its values; return False for a mistake.
 
         An int that may be none of the values would become the next integer, which is a fault if a path leads there.
         """
@@ -390,9 +390,9 @@ class StatementLowering:
     def _either(
         self, condition: Typed, span: Span, then: Callable[[], bool | None], otherwise: Callable[[], bool | None]
     ) -> bool:
-        """Emit two alternatives, of which the condition chooses one.
+        """Emit two alternatives, one of which is executed depending on the condition; return False for a mistake.
 
-        The second is left out if the first returns False, because it is wrong.
+        The second is left out if the first returns False, because it has a mistake.
         """
         assembler = self._assembler
         here, there, end = assembler.label(), assembler.label(), assembler.label()
@@ -410,7 +410,7 @@ class StatementLowering:
         self._either(condition, span, lambda: self._emit(yes), lambda: self._emit(no))
 
     def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
-        """Emit each expression that the value can be, behind its conditions; return True if all of them fit."""
+        """Emit `emit` for each expression that the value may be, under its conditions; return True if all succeed."""
         if not isinstance(value, Switch):
             return emit(value)
         one, two = value.then, value.otherwise
@@ -460,9 +460,9 @@ class StatementLowering:
                 assert_never(distribution)
 
     def _for_each_value(self, reads: Sequence[Read], statement: ast.Sample, place: Place | None) -> bool:
-        """Emit the sampling once for each combination of values of the variables, behind comparisons with them.
+        """Emit the sampling for each combination of values of `reads`, under comparisons with these values.
 
-        A rate or weight is then constant. Return True if all went well.
+        A rate or weight is then constant. Returns True if there is no mistake.
         """
         elaborator, assembler, span = self._elaborator, self._assembler, statement.span
         if not reads or elaborator.dead:
@@ -511,7 +511,7 @@ class StatementLowering:
         return fits
 
     def _place(self, expr: ast.Name | ast.Element) -> Place | None:
-        """Return the place that is written to, or None after reporting that there is none."""
+        """Return the place that a statement writes to, or None after reporting that it cannot."""
         variable = self._variable(expr)
         offset = self._elaborator.typed(expr.index) if isinstance(expr, ast.Element) else UNKNOWN
         if variable is None:
@@ -589,7 +589,7 @@ def _values(slot: Slot) -> tuple[Value, ...]:
 def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot], findings: Findings) -> None:
     """Report the variables that are read where no path assigns them before, each at the first such read.
 
-    If only some paths assign a variable, the chain finds out.
+    A variable that only some paths assign is found when the chain is built.
     """
     initial = 0
     for slot in slots:
@@ -620,7 +620,7 @@ def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tupl
 
 
 def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Walk once in the order of the labels; `joined` can grow meanwhile."""
+    """Yield, in one pass, the labels that are reached, with the slots assigned before; `joined` can grow meanwhile."""
     falling: int | None = None
     for label, instruction in enumerate(instructions):
         if label in joined:
@@ -655,7 +655,7 @@ def _written(instruction: Instruction) -> int:
 
 
 def _bits(slots: tuple[int, ...]) -> int:
-    """Return the set of slots of one scalar, or of one array, whose slots are consecutive."""
+    """Return the slots of one scalar or array, which are consecutive, as a bit set."""
     return ((1 << len(slots)) - 1) << slots[0]
 
 
@@ -701,8 +701,8 @@ def lower(
 ) -> CoreProgram:
     """Return the typed program, with `overrides` in place of its constants (-D name=value).
 
-    `eps` is used for expressions with a meaning at one eps only; the program then has a meaning there alone. Raises
-    DiagnosticError with all mistakes in the program, in the order of the text.
+    With `eps`, expressions that have a meaning at one eps only are read for this eps, and the program is defined there
+    alone. Raises DiagnosticError with all mistakes in the program, in the order of the text.
     """
     core, _, scope = _lowered(program, source, overrides or {}, eps)
     core = replace(core, overrides=dict(overrides or {}))
@@ -738,7 +738,7 @@ def _lowered(
 def _declared(
     program: ast.ProgramTree, overrides: Mapping[str, Fraction], findings: Findings, eps: Fraction | None
 ) -> Scope:
-    """Return all names of the program; constants first, so that domains, bounds and types can use every one of them."""
+    """Return the scope with all names of the program; constants come first, as domains, bounds and types use them."""
     scope = Scope(FixedEps(eps))
     elaborator = Elaborator(scope, findings, declaring=True)
     register(program.declarations, scope, findings)
@@ -814,7 +814,7 @@ def _ideal(program: ast.ProgramTree, core: CoreProgram, shared: Scope, findings:
 
 
 def _shared(scope: Scope) -> Scope:
-    """Return the scope of an ideal: constants, domains, inputs and outputs, the latter two in slots of their own."""
+    """Return the scope of an ideal: constants, domains, and inputs and outputs in slots of their own."""
     inner = Scope(scope.eps)
     inner.domains.update(scope.domains)
     for name, symbol in scope.symbols.items():

@@ -65,7 +65,7 @@ class SyntaxCode(StrEnum):
 
 @dataclass(eq=False)
 class Problem(Exception):
-    """A syntax error at a span; the source is added last, as all sources share the parser."""
+    """A syntax error at a span; `located` adds the source."""
 
     code: SyntaxCode
     span: Span
@@ -134,9 +134,9 @@ class Opened:
 
 @dataclass(frozen=True)
 class Situation:
-    """The parser accepts one of `accepts`, but `tokens[position]` follows, or the end of the text if there is none.
+    """The place of a syntax error: the parser accepts one of `accepts`, but the token `tokens[position]` follows.
 
-    `start` is the start symbol of the grammar.
+    If the text ends there, that token is missing. `start` is the start symbol of the grammar.
     """
 
     tokens: Sequence[Token]
@@ -150,20 +150,20 @@ class Situation:
         return self.tokens[index].type if 0 <= index < len(self.tokens) else END_OF_TEXT
 
     def text(self, offset: int = 0) -> str:
-        """Return the characters of that token, empty outside the text."""
+        """Return the characters of the token `offset` places from the unexpected one, empty outside the text."""
         index = self.position + offset
         return str(self.tokens[index]) if 0 <= index < len(self.tokens) else ""
 
     @property
     def span(self) -> Span:
-        """The unexpected token, or the place just behind the last one."""
+        """The place of the unexpected token, or the end of the last token."""
         if self.position < len(self.tokens):
             return token_span(self.tokens[self.position])
         end = token_span(self.tokens[-1]).end if self.tokens else 0
         return Span(end, end)
 
     def touches(self) -> bool:
-        """Return True if no blank space precedes the token."""
+        """Return True if no blank space precedes the unexpected token."""
         return (
             0 < self.position < len(self.tokens) and token_span(self.tokens[self.position - 1]).end == self.span.start
         )
@@ -183,7 +183,7 @@ class Situation:
         return "STAR" in self.accepts
 
     def in_body(self) -> bool:
-        """Return True if a statement has already begun before this place."""
+        """Return True if a statement has begun before the unexpected token."""
         return any(token.type in STATEMENTS or token.type == "ARROW" for token in self.tokens[: self.position])
 
     def lacks_semicolon(self) -> bool:
@@ -789,9 +789,9 @@ _STOPS = frozenset({"SEMICOLON", "END", "ELSE", "RBRACE"})
 
 
 def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int] | None:
-    """Return the tokens without the statement of the problem, and the place after which other problems are independent.
+    """Return the tokens without the statement that has the problem, and the place after which problems are independent.
 
-    As many blocks are opened as closed. The result is None if there is no such place.
+    As many blocks are opened as closed. None if there is no such place.
     """
     position = next((index for index, token in enumerate(tokens) if _start(token) >= problem.span.start), len(tokens))
     if position >= len(tokens) or position == 0:
@@ -818,7 +818,7 @@ def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int]
 
 
 def _lacks_semicolon(tokens: Sequence[Token], position: int) -> bool:
-    """Return True if a statement begins at the beginning of a line, behind one that did not end."""
+    """Return True if a statement begins at the start of a line, after a statement without its `;`."""
     token, before = tokens[position], tokens[position - 1]
     if token.line == before.line or before.type in _STARTS:
         return False
@@ -827,9 +827,9 @@ def _lacks_semicolon(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | None, int]:
-    """Return the first token of the statement, declaration or header that contains the token `position`.
+    """Return the position of the first token of the statement, declaration or header with the token `position`.
 
-    Also return the number of braces that are open between the two.
+    Also return the number of braces that are opened in between and still open.
     """
     braces = 0
     for index in range(position - 1, -1, -1):
@@ -848,7 +848,7 @@ def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | Non
 
 
 def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple[list[Token], int] | None:
-    """Return the tokens with `while true do` or `if true then` for a wrong header."""
+    """Return the tokens with a wrong header replaced by `while true do` or `if true then`."""
     kind = tokens[first].type
     closing = "THEN" if kind == "IF" else "DO"
     end = position
@@ -872,7 +872,7 @@ def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple
 
 
 def _ending(tokens: Sequence[Token], position: int, braces: int) -> int:
-    """Return the first token behind the statement or declaration that contains the token `position`."""
+    """Return the position of the first token after the statement or declaration that contains the token `position`."""
     blocks = 0
     for index in range(position, len(tokens)):
         kind = tokens[index].type

@@ -72,9 +72,9 @@ def words() -> Words:
 
 
 def tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of a program's text with their kinds, without a gap; "" is the kind of all that has no color.
+    """Yield the pieces of a program's text with their kinds, without gaps; pieces without color have the kind "".
 
-    The kinds are "comment", "keyword", "type", "noise" and "number".
+    The other kinds are "comment", "keyword", "type", "noise" and "number".
     """
     kinds = {
         **dict.fromkeys((*words().keywords, *words().operators), "keyword"),
