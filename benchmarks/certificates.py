@@ -41,7 +41,7 @@ def goals() -> list[Goal]:
 
 
 def _one_row() -> Goal:
-    """Sparse with fifty queries, row by row."""
+    """Return the goal for Sparse with fifty queries, checked row by row."""
     sparse = MECHANISMS["sparse"]
     given = {"m": Fraction(50), "c": Fraction(1)}
     taken = {}
@@ -63,7 +63,7 @@ def _running_maximum() -> Goal:
 
 
 def _verified(text: str, constants: dict[str, Fraction], rows: list[dict[str, str]]) -> float:
-    """Seconds that checking the certificate takes, which has to be accepted in full."""
+    """Return the seconds that checking the certificate takes; it must be accepted in full."""
     import dipc
     from dipc.verifier.document import check_text
 

@@ -74,7 +74,7 @@ end
 
 
 def _text(name: str, *changes: tuple[str, str]) -> str:
-    """A mechanism of the paper with these changes."""
+    """Return the text of a mechanism of the paper with these replacements."""
     text = MECHANISMS[name].path.read_text(encoding="utf-8")
     for old, new in changes:
         if old not in text:
@@ -133,7 +133,7 @@ if s >= -2 and s <= 2 then near <- true end
 
 
 def _tests(k: int) -> str:
-    """k tests, each of the sum of all k noises with coefficients from -2 to 2, of which a third is 0."""
+    """Return a program with k tests of sums of all k noises, with coefficients from -2 to 2, a third of them 0."""
     chance = random.Random(k)  # noqa: S311 - no secret
     lines = [f"program tests; output all : bool = true; var r[1..{k}] : real;"]
     lines += [f"for i in 1..{k} do r[i] <- Lap(eps/(1+i), i) end;"]
@@ -152,7 +152,7 @@ _SMART_SUM = (Path(__file__).parent / "literature" / "smart_sum.dip").read_text(
 
 
 def maxima(m: int, digits: int, rows: int = 1, seed: int = 7) -> str:
-    """Rows of means of so many digits, and which one is largest."""
+    """Return a table of `rows` rows of m means with `digits` digits, and the index of the largest mean."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     lines = [",".join([*[f"q[{i}]" for i in range(1, m + 1)], "out"])]
     for _ in range(rows):
@@ -162,13 +162,13 @@ def maxima(m: int, digits: int, rows: int = 1, seed: int = 7) -> str:
 
 
 def _ties(m: int) -> str:
-    """A table of one row for noisy max: zeros, and a 1 in the last place."""
+    """Return a table of one row for noisy max: zeros, and a 1 in the last place."""
     header = [f"q[{index}]" for index in range(1, m + 1)]
     return f"{','.join([*header, 'out'])}\n{'0,' * (m - 1)}1,{m}\n"
 
 
 def _sparse_rows(count: int) -> str:
-    """Rows of ten means of three digits."""
+    """Return a table of `count` rows of ten means with three digits."""
     mechanism = MECHANISMS["sparse"]
     constants = mechanism.constants({"m": Fraction(10), "c": Fraction(1)})
     chance = random.Random(3)  # noqa: S311 - no secret

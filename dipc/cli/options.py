@@ -125,7 +125,7 @@ def _quoted(text: str) -> str:
 
 
 def parse_limits(texts: Iterable[str]) -> Limits:
-    """Return the default limits with those of `texts` replaced; raise DiagnosticError for unknown names, bad numbers."""
+    """Return the default limits with those of `texts` replaced; raise DiagnosticError for bad names and numbers."""
     limits = Limits()
     mistakes = []
     for text in texts:

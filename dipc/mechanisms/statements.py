@@ -459,7 +459,7 @@ class Statements(Expressions):
         return False
 
     def _constant_of(self, value: python.expr) -> ast.Expr | None:
-        """Return the expression if it consists of constants and eps; otherwise None."""
+        """Return `value` as an expression if it consists of constants and eps; otherwise None."""
         allowed = {*self.constants, *self.module.constants, "eps"} - self.stores.keys()
         for node in python.walk(value):
             match node:

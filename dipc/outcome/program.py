@@ -301,7 +301,7 @@ class Outcomes(Record):
 
     @property
     def outputs(self) -> list[dict[str, object]]:
-        """The JSON objects of the outputs, with enclosures `at` the eps."""
+        """The JSON objects of the outputs, with enclosures of their probabilities at `eps`, if it is given."""
         return [
             json_object(each, "output probability=closed_form")
             | ({} if self.eps is None else {"at": CONVERSIONS["digits"](each.probability.enclosure(self.eps))})

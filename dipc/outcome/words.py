@@ -511,7 +511,7 @@ def near_outputs(core: CoreProgram) -> str:
 
 
 def side_text(core: CoreProgram) -> str:
-    """Return how the outputs that are compared within gamma are compared with the right answer."""
+    """Return the words between an output and the right answer in an event: `within gamma of`, `at most gamma above`."""
     return "within gamma of" if core.side is None else f"at most gamma {core.side}"
 
 

@@ -214,7 +214,7 @@ class ConvexSet:
     def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
         """Return inf { norm(point - u') : u' not in this set } for a point of the set.
 
-        None is infinity: the set has no guards. An input is outside exactly if it violates one of the guards.
+        None for infinity, if the set has no guards. An input is outside exactly if it violates one of the guards.
         """
         if not self.guards:
             return None

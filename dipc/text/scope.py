@@ -53,10 +53,9 @@ class _Finding:
 
 
 class Findings:
-    """The mistakes found so far in one source.
+    """The mistakes found so far in one source, each code once at a place.
 
-    The same code at the same place is kept once: a statement that was unrolled a hundred times is one statement in the
-    text.
+    A statement that was unrolled a hundred times is one statement in the text.
     """
 
     def __init__(self, source: SourceText) -> None:

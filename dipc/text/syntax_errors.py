@@ -263,7 +263,7 @@ def hint(situation: Situation) -> str | None:
 
 
 def keyword_note(situation: Situation) -> str:
-    """Return how to correct a keyword in place of a name."""
+    """Return the advice for a keyword that is used as a name."""
     if situation.kind() in ("EPS", "EPSILON"):
         return "`eps` is the privacy parameter: it cannot be declared or assigned"
     return f"choose another name, for example `{situation.text()}_`"
