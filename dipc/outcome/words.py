@@ -84,7 +84,8 @@ def rational(value: Fraction, digits: int = DIGITS) -> str:
         return str(value)
     if len(str(value)) <= _LONGEST_FRACTION:
         return f"{value} = {exact(value, digits)}"
-    return exact_text(value)
+    text = exact_text(value)
+    return str(value) if "e" in text else text
 
 
 def _with_whole_part(value: Fraction, digits: int) -> int:

@@ -77,6 +77,8 @@ CERTIFIED = {
     "every gamma": "check docs/programs/coin.dip --gamma free --beta 1/(1+exp(eps))",
     "all inputs": "check docs/programs/busy.dip --inputs all --beta exp(-alpha*eps)/3",
     "pairs": "privacy docs/programs/coin.dip --adjacent hamming:1",
+    "exchanged rows": "check tests/golden/files/bits.dip --inputs all",
+    "exchanged pairs": "privacy tests/golden/files/bits.dip --adjacent hamming:1 --inputs all --budget 2*eps",
     "refuted pairs": "privacy docs/programs/coin.dip --adjacent hamming:1 --budget eps/2",
     "all pairs": "privacy benchmarks/sparse.dip -D m=2 --adjacent linf:1 --inputs all",
     "all pairs for every number": "privacy benchmarks/sparse.dip --adjacent linf:1 --inputs all --for-all m",
