@@ -914,6 +914,23 @@ def _goals(label: int, instruction: Instruction) -> tuple[int, ...]:
 
 def accesses(instruction: Instruction) -> tuple[int, Place | None]:
     """Return the slots that the instruction may read, as bits, and the place that it writes, or None."""
+    codes, target = _parts(instruction)
+    reads = 0
+    for place in places_in(codes):
+        reads |= bits(place.slots)
+    return reads, target
+
+
+def places(instruction: Instruction) -> Iterator[Place]:
+    """Yield the places that the instruction may read or write."""
+    codes, target = _parts(instruction)
+    if target is not None:
+        yield target
+    yield from places_in(codes)
+
+
+def _parts(instruction: Instruction) -> tuple[list[Code], Place | None]:
+    """Return the expressions that the instruction computes, with that of an index, and the place that it writes."""
     codes: list[Code] = []
     target: Place | None = None
     match instruction:
@@ -931,15 +948,19 @@ def accesses(instruction: Instruction) -> tuple[int, Place | None]:
             pass
     if target is not None and target.index is not None:
         codes.append(target.index)
-    reads = 0
-    for code in codes:
+    return codes, target
+
+
+def places_in(codes: Iterable[Code]) -> Iterator[Place]:
+    """Yield the places that these expressions read."""
+    waiting = list(codes)
+    for code in waiting:
         match code:
-            case Place(slots, _, index):
-                reads |= bits(slots)
+            case Place(_, _, index):
+                yield code
                 if index is not None:
-                    codes.append(index)
+                    waiting.append(index)
             case Operation(_, arguments):
-                codes += arguments
+                waiting += arguments
             case _:
                 pass
-    return reads, target

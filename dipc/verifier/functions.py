@@ -63,6 +63,9 @@ def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, 
 #: The terms c·eps^k·e^{q·eps} of a sum as (k, q) -> c; every c is nonzero.
 Ring = dict[tuple[int, Fraction], Fraction]
 
+#: The terms c·eps^k·e^{q·eps/scale} of a sum, for one integer `scale`, as (q, k) -> c, with integers q and c.
+Integral = dict[tuple[int, int], int]
+
 #: A quotient (numerator, denominator); the denominator of an exponential polynomial is {(0, 0): 1}.
 Closed = tuple[Ring, Ring]
 
@@ -218,9 +221,7 @@ def derivative(f: Ring) -> Ring:
 def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
     """Return the h with f = g·h, where `g` is not 0.
 
-    Return None if there is no h, or if it has too many terms or too long numbers. With integers for coefficients, those
-    of g without a common factor, h has integer coefficients (Gauss's lemma, which holds for any powers of eps and of
-    one e^{q·eps}): a remainder shows that there is no h.
+    Return None if there is no h, or if it has too many terms or too long numbers.
     """
     if not f:
         return {}
@@ -228,22 +229,46 @@ def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
         return None
     scale = common_multiple((q.denominator for h in (f, g) for _, q in h), budget)
     budget.spend(len(f) + len(g), scale.bit_length())
-    (unit, rest), (other, divisor) = _integral(f, scale, budget), _integral(g, scale, budget)
+    (unit, numerator), (other, divisor) = integral(f, scale, budget), integral(g, scale, budget)
     common = gcd(*divisor.values())
-    divisor = {key: d // common for key, d in divisor.items()}
-    # Both where eps and e^{eps} are 1, as powers alone count.
-    value = sum(divisor.values())
-    if value and sum(rest.values()) % value:
-        return None
-    lead, last, lowest = max(divisor), min(divisor), min(rest)
-    end = lowest[0] - last[0], lowest[1] - last[1]
     factor = Fraction(other, unit * common)
     most = MOST_QUOTIENT_BITS + factor.numerator.bit_length() + factor.denominator.bit_length()
+    primitive = {key: d // common for key, d in divisor.items()}
+    quotient = integer_quotient(numerator, primitive, budget, most_terms=MOST_QUOTIENT, most_bits=most)
+    if quotient is None:
+        return None
+    result = {(k, Fraction(q, scale)): c * factor for (q, k), c in quotient.items()}
+    return None if any(_bits(c) > MOST_QUOTIENT_BITS for c in result.values()) else result
+
+
+def integer_quotient(
+    numerator: Integral,
+    divisor: Integral,
+    budget: Budget,
+    most_terms: int | None = None,
+    most_bits: int | None = None,
+) -> Integral | None:
+    """Return numerator/divisor, where the coefficients of `divisor` have no common factor; None if it is no such sum.
+
+    A quotient has integer coefficients (Gauss's lemma, which holds for any powers of eps and of one e^{q·eps}), so that
+    a remainder shows that there is none. None, too, for a quotient of more than `most_terms`, or with a coefficient of
+    more than `most_bits`.
+    """
+    if not numerator:
+        return {}
+    # Both where eps and e^{eps} are 1, as powers alone count.
+    value = sum(divisor.values())
+    budget.spend(len(numerator) + len(divisor))
+    if value and sum(numerator.values()) % value:
+        return None
+    rest = dict(numerator)
+    lead, last, lowest = max(divisor), min(divisor), min(rest)
+    end = lowest[0] - last[0], lowest[1] - last[1]
     spread = Spread() if any(q.bit_length() >= SHORT_INTEGER_BITS for q, _ in (*rest, *divisor)) else None
     waiting = [(-q, -k) for q, k in rest]
     heapify(waiting)
-    quotient: dict[tuple[int, int], int] = {}
-    while rest and len(quotient) < MOST_QUOTIENT:
+    quotient: Integral = {}
+    while rest and (most_terms is None or len(quotient) < most_terms):
         least = heappop(waiting)
         top = -least[0], -least[1]
         if top not in rest:
@@ -253,7 +278,7 @@ def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
             return None
         budget.spend(8 * len(divisor) + 2 * len(rest))
         c, left = divmod(rest[top], divisor[lead])
-        if left or c.bit_length() > most:
+        if left or (most_bits is not None and c.bit_length() > most_bits):
             return None
         quotient[q, k] = c
         for (p, j), d in divisor.items():
@@ -268,17 +293,14 @@ def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
                     heappush(waiting, (-key[0], -key[1]))
             elif before is not None:
                 del rest[key]
-    if rest:
-        return None
-    result = {(k, Fraction(q, scale)): c * factor for (q, k), c in quotient.items()}
-    return None if any(_bits(c) > MOST_QUOTIENT_BITS for c in result.values()) else result
+    return None if rest else quotient
 
 
 def _bits(number: Fraction) -> int:
     return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
-def _integral(f: Ring, scale: int, budget: Budget) -> tuple[int, dict[tuple[int, int], int]]:
+def integral(f: Ring, scale: int, budget: Budget) -> tuple[int, Integral]:
     """Return a common denominator of the coefficients, and their numerators by (q·scale, k)."""
     unit, numerators = _over_common_denominator(f, budget)
     return unit, {(q.numerator * (scale // q.denominator), k): c for (k, q), c in numerators.items()}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dipc.verifier.execution import accesses, bits
+from dipc.verifier.execution import accesses, bits, places, places_in
 from dipc.verifier.program import (
     Branch,
     Choice,
@@ -130,7 +130,7 @@ class _Rewriting:
         """
         ends: dict[int, list[int]] = {}
         for label, instruction in enumerate(code):
-            for place in _places(instruction):
+            for place in places(instruction):
                 for slot in place.slots:
                     ends.setdefault(slot, [label, label])[1] = label
         old = len(self.machine.slots)
@@ -159,7 +159,7 @@ class _Rewriting:
         """Return the pieces with a slot of its own for each value that a piece always assigns before it reads it."""
         indexed = self._outputs
         for instruction in self.machine.code:
-            for place in _places(instruction):
+            for place in places(instruction):
                 if place.index is not None:
                     indexed |= bits(place.slots)
         names: dict[int, int] = {}
@@ -200,13 +200,13 @@ class _Rewriting:
 
     def _is_long(self, code: Code) -> bool:
         """True if an expression reads several random slots, and no numbers with noise."""
-        places = [*_places_in(code)]
-        slots = {slot for place in places for slot in place.slots}
+        read = [*places_in([code])]
+        slots = {slot for place in read for slot in place.slots}
         finite = all(self.slots[slot].type not in ("real", "int") for slot in slots)
-        return finite and not any(place.index for place in places) and len(self._random_slots(code)) > 1
+        return finite and not any(place.index for place in read) and len(self._random_slots(code)) > 1
 
     def _random_slots(self, code: Code) -> set[int]:
-        return {slot for place in _places_in(code) for slot in place.slots if self._random >> slot & 1}
+        return {slot for place in places_in([code]) for slot in place.slots if self._random >> slot & 1}
 
     def _step_by_step(self, code: Code, stores: list[Instruction]) -> Code:
         """Return an expression equal to `code` after the `stores`, which reads at most one random slot if possible."""
@@ -308,38 +308,6 @@ def _always_written(piece: _Piece) -> list[int]:
                 arrive(label + 1, known | (bits(target.slots) if target.index is None else 0))
     always = (written[end] or 0) & ~early
     return [slot for slot in range(always.bit_length()) if always >> slot & 1]
-
-
-def _places(instruction: Instruction) -> Iterator[Place]:
-    """Yield the places that an instruction reads or writes."""
-    match instruction:
-        case Store(target, value):
-            codes: list[Code] = [target, value]
-        case Sample(target, _, _, mean):
-            codes = [target, mean]
-        case Choice(target, arms):
-            codes = [target, *(value for value, _ in arms)]
-        case Scored(target, _, scored):
-            codes = [target, *(score for _, score in scored)]
-        case Branch(condition, _):
-            codes = [condition]
-        case _:
-            codes = []
-    for code in codes:
-        yield from _places_in(code)
-
-
-def _places_in(code: Code) -> Iterator[Place]:
-    match code:
-        case Place(_, _, index):
-            yield code
-            if index is not None:
-                yield from _places_in(index)
-        case Operation(_, arguments):
-            for argument in arguments:
-                yield from _places_in(argument)
-        case _:
-            pass
 
 
 def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywhere: bool = False) -> Instruction:

@@ -12,11 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd, lcm
 
-from dipc.verifier.functions import ONE, Closed, Ring, common_multiple, multiply
+from dipc.verifier.functions import ONE, Closed, Integral, Ring, common_multiple, integer_quotient, integral, multiply
 from dipc.verifier.reading import Budget
-
-#: Coefficients by (q, k).
-_Polynomial = dict[tuple[int, int], int]
 
 #: The most different denominators, and the most bits of an exponent.
 MOST_FACTORS, MOST_EXPONENT_BITS = 6, 30
@@ -26,7 +23,7 @@ MOST_FACTORS, MOST_EXPONENT_BITS = 6, 30
 class _Weight:
     """The function numerator/(unit·Π factors^power), with the powers of the factors in their order."""
 
-    numerator: _Polynomial
+    numerator: Integral
     unit: int
     powers: tuple[int, ...]
 
@@ -36,7 +33,7 @@ class Weights:
     """The arithmetic of the weights of one run."""
 
     scale: int
-    factors: Sequence[_Polynomial]
+    factors: Sequence[Integral]
     budget: Budget
     _steps: dict[int, _Weight] = field(default_factory=dict)
 
@@ -51,14 +48,14 @@ class Weights:
             return None
         if any((q.numerator * scale).bit_length() > MOST_EXPONENT_BITS for ring in rings for _, q in ring):
             return None
-        factors: list[_Polynomial] = []
-        parts: dict[int, tuple[_Polynomial, int, int | None]] = {}
+        factors: list[Integral] = []
+        parts: dict[int, tuple[Integral, int, int | None]] = {}
         for number, (above, below) in distinct.items():
             budget.spend(8 * (len(above) + len(below)))
-            numerator, unit = _integral(above, scale)
+            unit, numerator = integral(above, scale, budget)
             factor = None
             if below != ONE:
-                divisor, other = _integral(below, scale)
+                other, divisor = integral(below, scale, budget)
                 common = gcd(*divisor.values())
                 divisor = {key: c // common for key, c in divisor.items()}
                 ratio = Fraction(other, unit * common)
@@ -109,7 +106,7 @@ class Weights:
                 below = multiply(below, self._ring(factor, 1), self.budget)
         return self._ring(weight.numerator, weight.unit), below
 
-    def _ring(self, numerator: _Polynomial, unit: int) -> Ring:
+    def _ring(self, numerator: Integral, unit: int) -> Ring:
         self.budget.spend(8 * len(numerator), unit.bit_length())
         return {(k, Fraction(q, self.scale)): Fraction(c, unit) for (q, k), c in numerator.items()}
 
@@ -120,11 +117,11 @@ class Weights:
                 numerator = self._product(numerator, factor)
         return _Weight(numerator, weight.unit, tuple(powers))
 
-    def _shortened(self, numerator: _Polynomial, unit: int, powers: tuple[int, ...]) -> _Weight:
+    def _shortened(self, numerator: Integral, unit: int, powers: tuple[int, ...]) -> _Weight:
         left = list(powers)
         for place, factor in enumerate(self.factors):
             while left[place]:
-                quotient = self._quotient(numerator, factor)
+                quotient = integer_quotient(numerator, factor, self.budget)
                 if quotient is None:
                     break
                 numerator = quotient
@@ -136,55 +133,18 @@ class Weights:
                 numerator = {key: c // common for key, c in numerator.items()}
         return _Weight(numerator, unit, tuple(left))
 
-    def _product(self, one: _Polynomial, other: _Polynomial) -> _Polynomial:
+    def _product(self, one: Integral, other: Integral) -> Integral:
         if len(other) > len(one):
             one, other = other, one
         bits = _bits(one) + _bits(other)
         self.budget.spend(2 * len(one) * len(other), bits)
-        result: _Polynomial = {}
+        result: Integral = {}
         for (q, k), c in other.items():
             for (p, j), d in one.items():
                 key = q + p, k + j
                 result[key] = result.get(key, 0) + c * d
         return {key: c for key, c in result.items() if c}
 
-    def _quotient(self, numerator: _Polynomial, factor: _Polynomial) -> _Polynomial | None:
-        """Return numerator/factor, whose coefficients are integers (Gauss's lemma); None if it is no polynomial."""
-        if not numerator:
-            return {}
-        value = sum(factor.values())
-        self.budget.spend(len(numerator))
-        if value and sum(numerator.values()) % value:
-            return None
-        lead, last, lowest = max(factor), min(factor), min(numerator)
-        end = lowest[0] - last[0], lowest[1] - last[1]
-        rest = dict(numerator)
-        quotient: _Polynomial = {}
-        while rest:
-            self.budget.spend(len(rest) + 2 * len(factor), _bits(factor))
-            top = max(rest)
-            key = top[0] - lead[0], top[1] - lead[1]
-            c, left = divmod(rest[top], factor[lead])
-            if left or key[1] < 0 or key < end:
-                return None
-            quotient[key] = c
-            for (p, j), d in factor.items():
-                there = key[0] + p, key[1] + j
-                total = rest.get(there, 0) - c * d
-                if total:
-                    rest[there] = total
-                else:
-                    rest.pop(there, None)
-        return quotient
-
 
 def _bits(polynomial: Mapping[tuple[int, int], int]) -> int:
     return max((c.bit_length() for c in polynomial.values()), default=0)
-
-
-def _integral(ring: Ring, scale: int) -> tuple[_Polynomial, int]:
-    """Return the integer coefficients of a function by (q·scale, k), and their common denominator."""
-    unit = lcm(*(c.denominator for c in ring.values()))
-    return {
-        (q.numerator * (scale // q.denominator), k): c.numerator * (unit // c.denominator) for (k, q), c in ring.items()
-    }, unit
