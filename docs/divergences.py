@@ -45,7 +45,7 @@ ELSEWHERE = frozenset(
             "command",
         ),
         *("bounded", "uniform", "truncated"),
-        *("late", "weights"),
+        *("late", "weights", "multisets"),
         *("__init__", "__main__"),
     )
 )

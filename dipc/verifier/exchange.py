@@ -23,6 +23,7 @@ from dipc.verifier.execution import Affine
 from dipc.verifier.functions import Closed, add_closed, equal_closed
 from dipc.verifier.ideal import OPEN, Ideal, Path
 from dipc.verifier.linear import Guard
+from dipc.verifier.multisets import Groups, places_of, require_places
 from dipc.verifier.noise import Law
 from dipc.verifier.probability import Theorem, cell_value
 from dipc.verifier.program import Slot, Value, holds
@@ -197,26 +198,21 @@ class _ProductCheck:
 
     def _require_alike(self, others: Set[int]) -> None:
         """Raise Rejected unless the inputs in `alike` are finite, with the same values, and each is named once."""
-        slots = self._slots
-        places = [*others, *(place for group in self.product.alike for place in group)]
-        if len(set(places)) < len(places) or any(place >= len(slots) for place in places):
-            raise Rejected("something is exchanged twice, or is not an input")
-        for group in self.product.alike:
-            for one, other in pairwise(group):
-                if slots[one].type != slots[other].type or self._values[one] != self._values[other]:
-                    raise Rejected("the inputs exchanged do not have the same type and values")
+        require_places([*others, *places_of(self.product.alike)], len(self._slots))
+        self._require_same_values(self.product.alike)
 
     def _require_places(self, exchanged: _Exchanged) -> None:
         """Raise Rejected unless exchanged inputs have one type and the same values, and no input is named twice."""
-        slots = self._slots
-        places = [*exchanged.free, *(place for block in exchanged.blocks for place in block)]
-        if len(set(places)) < len(places) or any(place >= len(slots) for place in places):
-            raise Rejected("something is exchanged twice, or is not an input")
-        if any(slots[place].type not in OPEN for place in places):
+        places = [*exchanged.free, *places_of(exchanged.blocks)]
+        require_places(places, len(self._slots))
+        if any(self._slots[place].type not in OPEN for place in places):
             raise Rejected("a finite input is exchanged")
-        for block in exchanged.blocks:
-            for one, other in pairwise(block):
-                if slots[one].type != slots[other].type or self._values[one] != self._values[other]:
+        self._require_same_values(exchanged.blocks)
+
+    def _require_same_values(self, groups: Groups) -> None:
+        for group in groups:
+            for one, other in pairwise(group):
+                if self._slots[one].type != self._slots[other].type or self._values[one] != self._values[other]:
                     raise Rejected("the inputs exchanged do not have the same type and values")
 
     def _stands_for(self, inputs: Sequence[Value], exchanged: _Exchanged) -> int:

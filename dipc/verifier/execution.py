@@ -914,7 +914,7 @@ def _goals(label: int, instruction: Instruction) -> tuple[int, ...]:
 
 def accesses(instruction: Instruction) -> tuple[int, Place | None]:
     """Return the slots that the instruction may read, as bits, and the place that it writes, or None."""
-    codes, target = _parts(instruction)
+    codes, target = _expressions(instruction)
     reads = 0
     for place in places_in(codes):
         reads |= bits(place.slots)
@@ -923,13 +923,13 @@ def accesses(instruction: Instruction) -> tuple[int, Place | None]:
 
 def places(instruction: Instruction) -> Iterator[Place]:
     """Yield the places that the instruction may read or write."""
-    codes, target = _parts(instruction)
+    codes, target = _expressions(instruction)
     if target is not None:
         yield target
     yield from places_in(codes)
 
 
-def _parts(instruction: Instruction) -> tuple[list[Code], Place | None]:
+def _expressions(instruction: Instruction) -> tuple[list[Code], Place | None]:
     """Return the expressions that the instruction computes, with that of an index, and the place that it writes."""
     codes: list[Code] = []
     target: Place | None = None

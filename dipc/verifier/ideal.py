@@ -14,7 +14,6 @@ ints. A path that no integers take may remain. Only a search for integers may re
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -38,6 +37,7 @@ from dipc.verifier.execution import (
 )
 from dipc.verifier.functions import Closed
 from dipc.verifier.linear import Guard, grouped, is_empty, least
+from dipc.verifier.multisets import nearest_orders, with_single_places
 from dipc.verifier.program import Instruction, Machine, Scored, Store, Value, values_of
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import Name, Program, Variables
@@ -305,14 +305,14 @@ class Ideal:
                 self.budget.spend(2)
                 if told != own:
                     self.budget.spend(10 * len(inputs))
-                    away = self._combined(self._gaps(inputs, other))
+                    pairs = zip(*nearest_orders(inputs, other, self.alike), strict=True)
+                    away = self._combined([gap(a, b) for a, b in pairs])
                     best = away if best is None or away < best else best
         return best
 
     def _answers_of_multisets(self) -> Iterator[tuple[Fraction, tuple[Value, ...], tuple[object, ...]]]:
         slots = self._finite_inputs
-        inside = {place for group in self.alike for place in group}
-        groups = [*self.alike, *((place,) for place in range(len(slots)) if place not in inside)]
+        groups = with_single_places(self.alike, len(slots))
         values = [values_of(self.machine.slots[slots[group[0]]].type) for group in groups]
         count = prod(comb(len(group) + len(own) - 1, len(group)) for group, own in zip(groups, values, strict=True))
         if count > MOST_MULTISETS:
@@ -329,20 +329,6 @@ class Ideal:
 
     def _answer_key(self, answer: Sequence[Value]) -> tuple[object, ...]:
         return tuple((type(value), value) for value in self.decisive_outputs(answer))
-
-    def _gaps(self, one: Sequence[Value], other: Sequence[Value]) -> list[Fraction]:
-        """Return the gaps of two inputs, in each group in the order that brings them nearest."""
-        gaps: list[Fraction] = []
-        inside = {place for group in self.alike for place in group}
-        for group in (*self.alike, *((place,) for place in range(len(one)) if place not in inside)):
-            mine, theirs = [one[place] for place in group], [other[place] for place in group]
-            if all(isinstance(value, Fraction) for value in (*mine, *theirs)):
-                pairs = zip(sorted(mine), sorted(theirs), strict=True)
-                gaps += [gap(a, b) for a, b in pairs]
-            else:
-                left = len(mine) - (Counter(mine) & Counter(theirs)).total()
-                gaps += [_ONE] * left
-        return gaps
 
     @property
     def has_apart(self) -> bool:

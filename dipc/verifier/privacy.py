@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
-from math import factorial, prod
 from typing import Any
 
 from dipc.verifier import reading as read
 from dipc.verifier.execution import Execution, Wanted
 from dipc.verifier.functions import ONE, Closed, closed_text, read_closed
+from dipc.verifier.multisets import multiset, nearest_orders, places_of, require_places
 from dipc.verifier.normal import Enclosed, Probability, Sum, same
 from dipc.verifier.obligations import Context, Decided, among
 from dipc.verifier.probability import Theorem
@@ -342,7 +341,7 @@ def _read(
                 summed.add(key)
             laws.append(numbers)
     groups = _groups(data, len(types), whole=whole)
-    if len({_multiset(point, groups) for point in inputs}) < len(inputs):
+    if len({multiset(point, groups) for point in inputs}) < len(inputs):
         raise Rejected("two of the inputs differ only in the order of values", "inputs")
     return Pairs(laws, len(answers), _ordered(data, inputs, groups, budget, whole=whole), inputs, groups)
 
@@ -353,28 +352,10 @@ def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Seq
         return ()
     with in_step("alike"):
         groups = read.listed(read.listed(read.natural))(data["alike"])
-        places = [place for group in groups for place in group]
-        if len(set(places)) < len(places) or any(place >= count for place in places):
-            raise Rejected("an input is exchanged twice, or is none")
+        require_places(places_of(groups), count)
         if not whole or data["adjacent"] is None:
             raise Rejected("only a proof about adjacent inputs has inputs that may be exchanged")
         return groups
-
-
-def _multiset(point: Sequence[Value], groups: Sequence[Sequence[int]]) -> tuple[object, ...]:
-    """Return what an input has in common with all orders of its values in the groups."""
-    inside = {place for group in groups for place in group}
-    bags = tuple(frozenset(Counter((type(point[k]), point[k]) for k in group).items()) for group in groups)
-    return bags, tuple((type(value), value) for place, value in enumerate(point) if place not in inside)
-
-
-def orders(point: Sequence[Value], groups: Sequence[Sequence[int]]) -> int:
-    """Return the number of inputs that come from `point` by other orders of values in the groups."""
-    result = 1
-    for group in groups:
-        counts = Counter((type(point[place]), point[place]) for place in group)
-        result *= factorial(len(group)) // prod(map(factorial, counts.values()))
-    return result
 
 
 def _require_all_outputs(
@@ -434,7 +415,7 @@ def are_adjacent(
     Raises Rejected for a value that is not a number.
     """
     if groups:
-        one, two = _nearest(distance, one, two, groups)
+        one, two = nearest_orders(one, two, groups, count_only=distance == "hamming")
     if distance == "hamming":
         return sum(a != b for a, b in zip(one, two, strict=True)) <= radius
     moves = []
@@ -443,20 +424,3 @@ def are_adjacent(
             raise Rejected("an input is not a number", "adjacent")
         moves.append(abs(a - b))
     return (max(moves) if distance == "linf" else sum(moves)) <= radius
-
-
-def _nearest(
-    distance: str, one: Sequence[Value], two: Sequence[Value], groups: Sequence[Sequence[int]]
-) -> tuple[list[Value], list[Value]]:
-    """Return the two inputs with the values of each group in orders that bring the inputs nearest (lemma 4e)."""
-    here, there = list(one), list(two)
-    for group in groups:
-        mine, theirs = [one[place] for place in group], [two[place] for place in group]
-        if distance == "hamming":
-            common = list((Counter(mine) & Counter(theirs)).elements())
-            mine, theirs = ([*common, *(Counter(each) - Counter(common)).elements()] for each in (mine, theirs))
-        elif all(isinstance(value, Fraction) for value in (*mine, *theirs)):
-            mine, theirs = sorted(mine), sorted(theirs)
-        for place, a, b in zip(group, mine, theirs, strict=True):
-            here[place], there[place] = a, b
-    return here, there

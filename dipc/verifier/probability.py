@@ -35,6 +35,7 @@ from dipc.verifier.functions import (
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.late import Late, drawing_late
 from dipc.verifier.measures import measure_anew
+from dipc.verifier.multisets import places_of, require_places
 from dipc.verifier.noise import Law, Normal
 from dipc.verifier.normal import (
     Enclosed,
@@ -443,11 +444,8 @@ class Theorem:
         if not key or key in self._exchanged:
             return self._exchanged.get(key)
         ideal = self.ideal if isinstance(self.ideal, Ideal) else None
-        count = len(self.machine.numbered("input"))
-        places = [place for group in key for place in group]
+        require_places(places_of(key), len(self.machine.numbered("input")))
         why = None
-        if len(set(places)) < len(places) or any(place >= count for place in places):
-            raise Rejected("something is exchanged twice, or is not an input")
         try:
             machine = None if ideal is None else ideal.machine
             require_exchangeable(self.machine, machine, key, self.whole.part(ALL_INPUTS))

@@ -26,9 +26,10 @@ from dipc.verifier.implication import (
     seen_below_one,
 )
 from dipc.verifier.inputs import Witness, says_something
+from dipc.verifier.multisets import orders
 from dipc.verifier.normal import Probability, Sum
 from dipc.verifier.obligations import Decided, fails_at
-from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent, orders
+from dipc.verifier.privacy import PrivacyClaim, adjacency, are_adjacent
 from dipc.verifier.probability import Theorem, cell_value, satisfies
 from dipc.verifier.program import Machine, Slot, Value, values_of
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Rejected, UnusableArgument, decimal, why_it_ends

@@ -1,0 +1,70 @@
+"""Inputs whose values may be exchanged within groups of places (FORMAT.md, lemmas 4d and 4e).
+
+A group is a sequence of places of inputs, counted from 0. Inputs that differ only in the order of the values of a group
+are one multiset.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+from math import factorial, prod
+
+from dipc.verifier.program import Value
+from dipc.verifier.reading import Rejected
+
+Groups = Sequence[Sequence[int]]
+
+
+def require_places(places: Collection[int], count: int) -> None:
+    """Raise Rejected unless `places` are different ones of `count` inputs."""
+    if len(set(places)) < len(places) or any(place >= count for place in places):
+        raise Rejected("something is exchanged twice, or is not an input")
+
+
+def places_of(groups: Groups) -> list[int]:
+    """Return the places of all groups."""
+    return [place for group in groups for place in group]
+
+
+def with_single_places(groups: Groups, count: int) -> list[Sequence[int]]:
+    """Return the groups, and a group of its own for each other place of `count` inputs."""
+    inside = set(places_of(groups))
+    return [*groups, *((place,) for place in range(count) if place not in inside)]
+
+
+def multiset(point: Sequence[Value], groups: Groups) -> tuple[object, ...]:
+    """Return a key that is equal for two inputs if and only if they are one multiset."""
+    every = with_single_places(groups, len(point))
+    return tuple(frozenset(Counter((type(point[place]), point[place]) for place in group).items()) for group in every)
+
+
+def orders(point: Sequence[Value], groups: Groups) -> int:
+    """Return the number of inputs that are one multiset with `point`."""
+    result = 1
+    for group in groups:
+        counts = Counter((type(point[place]), point[place]) for place in group)
+        result *= factorial(len(group)) // prod(map(factorial, counts.values()))
+    return result
+
+
+def nearest_orders(
+    one: Sequence[Value], other: Sequence[Value], groups: Groups, *, count_only: bool = False
+) -> tuple[list[Value], list[Value]]:
+    """Return two inputs with the values of each group in orders that bring the inputs nearest.
+
+    Numbers are sorted, which is best for the greatest gap and for the sum of the gaps. For values that are not numbers,
+    and with `count_only` for all, only the number of different values counts: common values have common places.
+    """
+    here, there = list(one), list(other)
+    for group in groups:
+        mine, theirs = [one[place] for place in group], [other[place] for place in group]
+        if not count_only and all(isinstance(value, Fraction) for value in (*mine, *theirs)):
+            mine, theirs = sorted(mine), sorted(theirs)
+        else:
+            common = list((Counter(mine) & Counter(theirs)).elements())
+            mine, theirs = ([*common, *(Counter(each) - Counter(common)).elements()] for each in (mine, theirs))
+        for place, a, b in zip(group, mine, theirs, strict=True):
+            here[place], there[place] = a, b
+    return here, there
