@@ -476,31 +476,22 @@ def claimed_intervals(
     Raises DiagnosticError for intervals that cannot be read or that `program` does not allow, TypeError as
     `given_text`.
     """
-    if given is None and program.only_at is not None:
-        return (Interval(program.only_at, program.only_at, True, True),)
-    if isinstance(given, Interval):
-        intervals: tuple[Interval, ...] = (given,)
-    else:
-        written = written_intervals(program, given)
-        if written is None:
-            return program.only_in or (Interval.POSITIVE,)
-        intervals = resolve_intervals(*written, constants)
+    intervals: tuple[Interval, ...]
+    match given:
+        case None if program.only_at is not None:
+            return (Interval(program.only_at, program.only_at, True, True),)
+        case None:
+            field_ = _field(program, "eps")
+            if field_ is None or not isinstance(field_.value, tuple):
+                return program.only_in or (Interval.POSITIVE,)
+            intervals = resolve_intervals(program.source, field_.value, constants)
+        case Interval():
+            intervals = (given,)
+        case _:
+            source = SourceText("<eps>", given_text(given))
+            intervals = resolve_intervals(source, parse_interval(source), constants)
     program.require_meaning(intervals)
     return intervals
-
-
-def written_intervals(
-    program: CoreProgram, given: str | int | Fraction | None
-) -> tuple[SourceText, tuple[IntervalExpr, ...]] | None:
-    """Return the intervals of `given`, else those of the claim block, as they are written, with the text they are in.
-
-    The result is None if there are none. Raises DiagnosticError for intervals that cannot be read.
-    """
-    if given is None:
-        field_ = _field(program, "eps")
-        return None if field_ is None or not isinstance(field_.value, tuple) else (program.source, field_.value)
-    source = SourceText("<eps>", given_text(given))
-    return source, parse_interval(source)
 
 
 def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:

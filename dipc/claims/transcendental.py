@@ -22,7 +22,6 @@ from dipc.claims.claim import (
     intervals_text,
     resolve_intervals,
     the_one_eps,
-    written_intervals,
 )
 from dipc.claims.expression import (
     AN_INTERVAL,
@@ -33,7 +32,6 @@ from dipc.claims.expression import (
     split_exponent,
 )
 from dipc.frozen import frozen
-from dipc.sign.interval import Interval
 from dipc.text.ast import (
     ARITHMETIC,
     GREEK,
@@ -54,6 +52,7 @@ from dipc.text.ast import (
 )
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.numbers import NoMonomial, monomial
+from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression, print_interval
 from dipc.text.program import CoreProgram
 
@@ -73,12 +72,14 @@ Ends = tuple[Fraction, Fraction]
 class EnclosedClaim:
     """A stronger and a weaker claim without transcendental numbers, which enclose a claim that has them.
 
-    The two are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words.
+    The two are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words, and
+    `eps` the intervals of eps, if some of their ends are irrational.
     """
 
     stronger: ClaimOptions
     weaker: ClaimOptions
     texts: Mapping[str, str]
+    eps: str | None = None
 
 
 def enclosed_claim(
@@ -96,20 +97,14 @@ def enclosed_claim(
     known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and for a number
     whose direction of rounding cannot be determined.
     """
-    if not (
-        any(_WORDS.search(str(getattr(options, name))) for name in (*_PARTS, "eps")) or is_transcendental(program.claim)
-    ):
-        return None  # This is known without parsing.
-    ranges = enclosed_intervals(program, options.eps, digits)
+    ranges = _enclosed_intervals(program, options.eps, digits)
     if ranges is not None:
-        larger, smaller, text = ranges
-        rest = enclosed_claim(program, replace(options, eps=larger), columns, left_open, digits)
-        stronger_claim, weaker_claim = (options, options) if rest is None else (rest.stronger, rest.weaker)
-        return EnclosedClaim(
-            replace(stronger_claim, eps=larger),
-            replace(weaker_claim, eps=smaller),
-            {**(rest.texts if rest is not None else {}), "eps": text},
-        )
+        larger, smaller, eps = ranges
+        same = EnclosedClaim(options, options, {})
+        rest = enclosed_claim(program, replace(options, eps=larger), columns, left_open, digits) or same
+        return EnclosedClaim(replace(rest.stronger, eps=larger), replace(rest.weaker, eps=smaller), rest.texts, eps)
+    if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
+        return None  # This is known without parsing.
     given = {name: claim_expression(program, name, getattr(options, name)) for name in _PARTS if name not in columns}
     known = {name: claimed for name, claimed in given.items() if claimed is not None}
     if not any(is_transcendental(claimed.tree) for claimed in known.values()):
@@ -134,21 +129,20 @@ def enclosed_claim(
     return EnclosedClaim(replace(options, **more), replace(options, **less), texts)
 
 
-def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGITS) -> tuple[str, str, str] | None:
-    """Return texts of larger and of smaller intervals of eps, with rational ends, around those of a claim.
+def _enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int) -> tuple[str, str, str] | None:
+    """Return texts of larger and of smaller intervals of eps with rational ends, and of the `given` ones, as written.
 
-    They are around `given`, else around those of the claim block; the third text is as these are written. The result is
-    None if all ends are rational. A logarithm is replaced by a rational of this many `digits`. Raises DiagnosticError
-    for a single eps that is irrational, and for mistakes in the intervals.
+    Rationals of this many `digits` replace the logarithms and roots. The result is None if all ends are rational, and
+    if there is a single eps, which has no smaller interval. Raises DiagnosticError for mistakes in the intervals.
     """
-    written = None if isinstance(given, Interval) else written_intervals(program, given)
-    if written is None or not any(map(is_transcendental, written[1])):
+    if not isinstance(given, str) or not _WORDS.search(given):
         return None
-    source, intervals = written
+    source = SourceText("<eps>", given)
+    intervals = parse_interval(source)
+    if not any(map(is_transcendental, intervals)) or any(each.low == each.high for each in intervals):
+        return None
     larger, smaller = [], []
     for each in intervals:
-        if each.low == each.high:
-            return None
         below, above = _ends_around(source, each.low, program, digits)
         high = (None, None) if each.high is None else _ends_around(source, each.high, program, digits)
         larger.append(replace(each, low=below, high=high[1]))

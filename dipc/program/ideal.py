@@ -31,6 +31,7 @@ from dipc.chain.state import (
     Fault,
     Mark,
     SlotValue,
+    as_form,
     constraint,
     finite_values,
     irredundant,
@@ -447,13 +448,7 @@ class Ideal:
 
 def _is_value(found: SlotValue, value: Value) -> bool:
     """Return True if the content of a slot is `value` at every input."""
-    match found:
-        case Affine():
-            return found.is_number and found.constant == value
-        case Fraction() | str() | bool():
-            return same_value(found, value)
-        case _:
-            return False
+    return found == as_form(value) if isinstance(found, Affine) else same_value(found, value)
 
 
 def how_to_say_the_answer(core: CoreProgram) -> str:

@@ -142,7 +142,7 @@ def _enclosed_source(
             f"`{number}` can be"
         )
         raise DiagnosticError(Diagnostic("E0615", message, notes=(f'restrict it: --for-all "{number} >= 0"',)))
-    return Enclosed(stronger, source(enclosed.weaker), enclosed.texts)
+    return Enclosed(stronger, source(enclosed.weaker), enclosed.texts, eps=enclosed.eps)
 
 
 def left_open(program: CoreProgram, number: str | None) -> tuple[str, ...]:

@@ -198,7 +198,8 @@ class Enclosed(Source):
 
     `said` has the texts of the claim's alpha, beta and gamma, as the user wrote them. `between` is the reason why a
     case is undecided if the stronger claim fails and the weaker one does not. `others` are further stronger claims
-    about the same cases. With `itself` the weaker claim is the claim itself, so that a proof of it counts.
+    about the same cases. With `itself` the weaker claim is the claim itself, so that a proof of it counts. `eps` is the
+    text of the claim's intervals of eps, if they lie between those of the two other claims.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -212,8 +213,10 @@ class Enclosed(Source):
         others: tuple[Source, ...] = (),
         *,
         itself: bool = False,
+        eps: str | None = None,
     ) -> None:
         super().__init__(source.program, source.intervals, {**source.stated, **said}, source.table)
+        self.eps = eps
         self.source = source
         self.weaker = weaker
         self.between = between
@@ -252,9 +255,9 @@ class Enclosed(Source):
         report = replace(
             self.source.report(rows, engine, interrupted=interrupted),
             evidence=None,
-            stated={name: text for name, text in self.stated.items() if name != "eps"},
+            stated=self.stated,
         )
-        report = replace(report, eps=self.stated.get("eps") or report.eps)
+        report = report if self.eps is None else replace(report, eps=self.eps)
         if interrupted or not engine.keep_proofs or (report.verdict is Verdict.UNDECIDED and not self.itself):
             return report
         # A certificate proves the stronger claim or refutes the weaker one; neither has transcendental numbers.

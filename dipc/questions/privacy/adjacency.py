@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, assert_never
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
-from dipc.chain.state import same_value
+from dipc.chain.state import finite_values, same_value
 from dipc.claims.given import Cell
 from dipc.claims.table import CsvSource, read_table
 from dipc.frozen import LazyModule, frozen
 from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, ListedInputs, default_inputs, parse_inputs
 from dipc.program.program import Program
-from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value, show_value
+from dipc.text.core import BoolType, DomType, IntType, Slot, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText, Span, listing
-from dipc.text.program import CoreProgram
+from dipc.text.program import CoreProgram, kinds
 
 if TYPE_CHECKING:
     from dipc.questions import multisets
@@ -164,11 +164,19 @@ Input = tuple[Value, ...]
 
 def every_input(core: CoreProgram) -> str:
     """Return the words for all inputs of a program, such as "all inputs" or "all real inputs"."""
-    types = [slot.type for slot in core.input_slots]
-    if not core.has_open_inputs:
-        return "all inputs"
-    kinds = [word for word, kind in (("real", RealType), ("int", IntType)) if any(isinstance(t, kind) for t in types)]
-    return f"all {' and '.join(kinds)} inputs"
+    return f"all {kinds(core.input_slots)} inputs" if core.has_open_inputs else "all inputs"
+
+
+def is_input(program: Program, point: Input) -> bool:
+    """Return True if each value of `point` is of its input's type, and `point` satisfies `requires`."""
+    typed = all(map(_is_of_type, program.core.input_slots, point))
+    return typed and (program.allowed is None or program.allowed.allows(point))
+
+
+def _is_of_type(slot: Slot, value: Value) -> bool:
+    if not slot.is_symbolic:
+        return any(same_value(value, each) for each in finite_values(slot))
+    return isinstance(value, Fraction) and (value.denominator == 1 or not isinstance(slot.type, IntType))
 
 
 @frozen

@@ -23,13 +23,12 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
 from math import floor, prod
-from typing import assert_never
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.exppoly import product as product_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import round_down
-from dipc.chain.state import Affine, finite_values, same_value
+from dipc.chain.state import Affine, finite_values
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
@@ -39,7 +38,7 @@ from dipc.linear.shifts import least_shift
 from dipc.program.clipped import Clipped, clipped
 from dipc.program.metric import inner_point
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, Pairs, texts
+from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, Pairs, is_input, texts
 from dipc.questions.privacy.alignment import (
     COMPARED_WITHOUT_NOISE,
     AlignedExit,
@@ -61,7 +60,7 @@ from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, ReducedQuotient, leading_at_infinity, limit_at_zero
 from dipc.text import ast
-from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Type, Value, show_value
+from dipc.text.core import DomType, IntType, RealType, Slot, Value, show_value
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
@@ -390,27 +389,6 @@ def allowed_moves(program: Program, within: Neighborhood) -> AllowedMoves | None
     if program.allowed is None or not program.core.has_open_inputs:
         return None
     return AllowedMoves(program, program.allowed, within)
-
-
-def is_input(program: Program, point: Input) -> bool:
-    """Return True if each value of `point` is of its input's type, and `point` satisfies `requires`."""
-    slots = program.core.input_slots
-    typed = all(_is_value(slot.type, value) for slot, value in zip(slots, point, strict=True))
-    return typed and (program.allowed is None or program.allowed.allows(point))
-
-
-def _is_value(type_: Type, value: Value) -> bool:
-    match type_:
-        case RealType():
-            return isinstance(value, Fraction)
-        case IntType():
-            return isinstance(value, Fraction) and value.denominator == 1
-        case BoolType():
-            return isinstance(value, bool)
-        case DomType(values=values):
-            return any(same_value(value, each) for each in values)
-        case _:
-            assert_never(type_)
 
 
 def only_inputs(program: Program, pairs: Pairs | None) -> Pairs | None:

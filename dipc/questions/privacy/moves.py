@@ -21,8 +21,8 @@ from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Infeasible, Least, corners, integer_solution, is_bounded_on, minimum, solution
 from dipc.program.allowed import AllowedInputs
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood
-from dipc.text.core import IntType, Value
+from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, is_input
+from dipc.text.core import IntType
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -109,7 +109,6 @@ class AllowedMoves:
         core = program.core
         assert core.has_open_inputs, "finite inputs are looked at one by one"
         self._program = program
-        self._allowed = allowed
         self._within = within
         self._count = len(core.inputs)
         place = {slot: position for position, slot in enumerate(core.inputs)}
@@ -270,13 +269,8 @@ class AllowedMoves:
     # --- pairs in general -------------------------------------------------------------------------------------
 
     def allows(self, one: Input, two: Input) -> bool:
-        """Return True if both are inputs of the program: their ints are integers, and they satisfy `requires`."""
-        whole = all(_is_whole(point[place]) for point in (one, two) for place in self._integers)
-        return whole and self._allowed.allows(one) and self._allowed.allows(two)
-
-
-def _is_whole(value: Value) -> bool:
-    return isinstance(value, Fraction) and value.denominator == 1
+        """Return True if both are inputs of the program."""
+        return is_input(self._program, one) and is_input(self._program, two)
 
 
 def _renamed(item: Halfspace, first: int) -> Halfspace:
