@@ -66,25 +66,12 @@ claim { alpha: 0; beta: k*exp(-eps/2); }
 out <- Exp(eps/2, v in {0..k} : -abs(sum(i in 1..n : x[i] < v) - sum(i in 1..n : x[i] > v)))
 """
 
-_MEAN = """
-program mean;
-const n = 50, B = 10;
-input x[1..n] : real;
-output out : real;
-var s, c : real;
-ideal { noiseless }
-claim { alpha: 0; gamma: 5; beta: exp(-2*eps); }
-s <- 0;
-for i in 1..n do c <- min(max(x[i], 0), B); s <- s + c/n end;
-out <- Lap(n*eps/B, s)
-"""
-
 _FILES: Mapping[str, str] = {
     "list.dip": f"{_HEAD}for i in 1..n do {_RESPONSE} end; for i in 1..n do s <- s + y[i] end; most <- 2*s > n\n",
     "sum.dip": f"{_HEAD}for i in 1..n do {_RESPONSE}; s <- s + y[i] end; most <- 2*s > n\n",
     "people.py": _PYTHON,
     "median.dip": _MEDIAN,
-    "mean.dip": _MEAN,
+    "mean.dip": (_REPORTS / "clipped_mean.dip").read_text(encoding="utf-8"),
 }
 
 
@@ -126,13 +113,16 @@ _COMMANDS = (
     _Command("The median of 5 over 0..3", 1.5, "check {median.dip} -D n=5 -D k=3"),
     _Command("The median of 9 over 0..5", 20.0, "check {median.dip}"),
     *(
-        _Command(f"Privacy of the clipped mean of {n}, {adjacent}", 0.6, f"{arguments} -D n={n} --adjacent {adjacent}")
+        _Command(
+            f"Privacy of the clipped mean of {n}, {adjacent}",
+            0.6,
+            f"privacy {{mean.dip}} --constant --inputs all -D n={n} --adjacent {adjacent}",
+        )
         for n in (2, 4, 10, 50)
         for adjacent in ("hamming:1", "l1:15", "linf:12")
-        for arguments in ("privacy {mean.dip} --constant --inputs all",)
     ),
     _Command("The same of 50 in Python", 0.6, "privacy {people.py}::mean --constant --inputs all --adjacent hamming:1"),
-    _Command("Accuracy of the clipped mean of 50", 0.6, "check {mean.dip} --inputs all"),
+    _Command("Accuracy of the clipped mean of 50", 0.6, "check {mean.dip} --inputs all -D n=50"),
     *(
         _Command(f"Rows of {n} bits", 0.5, f"check {_REPORTS / '10_rows_of_bits.dip'} -D n={n} --inputs all")
         for n in (8, 12)

@@ -199,7 +199,7 @@ class Kind:
 
     @property
     def numbers(self) -> Sequence[Fraction] | None:
-        """The values, if they are finitely many numbers for all constants; else None. A long range is cut off."""
+        """The values, if they are the same numbers for all constants, and not too many; else None."""
         if self.none or self.unordered:
             return None
         if self.base == "listed":
@@ -207,7 +207,7 @@ class Kind:
         if self.base != "range" or any(end.terms for end in self.ends):
             return None
         low, high = (end.value for end in self.ends)
-        return [low + step for step in range(min(int(high - low), _MOST_VALUES) + 1)]
+        return [low + step for step in range(int(high - low) + 1)] if high - low < _MOST_VALUES else None
 
     def type(self, span: Span) -> ast.TypeExpr:
         """Return the type that a program declares, which includes the value that represents None."""
@@ -443,10 +443,7 @@ class Inference:
         for each, other in ((one, two), (two, one)):
             if isinstance(each, ast.Unary) and each.op is UnaryOp.NOT and each.operand == other:
                 return True
-        first, second = _affine(one, self.constants), _affine(two, self.constants)
         difference = _affine(ast.Binary(BinaryOp.SUBTRACT, one, two), self.constants)
-        if first is not None and second is not None and difference is not None and set(difference) <= {None}:
-            return bool(difference.get(None))
         if difference is not None and _is_never_zero(difference, kinds):
             return True
         kind_one, kind_two = self._kind_of_tree(one, kinds, {}), self._kind_of_tree(two, kinds, {})

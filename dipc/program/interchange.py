@@ -24,14 +24,13 @@ from dipc.program.symbolic import (
     Reader,
     SymbolicDraw,
     SymbolicRun,
-    condition_node,
     domain_range,
     expression,
     symbolic_run,
 )
 from dipc.program.transitions import exchanged_by_transitions
 from dipc.program.weights import Weights
-from dipc.text.core import Condition, Read, ReadElement, Slot
+from dipc.text.core import Read, ReadElement, Slot
 from dipc.text.program import CoreMetric, Gap
 
 #: Makes an expression of a table, with the expressions that variables hold.
@@ -217,7 +216,7 @@ def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
     return True
 
 
-# --- Metrics and preconditions ----------------------------------------------------------------------------------------
+# --- Metrics ----------------------------------------------------------------------------------------
 
 
 def _metric_is_unchanged(metric: CoreMetric | None, one: int, other: int) -> bool:
@@ -229,12 +228,6 @@ def _metric_is_unchanged(metric: CoreMetric | None, one: int, other: int) -> boo
     own = {(place.slot, place.primed): slot for slot, place in enumerate(gap.places)}
     exchanged = {slot: own[swap.get(place.slot, place.slot), place.primed] for slot, place in enumerate(gap.places)}
     return _same_after(lambda table, read: expression(table, gap.value, read), gap.slots, exchanged)
-
-
-def condition_is_unchanged(condition: Condition, slots: Sequence[Slot], one: int, other: int) -> bool:
-    """Return True only if a condition on `slots` is unchanged when the values of `one` and `other` are exchanged."""
-    swap = {one: other, other: one}
-    return _same_after(lambda table, read: condition_node(table, condition, read), slots, swap)
 
 
 def _same_after(make: _Maker, slots: Sequence[Slot], exchanged: Mapping[int, int]) -> bool:

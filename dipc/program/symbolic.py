@@ -39,8 +39,6 @@ from dipc.text.core import (
     BoolType,
     Branch,
     BranchComparison,
-    Concrete,
-    Condition,
     Const,
     DomExpr,
     DomOp,
@@ -48,10 +46,8 @@ from dipc.text.core import (
     ExitInstruction,
     IntType,
     Jump,
-    Junction,
     Read,
     ReadElement,
-    Relation,
     SampleChoice,
     SampleExponential,
     SampleNoise,
@@ -718,19 +714,6 @@ def linear(table: ExpressionTable, terms: Iterable[Term], constant: DomExpr, rea
             raise NotSymbolic("a coefficient depends on inputs or draws")
         summands.append((factor, read(variable)))
     return table.combined(summands)
-
-
-def condition_node(table: ExpressionTable, condition: Condition, read: Reader) -> Node:
-    """Return a condition as an expression of the table; raise NotSymbolic if it may fail."""
-    match condition:
-        case Concrete(expr=expr):
-            return expression(table, expr, read)
-        case Relation(difference=difference, op=op):
-            return table.compared(op, linear(table, difference.terms, difference.constant, read))
-        case Junction(op=op, left=left, right=right):
-            return table.apply(op, [condition_node(table, left, read), condition_node(table, right, read)])
-        case _:
-            assert_never(condition)
 
 
 def domain_range(slot: Slot) -> ValueRange:
