@@ -75,8 +75,8 @@ class _Check(click.Command):
 def check(**given: Any) -> ExitCode:
     """Prove or refute that a program is accurate on a table of its intended answers.
 
-    dipc decides each row exactly, for every eps: it proves the claim, or refutes it by an eps at which it
-    fails. Otherwise the row is undecided, and dipc gives the reason.
+    For each row, dipc proves the claim for every eps, or refutes it by an eps at which it fails, or gives the reason
+    why the row is undecided. The arithmetic is exact.
     """
     begun = perf_counter()
     check_target(given["target"])

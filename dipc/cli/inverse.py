@@ -135,9 +135,9 @@ The constants of --vary split a budget, for example into rates s*eps and
 dipc guesses the best values of the constants, computes their objective
 exactly, and proves that no other values are better by more than --tolerance.
 The proof does not cover values for which a rate is less than a fiftieth of
-its greatest value. If the proof needs too many cells, the answer says how
-much better other values may be, or that it is the best of those tried.
-`dipc tune` writes no certificate.
+its greatest value. If the proof takes too long, the answer says how much
+better other values may be, or that these values are the best of those tried.
+The checker does not cover tuning: --certificate is refused.
 
 \b
 Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,

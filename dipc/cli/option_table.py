@@ -146,13 +146,13 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "--at~error": _text("Show the error as a number at this eps; 1 by default.", "EPS"),
     "--at~import": _text("Fix eps: rates that are not multiples of eps need it.", "EPS", "at_text"),
-    "--estimate": _flag("With --max-loss: also estimate the largest loss from random runs at its pair of inputs."),
+    "--estimate": _flag("With --max-loss: also estimate it from random runs at the pair where it occurs."),
     "--for": _text("What to find; see below.", "eps|alpha|beta|gamma|error|NAME|RANGE", "wanted"),
     "--for~tune": _word("The number to minimize; alpha by default.", "alpha gamma eps", to="wanted"),
     "--vary": _texts('A constant to vary, and its range: "s in (0, 1)"; may be repeated.', "RANGE"),
     "--denominator": _count("The largest denominator of the constants; 1000 by default.", "N", 2, 10**5, default=1000),
     "--tolerance": _text(
-        "Prove that the objective exceeds the best one by at most this share; 1% by default.", "SHARE", default="1%"
+        "Prove that the objective exceeds its minimum by at most this share; 1% by default.", "SHARE", default="1%"
     ),
     "--side": _word("Whether the interval has both ends, or only one; all three kinds by default.", "both lower upper"),
     "--confidence": _text(
