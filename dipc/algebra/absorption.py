@@ -90,7 +90,7 @@ class Arithmetic:
         return _Flow(self.product(flow.numerator, above), powers)
 
     def value(self, flow: _Flow) -> Closed:
-        """The value of `flow` as a closed form in lowest terms."""
+        """The closed form, in lowest terms, of the number that `flow` represents."""
         if not flow.powers:
             return flow.numerator
         return self.quotient(flow.numerator, self._numerator_over(_Flow(ExpPoly.ONE, {}), flow.powers))

@@ -167,7 +167,7 @@ class DecisionBudget:
         self.intervals = limits.intervals
 
     def with_bits(self, bits: int) -> DecisionBudget:
-        """A separate budget with the intervals that are left in this one, and at most `bits` bits."""
+        """A separate budget with as many intervals as are left in this one, and numbers of at most `bits` bits."""
         limits = self.limits
         return DecisionBudget(
             replace(

@@ -170,7 +170,7 @@ class FunctionData:
         self._known: dict[int, tuple[Closed, Any]] = {}
 
     def data(self, value: Closed) -> Any:
-        """Return the data of a function. The caller must not change the data."""
+        """Return a function as data for JSON, which calls share and the caller must not change."""
         known = self._known.get(id(value))
         if known is None:
             known = self._known[id(value)] = (value, closed_data(value))

@@ -437,7 +437,7 @@ class _Writer(Generic[T]):
         raise NotImplementedError
 
     def _at_most(self, likely: T, most: T) -> int:
-        """Return the number of the obligation that `likely` is at most `most`."""
+        """Return the index, in the certificate, of the obligation `likely` <= `most`."""
         raise NotImplementedError
 
 

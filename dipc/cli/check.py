@@ -60,7 +60,7 @@ JSON_DIGITS = 15
 
 
 class _Check(click.Command):
-    """The command, in which `--strict` alone means `--strict=all`, whichever argument follows."""
+    """The command `dipc check`, where a bare `--strict` is `--strict=all` and takes no value from the next argument."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, ["--strict=all" if argument == "--strict" else argument for argument in args])

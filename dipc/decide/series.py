@@ -426,7 +426,7 @@ class SeriesDecision:
             return ExpPoly.term(weight, 0, -exponent)
 
     def next_to_zero(self) -> ClosedForm:
-        """A lower bound of the bound in closed form, close for small eps."""
+        """A closed form that is at most the obligation's bound, and close to it for small eps."""
         least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
         slope = _ZERO
         for share in self.obligation.bound.shares:

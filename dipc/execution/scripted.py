@@ -30,7 +30,7 @@ class ScriptedDraws(Protocol):
     """The source of all draws of a program."""
 
     def noise(self, draw: SampleNoise) -> Fraction:
-        """Return a draw around 0."""
+        """Return the script's next draw of this noise, before the mean is added."""
 
     def choice(self, draw: SampleChoice) -> int:
         """Return the index of the arm chosen, among the arms whose weight is not the number 0."""

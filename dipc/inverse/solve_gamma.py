@@ -278,7 +278,7 @@ class _Search:
     # --- answers -----------------------------------------------------------------------------------
 
     def worst_rows(self) -> tuple[int, ...]:
-        """The row that failed last, which needs the least gamma found, as a tuple."""
+        """The last row to fail in the search, which needs the gamma found, as a tuple of its number."""
         return () if self._failing is None else (self._failing.row.number,)
 
     def so_far(self) -> str:

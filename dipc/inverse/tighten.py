@@ -861,7 +861,7 @@ class Factors:
                 met = self._joint(missing, cell)
 
     def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
-        """An eps at which f = 0 suffices and every f > 0 fails, or None if there is none. Raises LimitReached.
+        """An eps at which the factor 0 suffices and every greater factor fails, or None. Raises LimitReached.
 
         Pr = 1 on the whole interval with this eps, and beta is negative at it.
         """

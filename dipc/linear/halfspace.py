@@ -107,7 +107,7 @@ def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
 
 
 def refutes(system: Sequence[Halfspace], weights: Weights) -> bool:
-    """Whether `weights` prove that no point satisfies `system` (Farkas): their sum is 0 >= c > 0, or 0 > c >= 0.
+    """Whether `weights` prove that no point satisfies `system`: the weighted sum is a false inequality (Farkas).
 
     False if a weight is negative.
     """

@@ -153,7 +153,7 @@ class Simplex:
         return self._weights(result)
 
     def _weights(self, of_bounds: Iterable[tuple[int, fmpq]]) -> Weights:
-        """The weights of the inequalities, from weights of the bounds that the inequalities gave."""
+        """The Farkas weights of the inequalities, from those of the bounds of variables that the inequalities gave."""
         weights: dict[int, Fraction] = {}
         for index, c in of_bounds:
             bound = self._bounds[index]

@@ -82,7 +82,10 @@ def proved_cost(
     y: Sequence[Fraction],
     z: Sequence[Fraction],
 ) -> Fraction | None:
-    """A lower bound of the cost of every t, as the multipliers `y` and `z` prove it; None if they prove no bound."""
+    """A lower bound of the cost of every shift that satisfies `inequalities` and `equations`; None if none is proved.
+
+    The multipliers `y` of the inequalities and `z` of the equations prove it.
+    """
     if len(y) != len(inequalities) or len(z) != len(equations) or any(weight < 0 for weight in y):
         return None
     total: dict[int, Fraction] = {}

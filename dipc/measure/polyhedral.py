@@ -248,7 +248,7 @@ class _Range:
 
 
 def normalizer(noise: Noise) -> ExpPoly:
-    """Return the integral of the law's function for the density of `noise`; it is positive for every eps > 0."""
+    """Return the integral of the unnormalized density of `noise`; it is positive for every eps > 0."""
     return ExpPoly.from_terms(noise.law.normalizer(noise.rate))
 
 

@@ -110,7 +110,7 @@ def _is_float(node: python.AST) -> bool:
 
 
 def _either(one: Numeric, two: Numeric) -> Numeric:
-    """Return the representation of a value that has one of two representations."""
+    """Return the representation of a number that comes from either of two branches."""
     if one == two:
         return one
     forms = {one.form, two.form}

@@ -97,7 +97,10 @@ class Draws(Protocol):
 
 
 class Law(ABC):
-    """A law of noise. A law without parameters has no state, so all its instances are equal."""
+    """The distribution of a noise with mean 0, with the properties that proof rules ask for.
+
+    A law without parameters has no state, so all its instances are equal.
+    """
 
     #: The word for the law in programs, and its name in sentences, where "noise" follows.
     keyword: ClassVar[str]
@@ -272,7 +275,7 @@ class Law(ABC):
         return self, Fraction(0)
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the square of the total variation at complex eps with |eps - e| <= disk·e, for every e > 0.
+        """An upper bound of the squared total variation of the density, for complex eps near any e > 0.
 
         The density (mass) is analytic in eps on each of these disks.
         """

@@ -208,7 +208,7 @@ def family(members: Sequence[Member], asked: UserQuestion) -> Outcome:
 
 
 def _outcome(members: Sequence[Member], name: str) -> Outcome:
-    """Return an outcome with what answers about one program and about a family have in common."""
+    """Return the outcome with the parts that answers about one program and about a family share."""
     warnings = dict.fromkeys(warning for member in members for warning in member.tightest.warnings)
     complete = all(member.tightest.complete for member in members)
     return Outcome(

@@ -63,7 +63,7 @@ def exact(value: Fraction, digits: int = DIGITS) -> str:
 
 
 def cell_text(low: Fraction, high: Fraction, most: int | None = None) -> str:
-    """Return the text of a number cut off after its last known digit: its known digits and `…`.
+    """Return the digits of a number that are known, and `…` after them.
 
     `low` is the number cut off, and `high` is one unit of that digit more. An exact number (low == high) is written as
     by `rational`. `most` is the greatest number of digits that are shown; by default all are.

@@ -314,7 +314,7 @@ class Nearness:
     def distance(
         self, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
     ) -> Fraction | None:
-        """Return d'_u(output, answer) at the input `inputs` (by slot); None is infinity."""
+        """Return the distance of `output` and `answer` at `inputs`, by the program's metric; None is infinity."""
         formula = self._metric.same
         if formula is not None and self._same(formula, inputs, output, answer):
             return Fraction(0)

@@ -414,7 +414,7 @@ class ClassCase:
                 yield [self.claiming(replace(self.source.options, beta=beta), self.convex)]
 
     def claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
-        """Return the claim of `options` about `convex`: this class, or a part of it."""
+        """Return the case with the claim of `options` about `convex`, which is this class or a part of it."""
         return ClassCase(self.source.asking(options), convex)
 
     def _posed_by_implying(self, reason: str) -> Sequence[ProofStep]:

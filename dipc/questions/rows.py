@@ -368,7 +368,7 @@ class FreeGamma(TableSource):
         return gamma_ranges
 
     def bound(self, row: Row, terms: Terms) -> Bound:
-        """Return the probability of an answer within gamma of `terms`. Raises Undecided."""
+        """Return the probability that the answer is within the gamma of `terms` of the right one. Raises Undecided."""
         return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
 
     def result(self, row: Row, terms: Terms, decision: Decision, gamma: str | None) -> RowResult:

@@ -108,7 +108,7 @@ def open_requirement(claim: ClassClaim) -> Requirement:
 
 
 def fixed_requirement(fixed: Fixed, dd: str | None = None) -> Requirement:
-    """Return the claim at the alpha and gamma of `fixed`."""
+    """Return the requirement of the claim at the alpha and gamma of `fixed`, with `dd` as the text of dd."""
     # Where dd is infinite there is no other answer, and no facet moves.
     alpha = _ZERO if fixed.alpha is None else fixed.alpha
     return Requirement(ClaimedDistances(alpha, _ZERO, fixed.gamma, _ZERO), Variable.EPS, fixed.beta, dd=dd)

@@ -347,7 +347,7 @@ class Content:
 
 
 def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
-    """Split the factors in t alone off from `polynomial`."""
+    """Return `polynomial` as a factor in the variable t alone, times the rest."""
     columns: dict[int, dict[int, int]] = {}
     for j, k, c in polynomial.terms:
         columns.setdefault(j, {})[k] = c

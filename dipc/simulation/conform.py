@@ -730,7 +730,7 @@ def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iter
 
 
 def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Fraction]]:
-    """Return the samples that choose the cells, sorted, and the samples that are counted."""
+    """Return the samples that fix the ends of histogram cells, sorted, and the samples that are counted in them."""
     split = min(len(sequence) // _CHOOSING, _MOST_CHOOSING)
     return sorted(sequence[:split]), sequence[split:]
 

@@ -189,7 +189,7 @@ class Draw:
 
 @frozen
 class SimulatedForm:
-    """The number constant + Σ coefficient · draw, by increasing serial.
+    """The number constant + Σ coefficient · draw, with the draws in the order in which they were made.
 
     There is at least one term, and no coefficient is 0.
     """

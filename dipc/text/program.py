@@ -63,7 +63,7 @@ class Formula:
 
 @frozen
 class Gap:
-    """A number computed from an input and two answers, with real inputs read as numbers."""
+    """An expression for the distance of two answers at an input, where real inputs are rationals."""
 
     value: DomExpr
     slots: tuple[Slot, ...]

@@ -273,7 +273,7 @@ class Coverage:
         return implied(cell, dict(guard.form), guard.constant, self.budget)
 
     def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
-        """True if all of a cell lies in the half-spaces of a class, and the class's bound holds for the program.
+        """True if a cell of inputs lies in the class `shown`, and the bound of the class holds for the program there.
 
         Ways are united and merged as stated. Raises NotDerived, and Open if the cell has to be divided.
         """

@@ -102,7 +102,7 @@ class Surroundings:
                     yield _sum([*gaps, *map(scaled, moves, signs)])
 
     def _alike(self, finite: tuple[Value, ...]) -> Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]:
-        """Return the paths on which the answer may equal that of this path, for these finite inputs.
+        """Return the paths for these finite inputs that may have the answer of `self.path`.
 
         Each path comes with the pairs of numbers that must be equal for the two answers to be equal.
         """

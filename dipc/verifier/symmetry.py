@@ -503,9 +503,9 @@ class _Run:
         return tuple(node for node in found if node is not None)
 
     def _executed(self, label: int, stop: int, held: _Held, excluded: _Excluded, depth: int = 0) -> _Held:
-        """Return the variables at `stop`, through which every way from `label` leads.
+        """Execute from `label` to `stop`, where all ways meet again, and return the variables there.
 
-        Expressions do not have the values that are `excluded`.
+        `held` are the variables at `label`, and `excluded` the values that expressions are known not to have.
         """
         if depth > MOST_DEPTH:
             raise NotDerived("branches are too deep")

@@ -366,7 +366,7 @@ def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumbe
 
 
 def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop:
-    """Return the selection loop that `body` is, without looking at the answer's initial value.
+    """Read `body` as a loop that selects one query, such as the largest, without its answer's initial value.
 
     Raises NotUniform if it is none.
     """

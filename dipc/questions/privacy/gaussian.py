@@ -312,7 +312,7 @@ class GaussianLaws(Laws):
         return interval.lower if self.mechanism.fixed else interval.upper
 
     def supremum(self, claim: PrivacyClaim) -> tuple[Ends, Fraction | None, bool]:
-        """Return the supremum of the least delta on the intervals, enclosed, an eps, and whether it is attained there.
+        """Return an enclosure of the supremum of the least delta, the eps of the supremum, and whether it is attained.
 
         The eps None is infinity.
         """

@@ -454,7 +454,7 @@ _MODULUS = 12
 
 
 def by_rest(bounds: Sequence[LoopBound]) -> list[list[RationalFunction]]:
-    """Return the functions for each remainder 0, 1, … modulo the least common multiple of all moduli."""
+    """Return the functions that bound the loops, for each remainder modulo the common multiple of all moduli."""
     return [[each.ratio for each in bounds if each.is_about(n)] for n in range(lcm(*(each.modulus for each in bounds)))]
 
 
