@@ -66,10 +66,18 @@ claim { alpha: 0; beta: k*exp(-eps/2); }
 out <- Exp(eps/2, v in {0..k} : -abs(sum(i in 1..n : x[i] < v) - sum(i in 1..n : x[i] > v)))
 """
 
+_BIT = """
+program rr;
+input x : bool;
+output y : bool;
+y <- choose { x : exp(eps)/(1+exp(eps)), not x : 1/(1+exp(eps)) }
+"""
+
 _FILES: Mapping[str, str] = {
     "list.dip": f"{_HEAD}for i in 1..n do {_RESPONSE} end; for i in 1..n do s <- s + y[i] end; most <- 2*s > n\n",
     "sum.dip": f"{_HEAD}for i in 1..n do {_RESPONSE}; s <- s + y[i] end; most <- 2*s > n\n",
     "people.py": _PYTHON,
+    "response.dip": _BIT,
     "median.dip": _MEDIAN,
     "mean.dip": (_REPORTS / "clipped_mean.dip").read_text(encoding="utf-8"),
 }
@@ -110,6 +118,14 @@ _COMMANDS = (
     ),
     _Command("Its privacy at 30", 5.0, "privacy {list.dip} --adjacent hamming:1 --budget eps --certificate {p.json}"),
     _Command("Checking that", 6.0, "verify {p.json} --expect private --inputs all", (0,)),
+    *(
+        _Command(
+            f"The least budget of {runs} runs of randomized response",
+            limit,
+            f"privacy {{response.dip}} --adjacent hamming:1 --compose {runs} --budget-of 1/1000000 --at 1/10",
+        )
+        for runs, limit in ((100, 0.6), (1_000, 1.5), (10_000, 15.0))
+    ),
     _Command("The median of 5 over 0..3", 1.5, "check {median.dip} -D n=5 -D k=3"),
     _Command("The median of 9 over 0..5", 20.0, "check {median.dip}"),
     *(

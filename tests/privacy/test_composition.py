@@ -11,13 +11,16 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, product
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.certificate.data import Uncertified
 from dipc.certificate.privacy import certify_privacy
 from dipc.decide.engine import Engine
 from dipc.questions.privacy import check
 from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.loss import LawTable
 from dipc.questions.privacy.outcome import read_claim
+from dipc.questions.privacy.runs import FactorBase, composed
 
 F = Fraction
 
@@ -236,3 +239,102 @@ def compared(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_random_compositions(seed: int) -> None:
     compared(seed)
+
+
+_E = ExpPoly.term(1, 0, F(1))
+#: Laws at two inputs, one list of probabilities each.
+LAWS: dict[str, list[list[Closed]]] = {
+    "response": [
+        [Quotient(_E, 1 + _E), Quotient(ExpPoly.ONE, 1 + _E)],
+        [Quotient(ExpPoly.ONE, 1 + _E), Quotient(_E, 1 + _E)],
+    ],
+    "rational": [
+        [ExpPoly.constant(F(1, 4)), ExpPoly.constant(F(3, 4))],
+        [ExpPoly.constant(F(1, 2)), ExpPoly.constant(F(1, 2))],
+    ],
+    "impossible": [
+        [ExpPoly.ZERO, ExpPoly.ONE],
+        [ExpPoly.term(F(1, 2), 0, F(-1, 2)), 1 - ExpPoly.term(F(1, 2), 0, F(-1, 2))],
+    ],
+    "powers of eps": [
+        [Quotient(ExpPoly.term(1, 1), 1 + ExpPoly.term(1, 1)), Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 1))],
+        [Quotient(ExpPoly.ONE, 2 + ExpPoly.term(1, 1)), Quotient(1 + ExpPoly.term(1, 1), 2 + ExpPoly.term(1, 1))],
+    ],
+    "shared factors": [
+        [Quotient(_E * _E, (1 + _E) * (1 + _E)), Quotient(1 + 2 * _E, (1 + _E) * (1 + _E))],
+        [Quotient(1 + 2 * _E, (1 + _E) * (1 + _E)), Quotient(_E * _E, (1 + _E) * (1 + _E))],
+    ],
+    "three": [
+        [Quotient(ExpPoly.ONE, 1 + 2 * _E), Quotient(_E, 1 + 2 * _E), Quotient(_E, 1 + 2 * _E)],
+        [Quotient(_E, 1 + 2 * _E), Quotient(ExpPoly.ONE, 1 + 2 * _E), Quotient(_E, 1 + 2 * _E)],
+    ],
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("runs", [2, 3, 5])
+def test_an_answer_of_all_runs_is_the_product_of_its_runs(name: str, runs: int) -> None:
+    """Multiplied out it is the product in lowest terms, and equal functions have one number."""
+    laws = LAWS[name]
+    functions = list(dict.fromkeys(p for law in laws for p in law))
+    rows = tuple(tuple(1 + functions.index(p) for p in law) for law in laws)
+    table = LawTable(
+        ("y",),
+        tuple((F(v),) for v in range(len(laws[0]))),
+        (ClosedForm(ExpPoly.ZERO), *map(ClosedForm, functions)),
+        rows,
+    )
+    if name == "impossible":
+        zero = 1 + functions.index(ExpPoly.ZERO)
+        table = LawTable(
+            table.names, table.answers, table.forms, tuple(tuple(0 if n == zero else n for n in row) for row in rows)
+        )
+    found = composed(table, runs, Limits())
+    seen: dict[Closed, int] = {}
+    for law, row in zip(laws, found.rows, strict=True):
+        for (answer,), number in zip(found.answers, row, strict=True):
+            times = [0] * len(law)
+            for part in str(answer).split(", "):
+                count, value = part.split(" of ")
+                times[int(value[-2])] = int(count)
+            orders = math.factorial(runs) // math.prod(map(math.factorial, times))
+            wanted = product([p for p, k in zip(law, times, strict=True) for _ in range(k)]) * orders
+            form = found.forms[number]
+            assert isinstance(form, ClosedForm)
+            low, high = form.enclosure(F(1, 3), 20)
+            under, over = wanted.enclosure(F(1, 3), 40)
+            assert low <= under <= over <= high
+            assert (high - low) * 10**20 <= high
+            assert form.value == wanted
+            assert str(form) == str(ClosedForm(wanted))
+            assert seen.setdefault(wanted, number) == number
+
+
+@pytest.mark.parametrize("question_at_one_eps", ["budget", "delta"])
+def test_work_for_many_runs_grows_with_their_number(question_at_one_eps: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products of functions of eps grow with the square of the runs, values of an answer with the runs."""
+    work = {"functions": 0, "values": 0}
+
+    def counted(kind: str, of: type, name: str) -> None:
+        method = getattr(of, name)
+
+        def counting(*args: object) -> object:
+            work[kind] += 1
+            return method(*args)
+
+        monkeypatch.setattr(of, name, counting)
+
+    counted("functions", ExpPoly, "__mul__")
+    counted("functions", Quotient, "__mul__")
+    counted("values", FactorBase, "enclosure")
+    costs = []
+    for runs in (50, 100, 200):
+        work.update(functions=0, values=0)
+        asked = dipc.compose(dipc.load(RESPONSE), adjacent="linf:1", runs=runs)
+        if question_at_one_eps == "budget":
+            asked.budget(F(1, 10**6), F(1, 10))
+        else:
+            asked.delta(f"{runs // 4}*eps", F(1, 10))
+        costs.append(dict(work))
+    assert costs[0]["functions"] == costs[1]["functions"] == costs[2]["functions"]
+    assert costs[2]["values"] <= 2.1 * costs[1]["values"] <= 2.1 * 2.1 * costs[0]["values"]

@@ -44,7 +44,7 @@ from dipc.questions.privacy.constant import (
 )
 from dipc.questions.privacy.densities import RealOutputs, worst_pairs
 from dipc.questions.privacy.laws import ASK_PAIRS, Laws, LeastDelta, ShiftLaws, Subject, TableLaws
-from dipc.questions.privacy.loss import DIGITS, Loss, Renyi, Rho, composed, integer_table, law_table, together
+from dipc.questions.privacy.loss import DIGITS, Loss, Renyi, Rho, integer_table, law_table
 from dipc.questions.privacy.outcome import (
     Answer,
     PrivacyClaim,
@@ -56,6 +56,7 @@ from dipc.questions.privacy.outcome import (
     UnprovedLoss,
     read_claim,
 )
+from dipc.questions.privacy.runs import composed, together
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import Diagnostic, DiagnosticError

@@ -24,7 +24,7 @@ import itertools
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
-from math import ceil, comb, factorial, prod
+from math import ceil
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
@@ -520,107 +520,3 @@ def moment_of(summands: Iterable[ClosedForm | None], eps: Fraction, digits: int)
     only_at = next((each.only_at for each in known if each.only_at is not None), None)
     form = ClosedForm(total([each.value for each in known]), only_at)
     return form, form.value.enclosure(eps, 2 * digits + 10)
-
-
-# --- Independent runs -------------------------------------------------------------------------------------------------
-#
-# Independent runs of one program, or of several, on the same pair of inputs: the law of all their outputs together.
-#
-# The order of the outputs carries no information about the input, so an answer is the number of times that each output
-# occurred. For k runs and outputs with probabilities p_1, …, p_n at an input, the counts k_1 + … + k_n = k have the
-# multinomial probability k!/(k_1!·…·k_n!)·Π p_i^{k_i}. The privacy loss of an answer is the sum of the losses of its
-# runs: the k-fold convolution of the privacy loss distribution, atom by atom. Outputs that have equal probabilities at
-# every input count as one.
-#
-# Runs whose questions depend on earlier outputs are one program that contains them.
-
-
-def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
-    """Return the laws of all outputs of `runs` independent runs of the program of `table`.
-
-    Raises Undecided if a probability has no closed form, and past the limit of answers.
-    """
-    if runs == 1:
-        return table
-    if table.is_enclosed:
-        raise OutsideFragment("the probabilities of these runs have no closed form and cannot be multiplied")
-    kinds = _kinds(table)
-    count = comb(runs + len(kinds) - 1, runs)
-    if count > limits.answers:
-        raise LimitReached("answers", f"{runs} runs have {count} different answers")
-    every = list(_counts(runs, len(kinds)))
-    rows = []
-    for place in range(len(table.rows)):
-        single = [table.closed(numbered[place]) * len(answers) for numbered, answers in kinds]
-        powers = [[ExpPoly.ONE, *[product([p] * k) for k in range(1, runs + 1)]] for p in single]
-        row = []
-        for counts in every:
-            orders = factorial(runs) // prod(map(factorial, counts))
-            row.append(product([powers[index][k] for index, k in enumerate(counts) if k]) * orders)
-        rows.append(row)
-    names = [_names(table, answers) for _, answers in kinds]
-    said = [", ".join(f"{k} of ({name})" for name, k in zip(names, counts, strict=True) if k) for counts in every]
-    return _table("runs", said, rows)
-
-
-def together(tables: Sequence[LawTable], limits: Limits) -> LawTable:
-    """Return the laws of all outputs of one run of each of several programs at the same inputs.
-
-    Raises as `composed` does.
-    """
-    result, *others = tables
-    for other in others:
-        if result.is_enclosed or other.is_enclosed:
-            raise OutsideFragment("the probabilities of these runs have no closed form and cannot be multiplied")
-        left, right = _kinds(result), _kinds(other)
-        if len(left) * len(right) > limits.answers:
-            raise LimitReached("answers", f"the runs have {len(left) * len(right)} different answers")
-        pairs = [(one, two) for one in left for two in right]
-        rows = [
-            [
-                result.closed(one[0][place]) * len(one[1]) * other.closed(two[0][place]) * len(two[1])
-                for one, two in pairs
-            ]
-            for place in range(len(result.rows))
-        ]
-        said = [f"({_names(result, one[1])}), ({_names(other, two[1])})" for one, two in pairs]
-        result = _table("runs", said, rows)
-    return result
-
-
-#: The numbers of probabilities at all inputs, with the answers that have these probabilities.
-_Kind = tuple[tuple[int, ...], list[int]]
-
-
-def _kinds(table: LawTable) -> list[_Kind]:
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for answer in range(len(table.answers)):
-        alike.setdefault(tuple([row[answer] for row in table.rows]), []).append(answer)
-    return list(alike.items())
-
-
-def _table(name: str, said: Sequence[str], rows: Sequence[Sequence[Closed]]) -> LawTable:
-    """Return the table with the probabilities `rows` of answers named `said`; equal probabilities get one number."""
-    numbering = Numbering()
-    numbered = [tuple([numbering.closed_number(value) for value in row]) for row in rows]
-    return LawTable((name,), tuple([(each,) for each in said]), tuple(numbering.forms), tuple(numbered))
-
-
-def _counts(runs: int, kinds: int) -> Iterator[tuple[int, ...]]:
-    """Yield all tuples of `kinds` numbers >= 0 that add up to `runs`."""
-    if kinds == 1:
-        yield (runs,)
-        return
-    for first in range(runs, -1, -1):
-        for rest in _counts(runs - first, kinds - 1):
-            yield (first, *rest)
-
-
-def _names(table: LawTable, answers: Sequence[int]) -> str:
-    return " or ".join(_answer_text(table, answer) for answer in answers)
-
-
-def _answer_text(table: LawTable, answer: int) -> str:
-    if table.names == ("runs",):
-        return str(table.answers[answer][0])
-    return ", ".join(f"{name} = {value}" for name, value in table.texts(answer).items())
