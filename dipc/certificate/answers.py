@@ -59,12 +59,10 @@ _GRID = range(-4, 5)
 
 
 class Solved(Answers):
-    """The writer's source of answers: it solves each question of the checker once, and collects the answers.
+    """A solver for the questions that the checker asks while it runs, which collects the answers for the certificate.
 
-    The writer runs the checker's own steps on this source. `stated` has the answers so far, by the key of their
-    question, as a certificate states them. `beside` has pairs of a class's number and the position of one of its
-    moving half-spaces: inputs next to another answer may lie outside of this half-space, and the class does not
-    contain them.
+    `stated` has the answers by the key of their question. `beside` has pairs (number of a class, index of one of its
+    half-spaces that move with alpha): the class ends at this half-space, beside inputs next to another answer.
     """
 
     def __init__(self) -> None:
@@ -93,9 +91,10 @@ class Solved(Answers):
         return self.stated.get(key)
 
     def _divided(self, key: str, question: Divided) -> dict[str, Any] | None:
-        """Return the answer about a cell: a class that is right about all of it, a near input, or a cut.
+        """Return evidence that the claims of the classes cover a cell of inputs, or None if none is found.
 
-        Return None if none is found. Raises Undecided.
+        The evidence is a class that is right on the whole cell, an input nearer than alpha, or a half-space that cuts
+        the cell in two. Raises Undecided.
         """
         stated = self._near.pop(key, None)
         if stated is None:
@@ -130,7 +129,7 @@ class Solved(Answers):
         return None
 
     def _point(self, guards: tuple[Guard, ...]) -> Point | Infeasible:
-        """Return a point of the half-spaces, or the proof that there is none. Raises Undecided."""
+        """Return a point that satisfies `guards`, or the proof that there is none. Raises Undecided."""
         if self._last[0] != guards:
             self._last = guards, solution(list(map(halfspace, guards)))
         return self._last[1]
@@ -163,7 +162,7 @@ def with_answers(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_classes_named(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the certificate `data` with its answers, and in each class the half-spaces `beside` other answers."""
+    """Return the certificate `data` with its answers, and in each class the half-spaces next to other answers."""
     while True:
         solved = _solved(data)
         if not solved.beside:
@@ -182,7 +181,7 @@ def _solved(data: dict[str, Any]) -> Solved:
 
 
 def _ask(data: dict[str, Any], budget: Budget) -> None:
-    """Run the steps of the checker that ask questions; `budget` has the source of answers."""
+    """Run the steps of the checker that ask questions, so that the answers in `budget` are complete."""
     document = document_of(data)
     if document.table is None:
         checked(document, budget, {})
@@ -196,7 +195,7 @@ def _ask(data: dict[str, Any], budget: Budget) -> None:
 
 
 def _shifts(question: Followed) -> list[Any]:
-    """Return the cheapest shifts for each choice of carried shifts that shifts on the grid reach."""
+    """Return, for each tuple of shifts carried into the next iteration, the cheapest shifts of a grid that give it."""
     grid = [shift * question.radius for shift in _GRID]
     best: dict[tuple[Fraction, ...], tuple[Fraction, Any]] = {}
     for before, fresh in product(question.costs, product(grid, repeat=len(question.drawn))):
@@ -227,7 +226,10 @@ def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
 
 
 def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> Any:
-    """Return the multipliers that show that no integers satisfy the system, case by case. Raises Undecided."""
+    """Return multipliers that prove, by cases on integers, that `system` has no point with integers for `whole`.
+
+    Raises Undecided.
+    """
     left = MOST_CASES
 
     def multipliers(bounds: tuple[Halfspace, ...]) -> Any:
@@ -264,10 +266,10 @@ def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
 
 
 def asks_nothing(ideal: Ideal) -> bool:
-    """True only if det and dd need no answers of the certificate at any input.
+    """True only if det and dd can be computed at every input without answers stated in the certificate.
 
-    This follows from the text: the ideal compares each real or int input at most once, with a number. Then no two
-    guards of a path are about one input. A precondition may compare inputs in other ways.
+    This is so if the ideal compares each real or int input at most once, with a number. Then no two guards of a path
+    are about one input. A precondition may compare inputs in other ways.
     """
     machine = ideal.machine
     if machine.requires:
@@ -280,7 +282,7 @@ def asks_nothing(ideal: Ideal) -> bool:
 
 
 def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
-    """Yield each slot that is read, once for each time, with whether its value is compared with a number."""
+    """Yield (slot, compared) for each variable that `item` reads, where compared means: with a number."""
     match item:
         case Place(slots, _, index):
             yield from ((slot, compared and index is None) for slot in slots)
@@ -307,7 +309,7 @@ def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tu
 
 
 def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
-    """Return the answer with a class that is right about all of the cell, or a cut towards a class, or None."""
+    """Return the class that is right on the whole cell, or a half-space that cuts the cell towards one, or None."""
     coverage, cell, known = question.coverage, question.cell, {*question.cell}
     for candidate in question.classes:
         # Most of many classes do not contain this point of the cell.
@@ -328,7 +330,7 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """The merges of ways: the first pair that can be merged, and again, while there are at most `most` ways."""
+    """A chooser of pairs of paths to merge: the first mergeable pair, again and again, once `most` are left."""
 
     most: int
     pairs: list[list[int]] = field(default_factory=list)
@@ -346,10 +348,9 @@ class _Merges:
 
 
 def _along_a_class(question: Divided, point: Point, *, empty: bool = False) -> Guard | None:
-    """Return a half-space of a class along which the cell can be cut, preferably one that does not move, or None.
+    """Return a half-space of a class that cuts the cell, preferably one that does not move with alpha, or None.
 
-    The class must be about a part of the cell, but not about all of it. With `empty`, it is a class about which
-    nothing is claimed, and a near input is sought behind the half-space.
+    The class must meet the cell, but not contain it. With `empty`, it is a class that claims nothing.
     """
     cell = list(map(halfspace, question.cell))
     for candidate in question.classes:

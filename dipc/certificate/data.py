@@ -47,7 +47,7 @@ def rational(number: Fraction) -> str:
 
 
 def headed(question: Question, program: Program, tool: str, verdict: object) -> dict[str, Any]:
-    """Return the fields that all documents about a program have, such as the question, the program and the tool."""
+    """Return the fields that every document about a program has: question, program, tool and verdict."""
     return {
         "schema": SCHEMA,
         "question": question.value,
@@ -59,7 +59,7 @@ def headed(question: Question, program: Program, tool: str, verdict: object) -> 
 
 
 def _required(program: Program) -> dict[str, Any]:
-    """Return the precondition and an input that satisfies it, as a field; no field without a precondition."""
+    """Return the field for the precondition and an input that satisfies it; empty without a precondition."""
     allowed = program.allowed
     if allowed is None:
         return {}
@@ -68,7 +68,7 @@ def _required(program: Program) -> dict[str, Any]:
 
 
 def claim_data(claim: Claim) -> dict[str, Any]:
-    """Return the data of a claim about accuracy: its expressions, and the intervals of eps."""
+    """Return a claim about accuracy as JSON data: its expressions, and the intervals of eps."""
     return {
         "alpha": expression_text(claim.alpha),
         "beta": expression_text(claim.beta),
@@ -78,7 +78,7 @@ def claim_data(claim: Claim) -> dict[str, Any]:
 
 
 def program_data(program: Program) -> dict[str, Any]:
-    """Return the data of the program: its text and its constants."""
+    """Return the program as JSON data: its text and its constants."""
     core = program.core
     text = core.source.in_language.text
     return {
@@ -91,7 +91,7 @@ def program_data(program: Program) -> dict[str, Any]:
 
 
 def table_data(program: Program, table: Table) -> dict[str, Any]:
-    """Return the data of the table, with the names of its columns."""
+    """Return the table as JSON data, with the names of its columns."""
     return {
         "name": table.name,
         "sha256": _file_hash(table.name),
@@ -103,7 +103,7 @@ def table_data(program: Program, table: Table) -> dict[str, Any]:
 
 
 def expression_text(expression: ClaimExpression | None) -> str | None:
-    """Return the text of a part of a claim, or None if the claim does not have the part."""
+    """Return the text of alpha, beta or gamma of a claim, or None if the claim does not give it."""
     return None if expression is None else print_expression(expression.tree)
 
 
@@ -132,7 +132,10 @@ encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=Tr
 
 
 def seal(entries: dict[str, str | list[str]]) -> str:
-    """Return a document as JSON text with its digest, where its parts are encoded; a list is encoded entry by entry."""
+    """Return a document as JSON text with its digest.
+
+    `entries` has the JSON text of each field, and for a field that is a list the text of each item.
+    """
 
     def text(name: str, comma: str, end: str) -> str:
         encoded = entries[name]
@@ -147,7 +150,7 @@ def seal(entries: dict[str, str | list[str]]) -> str:
 
 
 def ring_data(value: ExpPoly) -> list[list[Any]]:
-    """Return the terms [k, "q", "c"] of Σ c·eps^k·e^{q·eps}, in the order of (q, k)."""
+    """Return the JSON data of Σ c·eps^k·e^{q·eps}: the terms [k, "q", "c"], in the order of (q, k)."""
     unit, terms = value.integer_terms()
     exponents = {j: str(Fraction(j, unit)) for j in {j for _, j, _ in terms}}
     ordered = sorted(terms, key=itemgetter(1, 0))
@@ -156,21 +159,21 @@ def ring_data(value: ExpPoly) -> list[list[Any]]:
 
 
 def closed_data(value: Closed) -> list[list[Any]] | dict[str, list[list[Any]]]:
-    """Return the terms of a function; for a quotient, the terms of its numerator and its denominator."""
+    """Return a closed form as JSON data: its terms, or for a quotient the terms of numerator and denominator."""
     if isinstance(value, Quotient) and value.denominator != 1:
         return {"numerator": ring_data(value.numerator), "denominator": ring_data(value.denominator)}
     return ring_data(value.numerator if isinstance(value, Quotient) else value)
 
 
 class FunctionData:
-    """The `closed_data` of functions, computed once for each function object."""
+    """A cache of the JSON data of closed forms."""
 
     def __init__(self) -> None:
         #: The functions are kept, too, since an identity is unique only while its object exists.
         self._known: dict[int, tuple[Closed, Any]] = {}
 
     def data(self, value: Closed) -> Any:
-        """Return a function as data for JSON, which calls share and the caller must not change."""
+        """Return `value` as JSON data. Calls share this object, so the caller must not change it."""
         known = self._known.get(id(value))
         if known is None:
             known = self._known[id(value)] = (value, closed_data(value))
@@ -178,7 +181,7 @@ class FunctionData:
 
 
 def as_read(read: Callable[[], _T]) -> _T | None:
-    """Return the result of `read`, which reads a claim as the checker does; None if the checker refuses."""
+    """Return the result of `read`, a step of the checker; None if the checker refuses."""
     try:
         return read()
     except (Rejected, Exhausted):
@@ -186,13 +189,13 @@ def as_read(read: Callable[[], _T]) -> _T | None:
 
 
 class Uncertified(ValueError):
-    """The answer has no certificate, for the reason given."""
+    """Raised if an answer has no certificate, with the reason."""
 
 
 def require_known_laws(program: CoreProgram) -> None:
     """Raise Uncertified for a program that the checker cannot follow.
 
-    The checker does not follow noises other than its own, weights that are probabilities for some eps only, and
+    The checker does not follow noises that it has no law for, weights that are probabilities for some eps only, and
     normal noise in a program that is read at one eps.
     """
     if program.selection is not None:
@@ -231,7 +234,7 @@ _Column = tuple[Sequence[Cell | None], NumberList]
 
 
 class RowTexts:
-    """The JSON texts of the rows of a table, all of which were decided."""
+    """The JSON texts of the rows of a table whose rows are all decided."""
 
     def __init__(self, rows: PackedRows, decided: DecidedRows, inputs: int, outputs: int) -> None:
         self._rows = rows
@@ -242,8 +245,8 @@ class RowTexts:
     def texts(self, shared: Callable[[Row, RowOutcome], dict[str, Any]]) -> Iterator[str]:
         """Yield each row as JSON text.
 
-        `shared` returns the data of all rows with an outcome, given one of the rows, with holes for input,
-        output and row number, in this order when encoded.
+        `shared` returns the JSON data of a row with an outcome, with placeholders for input, output and row number, in
+        this order. All rows with that outcome have this data.
         """
         outcomes, places = self._decided.outcomes
         columns = self._rows.columns
@@ -262,7 +265,7 @@ class RowTexts:
 
 
 def _lists(columns: Sequence[_Column]) -> Iterator[str]:
-    """Yield the cells of each row as a JSON list."""
+    """Yield the cells of one row after the other, as a JSON list."""
     texts = [[encode(None if cell is None else cell.text) for cell in cells] for cells, _ in columns]
     result = [map(text.__getitem__, numbers) for text, (_, numbers) in zip(texts, columns, strict=True)]
     return map("[{}]".format, map(",".join, (zip(*result, strict=True) if result else repeat(()))))

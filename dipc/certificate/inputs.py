@@ -66,7 +66,7 @@ def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResul
 
 
 class _Writer:
-    """The writer of the document. Data that several classes share is written once."""
+    """The writer of the certificate. Data that several classes share is written once."""
 
     def __init__(self, source: EveryInput | AllNumbers) -> None:
         self._source = source
@@ -174,10 +174,7 @@ class _Writer:
         }
 
     def _counted(self, proved: ProvedClass, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
-        """Return the claim at the distance 1, which implies the claim at greater integer distances.
-
-        Return None if the claim at greater distances does not follow.
-        """
+        """Return the claim at distance 1 as JSON data, or None unless it implies all greater integer distances."""
         posed = proved.step
         if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:
             return None
@@ -267,9 +264,9 @@ class _Writer:
     # --- what they refer to -----------------------------------------------------------------------------
 
     def _obligation(self, obligation: Obligation, read: Read | None) -> int:
-        """Return the number of an obligation, whose beta the checker reads as `read`.
+        """Return the index of an obligation in the certificate, with its beta as the checker reads it (`read`).
 
-        Raises Undecided if its bound is too long, or has normal noise and is not a sum over stars.
+        Raises Undecided if its bound is too long, or contains normal noise in a form that the checker cannot enclose.
         """
         bound, intervals = obligation.bound, obligation.intervals
         measurer, limits = self._program.measurer, self._program.limits
@@ -282,7 +279,6 @@ class _Writer:
         return self._obligations.obligation(value, beta, intervals, settled, stated, read)
 
     def _value(self, bound: Bound) -> ClosedForm:
-        """Return the bound in closed form."""
         known = self._bounds.get(bound)
         if known is None:
             values: list[Closed] = [ExpPoly.constant(bound.constant)]
@@ -294,7 +290,7 @@ class _Writer:
 
 
 def _half(event: Event, side: Halfspace) -> dict[str, Any]:
-    """Return the data of one half-space of an event over centered noises."""
+    """Return the JSON data of one half-space of an event over noises with mean 0."""
     noises = [(event.noises[i], c) for i, c in side.coefficients]
     assert not any(noise.mean for noise, _ in noises), "they are centered"
     return {
@@ -308,7 +304,7 @@ def _worst(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _plain(obligation: Obligation) -> Read | None:
-    """Return the beta of an inequality as the checker reads it, one exponential polynomial; None for other betas."""
+    """Return the beta of an obligation as the checker reads it if it is one exponential polynomial, else None."""
     beta = obligation.beta.value
     if not isinstance(beta, ExpPoly):
         return None

@@ -44,10 +44,10 @@ MOST_CASES = 400
 
 @dataclass(frozen=True, slots=True)
 class NearInput:
-    """For each u of a part of a path, another input that is nearer than alpha.
+    """An input nearer than alpha to u, with another answer, stated for every u of a cell at once.
 
-    `finite` is the number of its finite inputs, and `rounded` are lines that are rounded up. `moved` has the inputs
-    that differ from those of u, as lines over u and alpha.
+    `finite` is the index of its finite inputs. `moved` has the real and int inputs that differ from those of u, as
+    affine forms in u, alpha and the integers that the affine forms in `rounded` give when they are rounded up.
     """
 
     finite: int
@@ -62,7 +62,7 @@ class NearInput:
         }
 
     def is_near(self, norm: str, point: Mapping[int, Fraction]) -> bool:
-        """True if the distance between the near input and u is less than alpha, where `point` has u and alpha."""
+        """True if the stated input is nearer than alpha to u; `point` has the values of u and alpha."""
         values = dict(point)
         for place, line in enumerate(self.rounded, start=1):
             values[ALPHA - place] = Fraction(ceil(_value_at(line, values)))
@@ -73,9 +73,9 @@ class NearInput:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A cut of a part along a half-space, with the evidence for the two halves.
+    """A half-space that cuts a cell of inputs in two, with evidence that nothing is claimed on either side.
 
-    `holds` is for the half where the guard holds, `fails` for the other.
+    `holds` is the evidence where the guard holds, `fails` where it does not.
     """
 
     guard: Guard
@@ -87,9 +87,9 @@ NearEvidence = NearInput | Cut
 
 
 def find_near(question: Divided, inside: Point | Infeasible | None = None) -> NearEvidence | None:
-    """Return the evidence that nothing is claimed about a whole cell, or None if none is found. Raises Undecided.
+    """Return evidence that nothing is claimed on the whole cell of `question`, or None if none is found.
 
-    `inside` is a point of the cell, if one is known.
+    `inside` is a point of the cell, if one is known. Raises Undecided.
     """
     known, guards = question.known, question.coverage.part(question.cell)
     if inside is None:
@@ -104,7 +104,7 @@ def find_near(question: Divided, inside: Point | Infeasible | None = None) -> Ne
 
 
 def _is_shown(question: Divided, stated: NearEvidence) -> bool:
-    """True if the checker sees from `stated` that nothing is claimed about the cell."""
+    """True if the checker accepts `stated` as evidence that nothing is claimed on the cell of `question`."""
     if isinstance(stated, Cut):
         return all(
             _is_shown(half, one)
@@ -119,7 +119,7 @@ def _is_shown(question: Divided, stated: NearEvidence) -> bool:
 
 
 def halves(question: Divided, cut: Cut) -> Iterator[tuple[Divided, NearEvidence]]:
-    """Yield the two halves of a cell, each with its evidence."""
+    """Yield the two sides of `cut` as questions about smaller cells, each with its evidence."""
     cells = question.coverage.halves(question.cell, cut.guard.renamed(question.coverage.places))
     for cell, stated in zip(cells, (cut.holds, cut.fails), strict=True):
         yield replace(question, cell=cell), stated
@@ -153,7 +153,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield an input of each path with another answer: in the discrete norm all of them are equally near."""
+    """Yield an input of each path with another answer; in the discrete norm all of them have distance 1."""
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
             if known.equal_numbers(other) is None:
@@ -172,15 +172,15 @@ def _own(slot: int) -> Affine:
 
 
 def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: tuple[Line, ...] = ()) -> NearInput:
-    """Return the input u + length·direction, where `rounded` are the lines that are rounded up."""
+    """Return the input u + length·direction; `rounded` are the affine forms to round up."""
     return NearInput(here, rounded, {slot: plus(_own(slot), scaled(length, d)) for slot, d in direction.items()})
 
 
 def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEvidence]:
-    """Yield inputs on the other side of a half-space `guard` of the path, straight across from u.
+    """Yield inputs across the boundary of `guard`, a half-space of the path of u, in the direction of the shortest way.
 
-    They are halfway between the half-space and the distance alpha, or nearer if other paths may have the answer of
-    u. For ints it is the first input outside.
+    They are halfway between this boundary and distance alpha, or nearer if other paths may have the answer of u. If all
+    inputs in the guard are ints, it is the first input outside.
     """
     width, direction = outwards(known.ideal.norm, guard)
     form = Affine(guard.constant, guard.form)
@@ -199,9 +199,9 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
 
 
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
-    """Return half the distance from the half-space to the next path behind it that may have the answer of u.
+    """Return half the distance from the boundary of `guard` to the next path behind it that may have the answer of u.
 
-    Return None if this distance is 0, or if there is no such path.
+    Return None if this distance is 0, or if there is no next path.
     """
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
@@ -221,9 +221,9 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
-    """Yield moves up and down of each input on which the answer of the path depends.
+    """Yield moves of a single input, up and down, for each input on which the answer of the path depends.
 
-    They lead from the middle of the path away from its sides.
+    A third candidate is cut at a point inside the path: above it moves down, below it moves up.
     """
     forms = (value for value in known.ideal.decisive_outputs(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):
@@ -236,7 +236,7 @@ def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
 
 
 def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[NearEvidence]:
-    """Yield steps of ints from u to a path with a bound on one form, or with two.
+    """Yield inputs of the path `other`, whose guards bound one form of ints from one side or from both.
 
     For two bounds and the norm linf, the last step moves fewer inputs.
     """
@@ -276,10 +276,10 @@ _LEFT = -1_000
 
 @dataclass(slots=True)
 class _Nearest:
-    """A search for the nearest input of a path, which eliminates one coordinate after the other.
+    """A search for the nearest input that satisfies the guards of a path, by eliminating its coordinates in turn.
 
-    `bounds` has the bounds of each coordinate, in the order of elimination. The nearest input exists where all
-    `sides` are positive.
+    `bounds` has for each coordinate the affine forms that bound it, in the order of elimination. A nearest input exists
+    where all `sides` are positive.
     """
 
     slots: Sequence[int]
@@ -290,7 +290,7 @@ class _Nearest:
     cells: int = 0
 
     def eliminate(self, rows: list[Halfspace], own: Iterable[int]) -> None:
-        """Eliminate the coordinates `own` from the half-spaces. Raises Undecided if there are too many half-spaces."""
+        """Eliminate the coordinates `own` from the half-spaces `rows`. Raises Undecided if there are too many."""
         for v in own:
             above = [row for row in rows if row.coefficient(v) > 0]
             below = [row for row in rows if row.coefficient(v) < 0]
@@ -305,7 +305,7 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """True if a cell that contains `point` is inside all `sides`."""
+        """True if all `sides` are positive on the whole cell `system`, which contains `point`."""
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(
             implies(system, side) for side in self.sides
@@ -314,9 +314,9 @@ class _Nearest:
     def evidence(
         self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]
     ) -> NearEvidence:
-        """Return the evidence for a cell in which some coordinates are chosen: an input for all of it, or a cut.
+        """Return the evidence for a cell once the coordinates in `chosen` have values: an input for all of it or a cut.
 
-        `upper` are the chosen coordinates that are at an upper bound. Raises Undecided.
+        `upper` has the chosen coordinates that are at an upper bound. Raises Undecided.
         """
         if not chosen:
             self.cells = 0
@@ -360,10 +360,9 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """Return the search for the nearest input of a path with these guards, or None if there is none.
+    """Return a search for the nearest input that satisfies the guards of a path, or None if no input does.
 
-    With `inner`, ints are rounded to the nearest integers, at the cost of 1/2; otherwise they are rounded away from
-    the input.
+    With `inner`, ints are rounded to the nearest integers, which may cost 1/2 of the distance; else away from u.
     """
     slots = sorted({slot for guard in guards for slot, _ in guard.form})
     of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]
@@ -386,7 +385,10 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """Yield half-spaces of points at most alpha from u, minus the slack that is left and the cost `rounding`."""
+    """Yield the half-spaces for a distance of at most alpha - slack - `rounding` from u in the norm `norm`.
+
+    `own` has the unknown of each input.
+    """
     if norm == "linf":
         for slot, v in own.items():
             for sign in (_ONE, -_ONE):
@@ -402,7 +404,7 @@ def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterato
 
 
 def _needed(rows: Sequence[Halfspace]) -> list[Halfspace]:
-    """Return the rows without rows that the others imply; all rows together must have a point."""
+    """Return the half-spaces that are not implied by the others; all together must have a point."""
     kept = list(dict.fromkeys(rows))
     for row in tuple(kept):
         rest = [other for other in kept if other is not row]
@@ -424,13 +426,13 @@ def _cancelled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
 
 
 def _bound(row: Halfspace, v: int) -> Line:
-    """Return the line on which variable `v` is at the edge of the half-space."""
+    """Return the affine form that variable `v` has on the boundary of the half-space."""
     size = -row.coefficient(v)
     return plus(Affine(row.constant / size, tuple((i, c / size) for i, c in row.coefficients if i != v)), _ZERO)
 
 
 def _put(line: Line, chosen: Mapping[int, Line]) -> Line:
-    """Return the line with the chosen lines in place of their coordinates."""
+    """Return the affine form `line` with those in `chosen` in place of their coordinates."""
     total: Line = _constant(line)
     for i, c in line.terms if isinstance(line, Affine) else ():
         total = plus(total, scaled(chosen.get(i, _own(i)), c))
@@ -441,12 +443,12 @@ def _put(line: Line, chosen: Mapping[int, Line]) -> Line:
 
 
 def halfspace(guard: Guard) -> Halfspace:
-    """Return the guard as a half-space of linear programs."""
+    """Return the guard as a half-space for linear programs."""
     return Halfspace(sorted_terms(dict(guard.form)), guard.constant, guard.strict)
 
 
 def line_data(line: Line) -> list[Any]:
-    """Return the terms of `line`, and its constant, as data."""
+    """Return the affine form `line` as JSON data: its terms and its constant."""
     terms = line.terms if isinstance(line, Affine) else ()
     return [[[i, rational(c)] for i, c in terms], rational(_constant(line))]
 

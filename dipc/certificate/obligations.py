@@ -78,7 +78,10 @@ def _is_normal(noise: Noise) -> bool:
 
 
 def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
-    """Return the bound as a sum over stars. Raises Undecided if this is impossible."""
+    """Return the bound as the checker's sum Σ weight·Π Pr[star], in which a star is an event over connected noises.
+
+    Raises Undecided if the bound has no such sum.
+    """
     total, budget = Sum(), Steps()
     total.add((), _closed(ExpPoly.constant(bound.constant)), budget)
     try:
@@ -115,12 +118,12 @@ def _closed(value: object) -> ReadClosed:
 
 
 def closed_value(value: object) -> ReadClosed | None:
-    """Convert a closed form of the engine to one of the checker; None if it has a denominator."""
+    """Convert a closed form of dipc to one of the checker; None if it has a denominator."""
     return _closed(value) if isinstance(value, ExpPoly) else None
 
 
 def _star(event: Event) -> Hub:
-    """Return the event as a star of the checker. Raises NotDerived if it is not a star."""
+    """Return `event`, whose noises are connected, in the checker's form. Raises NotDerived if there is none."""
     laws: list[tuple[NoiseFamily, Fraction]] = []
     for noise in event.noises:
         if not _is_normal(noise):
@@ -143,7 +146,7 @@ def _star(event: Event) -> Hub:
 
 @cache
 def _square(unit: Real) -> Number:
-    """Return the square of a number of the engine as a number of the checker. Raises NotDerived."""
+    """Return the square of `unit` as a number of the checker. Raises NotDerived."""
 
     def plain(tree: Expr) -> tuple[Fraction, tuple[int, ...]]:
         number = claims.evaluate(tree, {}, Steps()).constant()
@@ -157,9 +160,9 @@ def _square(unit: Real) -> Number:
 
 @lru_cache(maxsize=100)
 def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]) -> tuple[list[int], list[list[str]]]:
-    """Divide `intervals` into cells on which the checker can see that each sum of `totals` is positive.
+    """Cut `intervals` of eps into cells on which the checker's enclosures show that each sum of `totals` is positive.
 
-    Returns the accuracy and the number of Taylor terms that the checker needs, and for each interval the ends of
+    Return the pair [accuracy, Taylor terms] with which the checker computes, and for each interval the upper ends of
     its cells. Raises Undecided if no cells are found.
     """
     budget = Steps()
@@ -178,7 +181,7 @@ def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]
 
 
 def _is_negative(total: Enclosed, eps: Fraction, budget: Steps) -> bool:
-    """True only if the sum is negative at this eps."""
+    """True only if `total` is negative at `eps`."""
     try:
         return Cell(eps, Fraction(0), 1, _SIZES[0][0], budget).enclosure(total)[1] < 0
     except DERIVATION_ENDS:
@@ -186,14 +189,14 @@ def _is_negative(total: Enclosed, eps: Fraction, budget: Steps) -> bool:
 
 
 class _Cells:
-    """The search for cells with one accuracy and one number of terms."""
+    """A search for cells on which all `totals` are positive, with one accuracy and one number of Taylor terms."""
 
     def __init__(self, totals: Sequence[Enclosed], accuracy: int, terms: int, budget: Steps) -> None:
         self._totals = totals
         self._accuracy, self._terms, self._budget = accuracy, terms, budget
 
     def ends(self, interval: Interval) -> list[str] | None:
-        """Return the ends of the cells of an interval; None if no cells are found."""
+        """Return the upper ends of cells that cover the interval; None if no cells are found."""
         if interval.is_point or all(map(is_number, self._totals)):
             return [] if self._hold(interval.lower or Fraction(1), Fraction(0), 1) else None
         upper = interval.upper
@@ -234,9 +237,9 @@ Least = tuple[tuple[ClosedForm, ...], ...]
 
 
 def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
-    """Return the beta that the checker `read` as a minimum of maxima of the engine's functions, or None.
+    """Convert a beta that the checker `read`, a minimum of maxima of quotients, to closed forms of dipc.
 
-    Return None if a denominator is not known to have one sign, for every eps or on these intervals.
+    Return None if a denominator is not known to have one sign on the intervals.
     """
     result: list[tuple[ClosedForm, ...]] = []
     for group in read:
@@ -258,7 +261,7 @@ def _exact(terms: Ring) -> ExpPoly:
 
 
 def closed_form(value: ReadClosed) -> ClosedForm:
-    """Convert a closed form of the checker, whose denominator is 1, to one of the engine."""
+    """Convert a closed form of the checker, whose denominator must be 1, to one of dipc."""
     above, below = value
     assert below == ONE, "it was made so"
     return ClosedForm(_exact(above))
@@ -297,7 +300,7 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
 
 
 def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) -> list[tuple[Fraction, _End]]:
-    """Return the stretches on which a function with these roots and signs is nonnegative, except near its roots."""
+    """Return intervals (low, high) where a function with `roots` and `signs` is nonnegative, except near roots."""
     result: list[tuple[Fraction, _End]] = []
     for gap, sign in enumerate(signs):
         if sign < 0:
@@ -313,7 +316,10 @@ def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) 
 def _greedy(
     interval: Interval, stretches: Sequence[Sequence[tuple[Fraction, _End]]]
 ) -> list[tuple[int, Fraction, _End]] | None:
-    """Return the fewest stretches that cover the interval, with the numbers of their functions, or None."""
+    """Return the fewest stretches that cover the interval, as (index of the function, low, high).
+
+    None if the stretches leave gaps.
+    """
     result: list[tuple[int, Fraction, _End]] = []
     position = interval.lower
     while True:
@@ -359,9 +365,9 @@ def _none() -> LimitReached:
 
 
 def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dict[str, Any]]:
-    """Return the factors of a function, each with the proof of its sign on the analysis's interval.
+    """Return the factors of a function as JSON data, each with the proof of its sign on the interval of `analysis`.
 
-    With a chart, roots of different factors are enclosed in disjoint intervals.
+    With a chart, the roots of different factors are enclosed in disjoint intervals.
     """
     form, interval = analysis.form, analysis.interval
     unit = ExpPoly.from_terms([(form.power, form.exponent, analysis.sign * form.factor)])
@@ -377,7 +383,11 @@ def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dic
 def _evidence(
     sign: FactorSign, scale: Fraction, upper: Fraction | None, roots: Sequence[Root]
 ) -> list[dict[str, Any]] | None:
-    """Return pieces from the lower end on, each with the sign at its lower end; None for a rational root."""
+    """Return the proof of one factor's sign: pieces of its interval, in order, each with the sign at its lower end.
+
+    Return None if the factor has a rational root. Ends are divided by `scale` to give eps; `upper` is the interval's
+    end.
+    """
     if sign.rational_root is not None:
         return None
     pieces: list[dict[str, Any]] = []
@@ -394,9 +404,9 @@ def _evidence(
 
 
 def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
-    """Yield a piece as the certificate states it, or three pieces if a root in it is known more closely.
+    """Yield the JSON data of `piece`, cut in three around `root` if a narrower enclosure of its root is given.
 
-    This is right because the function is monotone on each part of a monotone piece.
+    Ends are divided by `scale` to give eps. The cut is right because the function is monotone on the piece.
     """
     bits = {"bits": max(0, piece.bits)}
     match piece:
@@ -417,10 +427,7 @@ def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -
 
 
 def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[str, Any]] | None:
-    """Return the factors whose signs show where a function is negative on the interval.
-
-    Return None if they are not known, or at a point.
-    """
+    """Return the factors that show where the decided function is negative on the interval; None if they are unknown."""
     match decision:
         case Holds(proof=Analysis() as analysis):
             return factors_data(analysis)
@@ -431,9 +438,9 @@ def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[s
 
 
 def cell_data(argument: int, interval: Interval, decision: SignDecision | None) -> dict[str, Any]:
-    """Return the data of a cell on which a function is nonnegative, with the proof of its sign.
+    """Return the JSON data of a cell on which the function with index `argument` is nonnegative, with the proof.
 
-    There is no proof for the function 0 and at a point, where the checker finds the sign itself.
+    There is no proof for the function 0 and for a single eps, where the checker finds the sign itself.
     """
     match decision:
         case Holds(proof=Analysis() as analysis):
@@ -445,7 +452,7 @@ def cell_data(argument: int, interval: Interval, decision: SignDecision | None) 
 
 
 def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interval]) -> dict[str, Any]:
-    """Return the entry for a denominator, with the proof that it is positive for every eps or on these intervals."""
+    """Return the JSON entry of a denominator, with the proof that it is positive for every eps or on `intervals`."""
     data: dict[str, Any] = {"function": ring_data(function)}
     if all(c > 0 for _, _, c in function.terms()):
         return data | {"proof": "coefficients"}
@@ -481,14 +488,14 @@ Kept = Callable[[ClosedForm, ClosedForm], Decision | None]
 
 
 class ObligationWriter:
-    """The writer of obligations, and of the functions that they share, each written once."""
+    """A list of obligations and of the functions in them, each written once and then referred to by its index."""
 
     def __init__(
         self, functions: FunctionData, limits: Limits, kept: Kept = lambda _, __: None, intervals: Intervals = ()
     ) -> None:
-        """Start a writer of obligations, all of which are about `intervals` if these are given.
+        """Start an empty list. If `intervals` are given, every obligation is about these.
 
-        `kept` returns the decision about a probability and a beta that was kept with its proof.
+        `kept` returns the decision, with its proof, that was kept for a probability and a beta, or None.
         """
         self._beta_data: list[dict[str, Any]] = []
         self._obligation_data: list[dict[str, Any]] = []
@@ -503,7 +510,7 @@ class ObligationWriter:
         self._positive: dict[ExpPoly, dict[str, Any]] = {}
 
     def shared(self) -> dict[str, Any]:
-        """Return all numbered entries, as the fields of a certificate to which the numbers refer."""
+        """Return the lists of probabilities, betas, functions and obligations, as fields of the certificate."""
         return {
             "obligations": self._obligation_data,
             "betas": self._beta_data,
@@ -512,7 +519,7 @@ class ObligationWriter:
         }
 
     def probability(self, value: ClosedForm | Enclosed) -> int:
-        """Return the number of a probability, or of a bound of one; a new entry is appended."""
+        """Return the index of a probability, or of a lower bound of one; append it if it is new."""
         known = self._probabilities.get(value)
         if known is None:
             known = self._probabilities[value] = len(self._probability_data)
@@ -525,7 +532,7 @@ class ObligationWriter:
         return known
 
     def beta(self, beta: Beta) -> int:
-        """Return the number of a beta; a new entry is appended."""
+        """Return the index of a beta; append it if it is new."""
         known = self._betas.get(beta)
         if known is None:
             known = self._betas[beta] = len(self._beta_data)
@@ -551,9 +558,9 @@ class ObligationWriter:
         besides: Mapping[str, Any] = MappingProxyType({}),
         read: Read | None = None,
     ) -> int:
-        """Return the number of an obligation about a probability; a new one is written with the fields `besides`.
+        """Return the index of the obligation `probability` >= 1 - `beta`; append it, with fields `besides`, if new.
 
-        An obligation about a sum over stars is proved with the beta as the checker `read` it.
+        For a probability over normal noise, the proof uses the beta that the checker has `read`.
         """
         number = self.probability(probability)
         key = (number, beta, intervals)
@@ -583,10 +590,10 @@ class ObligationWriter:
         vacuous: bool,
         nothing: bool,
     ) -> dict[str, Any]:
-        """Return the fields of a row about its probability, which is None if it has no closed form.
+        """Return the JSON fields of a row with this `probability`, or None for one without a closed form.
 
-        A vacuous row has no obligation. With `nothing`, beta is at least 1 on the intervals, and the obligation
-        is 0 >= 1 - beta.
+        A `vacuous` row has no obligation. With `nothing`, beta is at least 1 on the intervals, and the obligation is 0
+        >= 1 - beta.
         """
         data: dict[str, Any] = {
             "probability": None if probability is None else self.probability(probability),
@@ -607,7 +614,7 @@ class ObligationWriter:
         return data
 
     def closed(self, value: Closed) -> Any:
-        """Return the data of a function, after its denominator is listed as positive, with a proof."""
+        """Return a function as JSON data, and list its denominator with a proof that it is positive."""
         if isinstance(value, Quotient) and value.denominator != 1 and value.denominator not in self._positive:
             self._positive[value.denominator] = positive_proof(value.denominator, self._limits, self._intervals)
         return self._functions.data(value)
@@ -625,7 +632,10 @@ class ObligationWriter:
         return [None if one is None else one.cells[0].decision for one in decision.proof]
 
     def _proved(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
-        """Return the evidence for a verdict, where beta is a minimum of maxima, or the reason why there is none."""
+        """Return the evidence for the verdict in `result`, or the reason why there is none.
+
+        `least` is beta as a minimum of maxima.
+        """
         if result.verdict is Verdict.UNDECIDED:
             return {"reason": result.reason or IN_PIECES}
         if result.verdict is Verdict.INACCURATE:
@@ -647,7 +657,7 @@ class ObligationWriter:
         return data
 
     def _part(self, probability: ClosedForm, arms: tuple[ClosedForm, ...], intervals: Intervals) -> dict[str, Any]:
-        """Return the evidence for Pr >= 1 - max(arms). Raises Undecided."""
+        """Return the evidence that `probability` >= 1 - max(`arms`). Raises Undecided."""
         slacks = [probability.value + arm.value - 1 for arm in arms]
         if len(arms) > 1:
             cells = [[cell_data(*cell) for cell in cover(slacks, whole, self._limits)] for whole in intervals]
@@ -664,7 +674,7 @@ class ObligationWriter:
 
 
 def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals, result: Decision) -> dict[str, Any]:
-    """Return the evidence for a decision that contains sums over stars, or the reason why it has none."""
+    """Return the evidence for a decision about a sum over normal noises, or the reason why there is none."""
     totals = None if value is None else slacks(value, beta, Steps())
     if totals is None or value is None or beta is None:
         return {"reason": IN_PIECES}
@@ -685,10 +695,7 @@ def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals
 
 
 def certified(beta: BetaForm, read: Read | None, intervals: Intervals) -> Beta:
-    """Return a beta as the checker has `read` it in the claim, or its text if `read` is None.
-
-    The divisors of a form have one sign on the intervals.
-    """
+    """Return `beta` as the checker has `read` it in the claim, or as text if the checker cannot read it."""
     if read is None:
         return str(beta)
     if isinstance(read, Enclosed):

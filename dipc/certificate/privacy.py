@@ -52,7 +52,7 @@ _MOST_MOVES = 4_096
 def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyReport, tool: str = "dipc") -> str:
     """Return the text of the certificate of `report`, the answer of `question.decide`, whose engine keeps proofs.
 
-    A claim for every number that is refuted is refuted for one number. Raises Uncertified if the format has no
+    If a claim for every m is refuted, the certificate refutes it for one m. Raises Uncertified if the format has no
     certificate.
     """
     if report.verdict is PrivacyVerdict.UNDECIDED:
@@ -114,7 +114,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
 
 
 def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> str:
-    """Return the certificate of shifts that cost more than the budget, if delta covers the excess of one noise.
+    """Return the certificate by shifts that cost more than the budget, if delta covers the excess of one noise.
 
     Raises Uncertified if delta does not cover the excess.
     """
@@ -130,7 +130,7 @@ def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -
 
 
 def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounterexample:
-    """Return the counterexample with an interval of a real output in place of the worst set of outputs.
+    """Return the counterexample with an interval of the real output in place of the worst set of outputs.
 
     Raises Uncertified if no interval of a single output refutes the claim.
     """
@@ -166,7 +166,7 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
 
 
 def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    """Return the document with the shifts of the noises, for each exit of the program and move of the inputs."""
+    """Return the certificate, unsealed, with the shifts of the noises for each exit and each move of the inputs."""
     head = headed(Question.ALL_PAIRS, question.program, tool, report.verdict)
     return {
         **head,
@@ -177,9 +177,10 @@ def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dic
 
 
 def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) -> dict[str, Any] | None:
-    """Return the cheapest shift of the noises for each exit of a program and each extreme move of its inputs.
+    """Return, as JSON data, the cheapest shift of the noises for each exit and each extreme move of the inputs.
 
-    Return None if some move has no shift, or if there are too many moves.
+    `program` and `adjacency` are the certificate's fields. Return None if some move has no shift, or if there are too
+    many moves.
     """
     distance, _, radius = adjacency.partition(":")
     constants = {name: Fraction(value) for name, value in program["constants"].items()}
@@ -213,7 +214,10 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
 
 
 def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
-    """Return the shift of least cost that maps an exit into itself when inputs move; None if there is none."""
+    """Return the cheapest shift of noises after which an exit gives the same outputs despite `move`.
+
+    None without any.
+    """
 
     def halfspace(change: Change) -> Halfspace:
         kept = {i: c for i, c in change.noises.items() if i in aligned.rates}
@@ -235,7 +239,7 @@ def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int
 
 
 def _for_every_number(question: EveryNumber, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    """Return the document of a proof for every value of a constant."""
+    """Return the certificate, unsealed, of a privacy proof for every m."""
     return {
         **headed(Question.ALL_PAIRS_EVERY_NUMBER, question.program, tool, report.verdict),
         "claim": _claim_data(report.claim, FunctionData().data(report.claim.delta.value)),
@@ -253,7 +257,7 @@ def _claim_data(claim: PrivacyClaim, delta: Any) -> dict[str, Any]:
 
 
 def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
-    """Return the pair of inputs of a counterexample about all real inputs."""
+    """Return the two inputs of the counterexample, as pairs to certify."""
     assert report.counterexample is not None
     one, two = (
         tuple([Fraction(cell or 0) for cell in inputs.values()])
@@ -266,7 +270,7 @@ T = TypeVar("T")
 
 
 class _Writer(Generic[T]):
-    """The writer of a document about pairs of inputs. Data that several pairs share is written once."""
+    """A writer of certificates about pairs of inputs; T is how it has probabilities. Shared data is written once."""
 
     def __init__(self, question: PrivacyQuestion, report: PrivacyReport) -> None:
         self._question = question
@@ -276,7 +280,7 @@ class _Writer(Generic[T]):
         self._obligations = ObligationWriter(self._functions, question.program.limits, self._kept)
 
     def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
-        """Return the certificate about listed outputs, without its digest. Raises Uncertified."""
+        """Return the certificate about listed outputs, unsealed. Raises Uncertified."""
         report, table = self._report, self._question.table(pairs).table
         alike: dict[str, Any] = {}
         if isinstance(pairs, MultisetPairs) and report.counterexample is None and (groups := self._exchanged(pairs)):
@@ -329,7 +333,10 @@ class _Writer(Generic[T]):
         )
 
     def _exchanged(self, pairs: MultisetPairs) -> list[list[int]] | None:
-        """Return the groups of inputs, by place, whose exchange the checker follows; None if it does not."""
+        """Return the groups of inputs that the checker sees to be interchangeable.
+
+        None if it does not see all of them.
+        """
         assert pairs.groups is not None
         groups = [list(group.places) for group in pairs.groups.groups if len(group.places) > 1]
         program = self._question.program
@@ -356,18 +363,14 @@ class _Writer(Generic[T]):
         }
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision | None:  # noqa: ARG002
-        """Return the decision of 1 - `rest` <= `allowed` if this writer has kept it, else None.
-
-        This class keeps none.
-        """
+        """Return the decision of 1 - `rest` <= `allowed` if this writer keeps decisions; None here."""
         return None
 
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
-        """Return the couples of probabilities with a proved sign of their excess, and the sets of outputs to check.
+        """Return (couples with excess <= 0, couples with excess >= 0, sets of outputs to check at each pair).
 
-        The first list has the couples whose excess is never positive, the second those whose excess is never
-        negative. At each pair, a set has all outputs of the second kind, and some of those whose excess changes
-        sign over eps. Raises Uncertified if there are too many sets.
+        A couple is the two probabilities of an output at adjacent inputs. A set has all outputs with a nonnegative
+        excess, and some of those whose excess changes sign over eps. Raises Uncertified if there are too many sets.
         """
         signs: dict[tuple[int, int], int] = {}
         never_more: list[list[Any]] = []
@@ -409,7 +412,7 @@ class _Writer(Generic[T]):
         return never_more, excess, sets
 
     def _obligation(self, first: Sequence[T], second: Sequence[T]) -> int:
-        """Return the number of the obligation that outputs with the probabilities `first` and `second` are allowed."""
+        """Return the index of the obligation Σ `first` <= e^(budget·eps)·Σ `second` + delta."""
         return self._at_most(self._total(first), self._allowed(self._total(second)))
 
     # --- functions ------------------------------------------------------------------------------------
@@ -418,7 +421,7 @@ class _Writer(Generic[T]):
         raise NotImplementedError
 
     def _law(self, value: T) -> int:
-        """Return the number of a probability."""
+        """Return the index of a probability in the certificate."""
         raise NotImplementedError
 
     def _total(self, values: Sequence[T]) -> T:
@@ -437,7 +440,7 @@ class _Writer(Generic[T]):
         raise NotImplementedError
 
     def _at_most(self, likely: T, most: T) -> int:
-        """Return the index, in the certificate, of the obligation `likely` <= `most`."""
+        """Return the index of the obligation `likely` <= `most` in the certificate."""
         raise NotImplementedError
 
 
@@ -445,7 +448,10 @@ class _OfClosedForms(_Writer[Closed]):
     _last: tuple[ClosedForm, ClosedForm, Decision] | None = None
 
     def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
-        """Return the document of a refutation by one event: real and int outputs in intervals, finite ones as given."""
+        """Return the certificate, unsealed, of a refutation by one event.
+
+        Numeric outputs are in intervals, finite ones have a value.
+        """
         assert counterexample.balls, "an event is about intervals"
         sizes = {(high - low) / 2 for low, high in counterexample.balls.values()}
         if len(sizes) > 1:
@@ -492,7 +498,7 @@ class _OfClosedForms(_Writer[Closed]):
         return self._obligations.obligation(allowed, rest, self._claim.intervals, self._kept(allowed, rest))
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision:
-        """Decide 1 - `rest` <= `allowed` for the claim's eps, or return the decision kept from the last question."""
+        """Decide 1 - `rest` <= `allowed` for the claim's eps, and keep the last decision."""
         if self._last is not None and self._last[0] is allowed and self._last[1] is rest:
             return self._last[2]  # it is asked for again by whoever writes its proof
         decision = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))
@@ -501,9 +507,9 @@ class _OfClosedForms(_Writer[Closed]):
 
 
 class _OfStars(_Writer[Probability]):
-    """The writer for probabilities over normal noises, in the checker's form.
+    """The writer for probabilities over normal noises, as the checker's sums of products.
 
-    It leaves open the obligations that the checker cannot prove.
+    Obligations that the checker cannot prove are left open.
     """
 
     def _value(self, table: LawTable, number: int) -> Probability:
@@ -560,6 +566,5 @@ class _OfStars(_Writer[Probability]):
         return self._obligations.obligation(allowed, stated, intervals, decision, read=rest)
 
     def _rest(self, likely: Probability) -> Beta:
-        """Return 1 - likely, as the beta of an obligation."""
         rest = Sum.from_probability(likely, Budget()).opposite(Budget()).value
         return rest if isinstance(rest, Enclosed) else ((rest,),)

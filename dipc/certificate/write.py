@@ -63,9 +63,9 @@ from dipc.verifier.reading import Question as About
 
 
 def certify(report: Report, tool: str = "dipc") -> str:
-    """Return the text of the certificate of a report of `check(..., keep_proofs=True)`; `tool` names its writer.
+    """Return the text of the certificate of `report`, the answer of `check(..., keep_proofs=True)`.
 
-    Raises ValueError for a report without evidence, and for one that was interrupted.
+    `tool` names its writer. Raises ValueError for a report without evidence, and for one that was interrupted.
     """
     if report.evidence is None:
         raise ValueError("the report kept no proofs: check again with keep_proofs=True")
@@ -86,7 +86,7 @@ def certify(report: Report, tool: str = "dipc") -> str:
 
 @dataclass(slots=True)
 class _Writer:
-    """The writer of a document about rows. Data that several rows share is written once."""
+    """The writer of a certificate about rows. Data that several rows share is written once."""
 
     report: Report
     evidence: Evidence
@@ -108,7 +108,7 @@ class _Writer:
         self.reader = ClaimReader.read(self.stated, dict(self.evidence.program.core.constants))
 
     def encoded_fields(self, tool: str) -> dict[str, str | list[str]]:
-        """Return the certificate without its digest, with each field encoded."""
+        """Return the fields of the certificate as JSON text, without the digest."""
         named, table = self.evidence.program, self.evidence.table
         columns = packed(table.rows, len(named.inputs), len(named.outputs))
         rows = list(RowTexts(columns, self.evidence.rows, len(named.inputs), len(named.outputs)).texts(self._shared))
@@ -132,9 +132,9 @@ class _Writer:
     # --- rows -------------------------------------------------------------------------------------
 
     def _shared(self, row: Row, outcome: RowOutcome) -> dict[str, Any]:
-        """Return the data that all rows with this outcome, the claim columns and the dd of `row` share.
+        """Return the JSON data that `row` shares with all rows of equal outcome, dd, and columns of the claim.
 
-        It has holes for input, output and row number, in this order.
+        Input, output and row number are placeholders, in this order.
         """
         terms, probability, settled = outcome.terms, outcome.probability, outcome.settled
         beta = self._certified(row, terms)
@@ -152,7 +152,7 @@ class _Writer:
         return data | {name: value for name, value in entry.items() if value is not None or name != "open"}
 
     def _over_normal_noise(self, row: Row, outcome: RowOutcome, beta: Beta) -> dict[str, Any]:
-        """Return the entry of a row about normal noise, whose probability has no closed form."""
+        """Return the JSON entry of a row whose probability is over normal noise, without a closed form."""
         try:
             bound = self.evidence.probabilities.bound(row.inputs, row.outputs, outcome.terms.gamma)
             if not has_normal(bound):
@@ -165,11 +165,10 @@ class _Writer:
         return {"probability": self.obligations.probability(value), "obligation": number, "open": None}
 
     def _read(self, row: Row) -> Read | None:
-        """Return the beta of a row as the checker reads it."""
         return self.reader.terms(own_cells(row), None if row.dd is None else row.dd.text, Budget())[2]
 
     def _certified(self, row: Row, terms: Terms) -> Beta:
-        """Return the beta of a row in the form in which the checker will find it in the claim."""
+        """Return the beta of a row as the checker reads it in the claim, or as text if it cannot."""
         beta, own = terms.beta, own_cells(row)
         expression = own.get("beta", self.stated["beta"])
         pieces = any(name in expression and mentions(expression, name) for name in ("min", "max", "abs"))
@@ -185,7 +184,7 @@ def _cells_of_claim(row: Row) -> dict[str, Any]:
 
 
 def _with_product(document: dict[str, Any], product: Product | None) -> dict[str, Any]:
-    """Return the document with the inputs that its rows represent, if `product` is not None, and their exchanges.
+    """Return the document with the inputs that its rows represent (`product`), and the exchanges that lead to them.
 
     If the checker does not see that the rows represent the inputs, the reason is stated instead.
     """
@@ -201,7 +200,7 @@ def _with_product(document: dict[str, Any], product: Product | None) -> dict[str
 
 
 def _doubt(document: dict[str, Any]) -> str | None:
-    """Return the reason why the checker does not see that the rows represent all inputs of their product, or None."""
+    """Return the reason why the checker does not see that the rows represent all inputs, or None if it does."""
     known, budget = document_of(document), Budget(answers=Answers(document["answers"]))
     tree, machine, _ = program_in(known, budget)
     try:
@@ -266,7 +265,7 @@ class _RangeWriter:
         return data | {"verdict": str(result.verdict)}
 
     def _claimed(self, terms: Terms, result: RowResult, read: Read | None) -> dict[str, Any]:
-        """Return the claim for one gamma, or for the gammas of one range, with its decision."""
+        """Return the JSON data of the claim for one gamma, or one range of gammas, with its decision."""
         beta = certified(terms.beta, read, ())
         form, intervals = result.closed_form, self._question.intervals
         decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
@@ -285,7 +284,7 @@ _STEP = Fraction(1, 1000)
 
 
 def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
-    """Return the certificate of a least factor of beta: a number above it suffices, and a number below does not.
+    """Return the certificate of the least factor of beta: a number above it suffices, and one below does not.
 
     Raises Uncertified if the least factor is not known, or if there is none.
     """
@@ -333,10 +332,10 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
 
 
 def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant | Loss, tool: str = "dipc") -> str:
-    """Return the certificate of a constant of privacy, or of a largest loss at one eps.
+    """Return the certificate of a least privacy constant K, or of the largest loss at one eps.
 
-    The program is proved private with the constant as budget. It is refuted with a smaller budget, unless that has
-    no certificate; for every number of queries, it is refuted for one number. Raises Uncertified.
+    It proves the program private with the constant as budget, and refutes a smaller budget, if that refutation has a
+    certificate; for every m, it refutes one m. Raises Uncertified.
     """
     low, high = _budgets(constant)
     eps = Interval(constant.eps, constant.eps, True, True) if isinstance(constant, Loss) else constant.eps
@@ -365,7 +364,7 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
 
 
 def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
-    """Return a multiple of eps that is refuted, or a number <= 0 if none is, and a multiple that is proved."""
+    """Return (a multiple of eps that is refuted, one that is proved); the first is at most 0 if none is refuted."""
     match constant:
         case Constant(proved=Fraction() as proved, refuted_below=refuted):
             return (_ZERO if refuted is None else refuted - _STEP), proved
@@ -405,7 +404,10 @@ def _texts(intervals: Sequence[Interval]) -> str:
 
 
 def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
-    """Return two numbers around the least number. If it is exact, the lower one is a unit of its last digit less."""
+    """Return a lower and an upper bound of the least number.
+
+    The lower bound of an exact number is smaller by a unit of digit `digits`.
+    """
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
 
@@ -438,7 +440,7 @@ def _bracket(
 
 
 def _proof(question: Question, verdict: Verdict, tool: str) -> dict[str, Any]:
-    """Return the certificate of the question. Raises Uncertified if it has another verdict, or no certificate."""
+    """Return the certificate of `question`, decided anew. Raises Uncertified if the verdict is not `verdict`."""
     program = question.program
     engine = Engine(program.measurer, program.limits, keep_proofs=True)
     report = answer(replace(question, engine=engine).source(), engine)

@@ -40,7 +40,7 @@ class Halfspace:
         return next((c for k, c in self.coefficients if k == key), _ZERO)
 
     def value(self, point: Mapping[int, Fraction]) -> Fraction:
-        """The value of Σ coefficient · x[key] + constant at a `point` that has all the keys."""
+        """The value of Σ coefficient · x[key] + constant at `point`, which must have a value for every key."""
         total = self.constant
         for key, c in self.coefficients:
             total += c * point[key]
@@ -59,12 +59,15 @@ class Halfspace:
         return Halfspace(self.coefficients, self.constant) if self.strict else self
 
     def with_values(self, point: Mapping[int, Fraction]) -> Halfspace:
-        """The half-space in the remaining unknowns, with the values of `point` for some unknowns."""
+        """The half-space in the remaining unknowns after the values in `point` are put in for some unknowns."""
         constant = sum((c * point[key] for key, c in self.coefficients if key in point), self.constant)
         return Halfspace(tuple([(key, c) for key, c in self.coefficients if key not in point]), constant, self.strict)
 
     def solved_for(self, key: int) -> tuple[dict[int, Fraction], Fraction]:
-        """The value of x[key] on the boundary, as slopes of the other unknowns and a constant."""
+        """Solve Σ coefficient · x + constant = 0 for x[key].
+
+        Return the slopes of the other unknowns by key, and the constant.
+        """
         here = self.coefficient(key)
         return {k: -c / here for k, c in self.coefficients if k != key}, -self.constant / here
 
@@ -144,10 +147,7 @@ IsEmpty = Callable[[Sequence[Halfspace]], bool]
 
 
 def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
-    """Whether every point of `system` is in one of `covers`, except points of systems that `is_empty` accepts.
-
-    The part of the system outside the first cover is split by the first inequality of that cover that fails.
-    """
+    """Whether every point of `system` is in one of `covers`, except points of systems for which `is_empty` is true."""
     if is_empty(system):
         return True
     if not covers:
@@ -162,10 +162,10 @@ def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]
 
 
 def convex_union(systems: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
-    """The union of `systems` as one system, except points of systems that `is_empty` accepts; None if it is not convex.
+    """The union of `systems` as one system; None if the union is not convex.
 
-    A convex union satisfies every inequality that bounds it, and those are among the given ones. So the union is the
-    set where all inequalities hold that hold on every system.
+    Systems for which `is_empty` is true count as empty. A convex union satisfies every inequality that bounds it, and
+    these are among the given ones. So the union is the set where all inequalities hold that hold on every system.
     """
     common = tuple(
         [
@@ -206,9 +206,9 @@ def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | No
 
 
 def difference_graph(differences: Iterable[Difference]) -> Graph:
-    """The graph of `differences`: the edges that start at each lower variable.
+    """The graph with an edge from y to x for each difference x - y >= weight.
 
-    A variable without an edge upwards is no key.
+    Only variables with an edge out are keys.
     """
     graph: Graph = defaultdict(list)
     for upper, lower, weight in differences:
@@ -219,10 +219,10 @@ def difference_graph(differences: Iterable[Difference]) -> Graph:
 def greatest_bounds(
     graph: Graph, start: int, goal: int | None = None, enough: Weight | None = None
 ) -> dict[int, Weight] | None:
-    """For each variable x the greatest w such that `graph` entails x - start >= w; None if the graph is contradictory.
+    """For each variable x, the greatest w for which `graph` implies x - start >= w; None if the graph is contradictory.
 
-    With `goal` and `enough` the search may end early: the bound for `goal` is then at least `enough`, and other bounds
-    may be smaller than entailed. A contradiction that `start` does not reach is not noticed.
+    If `goal` and `enough` are given, the search ends once the bound for `goal` is at least `enough`; other bounds may
+    then be too small. A contradiction that cannot be reached from `start` is not noticed.
     """
     best: dict[int, Weight] = {start: _NOWHERE}
     pending: Iterable[int] = (start,)

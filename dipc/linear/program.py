@@ -39,7 +39,10 @@ _NOWHERE: _Value = (_FMPQ_ZERO, _FMPQ_ZERO)
 
 
 class Simplex:
-    """The tableau of one system of inequalities; each question is about a subset of the inequalities."""
+    """A simplex tableau for a list of inequalities, of which each call of `contradiction` takes a subset.
+
+    A coordinate has the form a + d·δ, with an infinitesimal δ > 0 for strict inequalities.
+    """
 
     def __init__(self, system: Sequence[Halfspace]) -> None:
         self._columns: dict[int, int] = {}
@@ -142,9 +145,9 @@ class Simplex:
         return column not in self._lower or self._values[column] > self._lower[column][0]
 
     def _conflict(self, column: int, up: bool) -> Weights:
-        """The weights that prove that the row `column` cannot reach its bound: its other columns are at their bounds.
+        """The Farkas weights from a basic variable that cannot reach its bound: all variables in its row are at theirs.
 
-        The row is as large as these bounds allow if `up`, else as small.
+        The basic variable is too small if `up`, else too large.
         """
         result = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
         for other, c in self._rows[column].items():
@@ -153,7 +156,7 @@ class Simplex:
         return self._weights(result)
 
     def _weights(self, of_bounds: Iterable[tuple[int, fmpq]]) -> Weights:
-        """The Farkas weights of the inequalities, from those of the bounds of variables that the inequalities gave."""
+        """Convert weights of bounds of tableau variables into weights of the inequalities that gave these bounds."""
         weights: dict[int, Fraction] = {}
         for index, c in of_bounds:
             bound = self._bounds[index]
@@ -165,11 +168,11 @@ class Simplex:
     # --- optimization -----------------------------------------------------------------------------------------------
 
     def minimize(self, goal: Mapping[int, Fraction]) -> Weights | None:
-        """Minimize Σ goal·x subject to the inequalities of the last question, which must have a solution.
+        """Minimize Σ goal·x over the inequalities of the last call of `contradiction`, which must have a solution.
 
         Return None if the minimum is -infinity, otherwise weights of inequalities whose sum is Σ goal·x up to a
-        constant. Later goals are minimized among the points where this goal is least; only the weights of the first
-        goal are meaningful.
+        constant. A later call minimizes among the points where all earlier goals are least; only the weights of the
+        first call are meaningful.
         """
         self._goals -= 1
         number = self._goals
@@ -201,7 +204,7 @@ class Simplex:
         )
 
     def _maximize(self, number: int) -> bool:
-        """Raise the row `number` to its maximum. Return False if it has no maximum."""
+        """Maximize the basic variable `number`. Return False if it is unbounded."""
         while True:
             entering, up = -1, True
             for column, c in self._rows[number].items():
@@ -213,9 +216,9 @@ class Simplex:
                 return False
 
     def _advance(self, entering: int, up: bool) -> bool:
-        """Move the column `entering` until it meets its own bound, or a row meets its bound and leaves the basis.
+        """Move the nonbasic variable `entering` up or down until its own bound or that of a basic variable stops it.
 
-        Return False if neither happens.
+        Return False if no bound does.
         """
         lower, upper, values = self._lower, self._upper, self._values
         here = values[entering]
@@ -251,7 +254,6 @@ class Simplex:
     # --- the tableau ------------------------------------------------------------------------------------------------
 
     def _move(self, column: int, goal: _Value) -> None:
-        """Set a nonbasic column to the value `goal`."""
         values = self._values
         here = values[column]
         by, by_tiny = goal[0] - here[0], goal[1] - here[1]
@@ -263,7 +265,7 @@ class Simplex:
                 values[basic] = (value[0] + c * by, value[1] + c * by_tiny if by_tiny != 0 else value[1])
 
     def _exchange(self, leaving: int, entering: int, goal: _Value) -> None:
-        """Set the basic column `leaving` to the value `goal` by moving `entering`, which takes its place."""
+        """Pivot: set the basic variable `leaving` to the value `goal`, and make `entering` basic in its place."""
         values, rows = self._values, self._rows
         row = rows[leaving]
         pivot = row[entering]
@@ -289,7 +291,7 @@ class Simplex:
         rows[entering] = turned
 
     def point(self) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """The current point x = a + d·δ, as (a, d) by key."""
+        """The current point a + d·δ, with an infinitesimal δ > 0, as the pair (a, d) of values by key."""
         result: tuple[dict[int, Fraction], dict[int, Fraction]] = ({}, {})
         for key, column in self._columns.items():
             for coordinates, value in zip(result, self._values[column], strict=True):
@@ -310,7 +312,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class NotConfirmed(Undecided):
-    """Raised if exact arithmetic did not confirm a proposal of the solver."""
+    """Raised if exact arithmetic did not confirm a result of the solver."""
 
     def __init__(self) -> None:
         super().__init__("exact arithmetic did not confirm the answer to a system of linear inequalities")
@@ -318,7 +320,7 @@ class NotConfirmed(Undecided):
 
 @frozen
 class Infeasible:
-    """The result for a system without points; `weights` prove that there are none (see `refutes`)."""
+    """The result for a system that no point satisfies; `weights` prove this (see `refutes`)."""
 
     weights: Weights
 
@@ -348,9 +350,9 @@ class Least:
 
 
 def solution(system: Sequence[Halfspace], keys: Iterable[int] = ()) -> Point | Infeasible:
-    """A point that satisfies `system`, strict inequalities strictly, or the proof that there is none.
+    """A point that satisfies `system`, or the proof that there is none. Strict inequalities hold strictly at the point.
 
-    The point has a value for every key of the system and in `keys`. Raises NotConfirmed.
+    The point has a value for every key of the system and every key in `keys`. Raises NotConfirmed.
     """
     return _solution(Simplex(system), system, keys)
 
@@ -362,7 +364,7 @@ def contradiction(system: Sequence[Halfspace]) -> Weights | None:
 
 
 def implies(system: Sequence[Halfspace], question: Halfspace) -> bool:
-    """Whether every point of `system` is in the half-space `question`; either answer is proved. Raises NotConfirmed."""
+    """Whether every point of `system` is in the half-space `question`. Both answers are proved. Raises NotConfirmed."""
     return contradiction([*system, question.complement()]) is not None
 
 
@@ -420,10 +422,7 @@ def _solution(simplex: Simplex, system: Sequence[Halfspace], keys: Iterable[int]
 
 
 def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, Fraction]:
-    """The tableau's point with a positive number for δ, so small that the point satisfies `system`.
-
-    The number is 1 if that is small enough.
-    """
+    """The tableau's point with a rational number in place of the infinitesimal δ, small enough for `system` to hold."""
     point, direction = simplex.point()
     if not any(direction.values()):
         return point
@@ -438,7 +437,7 @@ def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, 
 
 
 class Interiors:
-    """A counter of linear programs that decides whether systems have interior points, with all inequalities strict."""
+    """A test for interior points of systems, with a limit on the total number of linear programs."""
 
     def __init__(self, max_questions: int) -> None:
         self._limit = max_questions
@@ -543,9 +542,9 @@ def integer_minimum(
 
 
 def _search_integers(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
-    """The first point of `system` with integers for `whole` that a search by increasing values of `form` finds.
+    """A point of `system` with integers for the unknowns in `whole`, by branch and bound on `form`; None without any.
 
-    The point has the least value, unless strict inequalities contain real unknowns.
+    The form is least there, unless strict inequalities contain real unknowns. Raises LimitReached past `most` branches.
     """
     pending: list[tuple[Fraction, int, tuple[Halfspace, ...], Point]] = []
     count = 0
@@ -596,10 +595,7 @@ def _at_least(key: int, value: int) -> Halfspace:
 
 
 def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
-    """The strongest inequality between integers that is equivalent to `item`.
-
-    It has coprime coefficients and the tightest integer constant.
-    """
+    """The strongest inequality equivalent to `item` on integers: coprime coefficients, least integer constant."""
     if not item.coefficients or not all(key in whole for key, _ in item.coefficients):
         return item
     below = lcm(*[c.denominator for _, c in item.coefficients])
@@ -642,7 +638,7 @@ def _without_equations(
 
 
 def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> bool:
-    """Whether the inequality `item`, between integers, holds with equality on the whole system."""
+    """Whether the inequality `item` holds with equality at every point of `system` with integers for its unknowns."""
     if not all(key in whole for key, _ in item.coefficients):
         return False
     return implies(system, Halfspace(tuple([(key, -c) for key, c in item.coefficients]), -item.constant))
@@ -673,7 +669,7 @@ def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
 
 
 def cells(halves: Sequence[Halfspace], most: int) -> list[tuple[tuple[Halfspace, ...], frozenset[int]]]:
-    """The nonempty cells into which `halves` cut the space, each with the indices of the half-spaces that hold in it.
+    """The nonempty cells of the arrangement of `halves`, each with the indices of the half-spaces that contain it.
 
     Raises LimitReached past `most` cells, and NotConfirmed.
     """

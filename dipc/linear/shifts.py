@@ -25,7 +25,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class MoveNorm(Enum):
-    """The norm of moves: LINF bounds every coordinate by the radius, L1 the sum of the coordinates' absolute values."""
+    """The norm that a move of the inputs keeps within a radius: LINF is the greatest |d_i|, L1 the sum of all |d_i|."""
 
     LINF = "linf"
     L1 = "l1"
@@ -44,10 +44,10 @@ class Shift:
 def least_shift(
     rates: Mapping[int, Fraction], inequalities: Sequence[Halfspace], equations: Sequence[Halfspace] = ()
 ) -> Shift | None:
-    """The t with the least Σ rates[i]·|t[i]| for which all `inequalities` (read as closed) and `equations` hold.
+    """The shift t with the least cost Σ rates[i]·|t[i]| for which all `inequalities` (with >=) and `equations` hold.
 
-    None if it is proved that no t satisfies them. Rates must not be negative, and every unknown must have one. Both
-    bounds of the answer are checked (see the module). Raises NotConfirmed.
+    None if it is proved that no t satisfies them. Rates must not be negative, and every unknown must have one. The
+    shift and the proof that no shift costs less are both checked. Raises NotConfirmed.
     """
     size = {key: 1 + max(rates, default=0) + index for index, key in enumerate(sorted(rates))}
     both = [half for item in equations for half in equation(item.coefficients, item.constant)]
@@ -82,9 +82,9 @@ def proved_cost(
     y: Sequence[Fraction],
     z: Sequence[Fraction],
 ) -> Fraction | None:
-    """A lower bound of the cost of every shift that satisfies `inequalities` and `equations`; None if none is proved.
+    """A lower bound of Σ rates[i]·|t[i]| over all shifts t that satisfy `inequalities` and `equations`, or None.
 
-    The multipliers `y` of the inequalities and `z` of the equations prove it.
+    The bound is computed from multipliers `y` of the inequalities and `z` of the equations; None if they prove nothing.
     """
     if len(y) != len(inequalities) or len(z) != len(equations) or any(weight < 0 for weight in y):
         return None
@@ -106,14 +106,12 @@ def worst_shift(
     radius: Fraction,
     most: int,
 ) -> tuple[Point, Shift | None]:
-    """The move d in the ball of `radius` whose least cost is largest, with its shift, or with None if it has no shift.
+    """The move d of inputs, with norm `ball` at most `radius`, whose least shift t costs most; and that least shift.
 
-    The half-spaces are about t and the keys `moved` of d.
+    The half-spaces are in t and in d, whose keys are `moved`. If some move has no shift, return that move and None.
 
-    In a box, consider a coordinate of d that is in no equation and has one sign in all inequalities. It is worst at one
-    end, where all these inequalities are tightest: a shift for that end works for every other value. Only the other
-    coordinates take both ends. Raises LimitReached if a box has more than `most` vertices of these coordinates, and
-    NotConfirmed.
+    Only vertices d of the ball are tried, as the cost is convex in d. In a box, a coordinate that is in no equation and
+    has one sign in all inequalities takes one end alone. Raises LimitReached past `most` vertices, and NotConfirmed.
     """
     shifts: list[tuple[Point, Shift]] = []
     for move in _vertices(inequalities, equations, moved, ball, radius, most):
