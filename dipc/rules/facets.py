@@ -33,7 +33,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
-from math import comb, prod
+from math import comb, floor, gcd, lcm, prod
 
 from dipc.algebra.limits import LimitReached
 from dipc.chain.flow import slots_read
@@ -208,9 +208,11 @@ def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) ->
 #
 # Over ints the least distance may be greater than this maximum. It is not for a box with integer ends, whose sides have
 # width 1, and from a half-space a·v >= b it is ceil((b - a·u)/w), so that b - a·u + w - 1 >= alpha·w. So it is from a
-# strip b <= a·v <= c in the norm linf, if every value between can be reached. Other regions are made narrower by w/2 on
-# each side: a real point of what is left has integers of the region within 1/2 (in the norm linf), so that u is at
-# least alpha - 1/2 away from what is left, if anything is.
+# strip b <= a·v <= c in the norm linf, if every value between can be reached, and from bounds and differences of two
+# inputs with integer ends: together with the bounds |v_i - u_i| <= k they have a totally unimodular matrix, so that an
+# integer point of Q is within k if a real one is, and alpha is at most the least distance rounded up. Other regions are
+# made narrower by w/2 on each side: a real point of what is left has integers of the region within 1/2 (in the norm
+# linf), so that u is at least alpha - 1/2 away from what is left, if anything is.
 
 #: The most convex sets that a class is covered by.
 MOST_CHOICES = 64
@@ -253,6 +255,10 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
     if not box and not strip and len(guards) != 1:
         if not slanted or _systems(guards, norm) > _MOST_SYSTEMS:
             return None
+        if whole and norm is Norm.LINF and _is_unimodular(rival.guards):
+            sums = [_integral(form) for form in _slanted(tuple(guards), norm)]
+            forms = [form for form in (*guards, *sums) if form.inputs]
+            return _behind(region, [_side(form, norm.steepness(form.inputs), whole=True) for form in forms])
         if whole:
             if norm is Norm.L1:
                 return None
@@ -265,6 +271,52 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
             return _behind(region, [Moving((-form).shifted(width / 2), width) for form, width in moved])
     facets = [_side(form, norm.steepness(form.inputs), whole=whole) for form in guards if form.inputs]
     return _behind(region, facets)
+
+
+def _is_unimodular(guards: Sequence[Constraint]) -> bool:
+    """Return True if each guard bounds an int input, or a difference of two, by an integer.
+
+    Some inputs may be negated throughout: the sum of an input and a negated one is then a difference.
+    """
+    pairs: list[tuple[int, int, bool]] = []
+    for guard in guards:
+        terms = guard.form.inputs
+        if (
+            not guard.whole
+            or guard.form.constant.denominator != 1
+            or len(terms) > 2
+            or any(abs(c) != 1 for _, c in terms)
+        ):
+            return False
+        if len(terms) == 2:
+            (one, c), (other, d) = terms
+            pairs.append((one, other, c == d))
+    negated: dict[int, bool] = {}
+    for start in dict.fromkeys(one for one, _, _ in pairs):
+        negated.setdefault(start, False)
+        pending = [start]
+        while pending:
+            slot = pending.pop()
+            for one, other, opposite in pairs:
+                if slot not in (one, other):
+                    continue
+                far, side = other if slot == one else one, negated[slot] != opposite
+                if far not in negated:
+                    pending.append(far)
+                if negated.setdefault(far, side) != side:
+                    return False
+    return True
+
+
+def _integral(form: Affine) -> Affine:
+    """Return a positive multiple of the form whose coefficients are coprime integers, its constant rounded down.
+
+    The multiple of the form is at least 0 at an int input only if the result is.
+    """
+    factor = Fraction(lcm(*(c.denominator for _, c in form.inputs)), 1)
+    factor /= gcd(*(int(c * factor) for _, c in form.inputs))
+    scaled = form.scaled(factor)
+    return scaled.shifted(floor(scaled.constant) - scaled.constant)
 
 
 def _inner(guard: Constraint) -> Affine:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.chain.state import Affine
+from dipc.chain.state import Affine, constraint, contradict
 from dipc.program.ideal import Distances, Ideal, Region
 from dipc.program.metric import Norm
 from dipc.rules import halfspaces
@@ -19,6 +21,7 @@ from dipc.rules.halfspaces import Moving, best_bound, bound_of, corner, greatest
 from dipc.rules.input_classes import classes
 from dipc.rules.least_slacks import slack_bound
 from dipc.rules.rule import ClaimedDistances
+from dipc.text.ast import CompareOp
 from tests.patience import examples
 from tests.questions.real_programs import ADVERSARIAL, NOISY_MAX, NUMERIC_SPARSE, SPARSE, program
 from tests.questions.test_all_inputs import some_fast
@@ -248,3 +251,33 @@ def test_pieces_cover_a_region_and_know_their_exits() -> None:
     found = pieces(region.guards, ExitFinder(loaded).exits({}, region), 500)
     assert len(found) == 2
     assert all(len(piece.exits) == 1 for piece in found)
+
+
+def test_differences_of_int_inputs_show_their_exact_distance() -> None:
+    """Half-spaces of random regions of bounds and differences, against the distance by enumeration."""
+    random = Random(11)
+    compared = 0
+    for _ in range(60):
+        slots = range(random.choice((2, 3)))
+        signs = [random.choice((1, -1)) for _ in slots]
+        forms = []
+        for _ in range(random.choice((2, 3, 4))):
+            one, other = random.sample(list(slots), 2)
+            terms = (
+                ((one, F(signs[one])),) if random.random() < 0.4 else ((one, F(signs[one])), (other, F(-signs[other])))
+            )
+            forms.append(Affine((), tuple(sorted(terms)), F(random.randint(-2, 2))))
+        rival = Region(tuple([constraint(each, CompareOp.GE, True) for each in forms]), ("b",))
+        sides = choices(Region((), ("a",)), [rival], FacetMetric(Norm.LINF), slanted=True)
+        if contradict(rival.guards) or sides == ((),):
+            continue
+        inside = [dict(enumerate(map(F, point))) for point in product(range(-6, 7), repeat=len(slots))]
+        inside = [point for point in inside if all(guard.holds_at(point) for guard in rival.guards)]
+        for point in product(range(-3, 4), repeat=len(slots)):
+            here = dict(enumerate(map(F, point)))
+            dd = min((max(abs(there[slot] - here[slot]) for slot in slots) for there in inside), default=F(9))
+            if 0 < dd <= 3:
+                assert any(behind(list(side), here, dd) for side in sides), (rival, here)
+                assert not any(behind(list(side), here, dd + 1) for side in sides), (rival, here)
+                compared += 1
+    assert compared > 2_000

@@ -350,3 +350,32 @@ def test_alpha_is_rounded_up_to_an_integer() -> None:
     # dd >= 3/2 means dd >= 2: then 2n - m - 3 >= 3.
     claim = "alpha: 3/2; beta: exp(-4*eps)/(1 + exp(-eps));"
     assert decided(program("o <- 2*n - m >= 3", body, claim)) == "accurate"
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "claim"),
+    [
+        (  # two counts and a margin, under the maximum norm
+            "input a, b : int; output o : bool; requires a >= 0 and b >= 0; ideal { o <- a - b >= 2 }",
+            "x <- DLap(eps/2, a); y <- DLap(eps/2, b); o <- x - y >= 2",
+            "2*exp(-alpha*eps/4)",
+        ),
+        (
+            "input a, b : int; output o : bool; requires a >= 0 and b >= 0 and a <= 50; ideal { o <- a > b }",
+            "x <- DLap(eps/2, a); y <- DLap(eps/2, b); o <- x > y",
+            "2*exp(-alpha*eps/4)",
+        ),
+        (  # the noisy maximum of three counts
+            (
+                "input q[1..3] : int; output o : {1..3} = 1; requires min(i in 1..3 : q[i]) >= 0; "
+                "ideal { for i in 2..3 do if q[i] > max(j in 1..i - 1 : q[j]) then o <- i end end }"
+            ),
+            "x <- DLap(eps/2, q[1]); for i in 2..3 do y <- DLap(eps/2, q[i]); if y > x then x <- y; o <- i end end",
+            "3*exp(-alpha*eps/4)",
+        ),
+    ],
+)
+def test_comparisons_of_counts_that_are_not_negative(declared: str, body: str, claim: str) -> None:
+    source = f"program p; {declared} claim {{ alpha: dd; beta: {claim}; }} var x, y : int; {body}"
+    assert decided(source) == "accurate"
+    assert decided(source.replace(claim, claim.replace("alpha*eps/4", "alpha*eps"))) == "inaccurate"
