@@ -124,7 +124,7 @@ _COMMANDS = (
             limit,
             f"privacy {{response.dip}} --adjacent hamming:1 --compose {runs} --budget-of 1/1000000 --at 1/10",
         )
-        for runs, limit in ((100, 0.6), (1_000, 1.5), (10_000, 15.0))
+        for runs, limit in ((100, 0.6), (1_000, 1.5), (10_000, 15.0), (1_000_000, 3.0))
     ),
     _Command("The median of 5 over 0..3", 1.5, "check {median.dip} -D n=5 -D k=3"),
     _Command("The median of 9 over 0..5", 20.0, "check {median.dip}"),

@@ -17,8 +17,10 @@ from dipc.certificate.data import Uncertified
 from dipc.certificate.privacy import certify_privacy
 from dipc.decide.engine import Engine
 from dipc.questions.privacy import check
+from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.loss import LawTable
+from dipc.questions.privacy.many_runs import UnlistedRuns
 from dipc.questions.privacy.outcome import read_claim
 from dipc.questions.privacy.runs import FactorBase, composed
 
@@ -338,3 +340,73 @@ def test_work_for_many_runs_grows_with_their_number(question_at_one_eps: str, mo
         costs.append(dict(work))
     assert costs[0]["functions"] == costs[1]["functions"] == costs[2]["functions"]
     assert costs[2]["values"] <= 2.1 * costs[1]["values"] <= 2.1 * 2.1 * costs[0]["values"]
+
+
+#: Weights of a program's outputs at two inputs.
+WEIGHTS = {
+    "two losses": "choose { 0 : 1/3, 1 : 2/3 } | choose { 0 : 1/2, 1 : 1/2 }",
+    "of randomized response": (
+        "choose { 0 : exp(eps)/(1+exp(eps)), 1 : 1/(1+exp(eps)) } | "
+        "choose { 0 : 1/(1+exp(eps)), 1 : exp(eps)/(1+exp(eps)) }"
+    ),
+    "three multiples": "choose { 0 : 4/7, 1 : 2/7, 2 : 1/7 } | choose { 0 : 1/7, 1 : 2/7, 2 : 4/7 }",
+    "multiples of different logarithms": (
+        "choose { 0 : 1/6, 1 : 1/3, 2 : 1/2 } | choose { 0 : 1/2, 1 : 1/6, 2 : 1/3 }"
+    ),
+    "no common unit": "choose { 0 : 1/2, 1 : 3/10, 2 : 1/5 } | choose { 0 : 1/5, 1 : 1/2, 2 : 3/10 }",
+    "an infinite loss": "choose { 0 : 99/100, 1 : 1/200, 2 : 1/200 } | choose { 0 : 1/2, 1 : 1/2 }",
+    "a weight without a sign": "choose { 0 : (2-eps)/4, 1 : (2+eps)/4 } | choose { 0 : 1/2, 1 : 1/2 }",
+}
+#: Those whose losses are exactly on a grid.
+EXACT = {"two losses", "of randomized response", "three multiples", "an infinite loss", "a weight without a sign"}
+
+
+def weighted(name: str) -> dipc.Program:
+    zero, one = WEIGHTS[name].split(" | ")
+    return dipc.load(
+        f"program p; input x : {{0, 1}}; output y : {{0..2}}; if x = 0 then y <- {zero} else y <- {one} end",
+        eps="(0, 1]",
+    )
+
+
+@pytest.mark.parametrize(
+    "names", [(name,) for name in WEIGHTS] + [("two losses", "no common unit"), ("three multiples", "two losses")]
+)
+@pytest.mark.parametrize("runs", [2, 9])
+def test_enclosures_without_a_list_of_answers_hold_those_with_one(names: tuple[str, ...], runs: int) -> None:
+    programs, eps = [weighted(name) for name in names], F(1, 2)
+    asked = dipc.compose(*programs, adjacent="linf:1", runs=runs if len(names) == 1 else (runs, 3))
+    question = asked.question
+    assert isinstance(question.pairs, Pairs)
+    reached = LimitReached("answers", "too many")
+    laws = UnlistedRuns(question.subject, question._tables(question.pairs), question.pairs, reached)
+    close = F(1, 10**9) if EXACT.issuperset(names) and len(names) == 1 else F(1, 20)
+    for budget in (F(0), F(1), F(3), F(8)):
+        wanted = question.delta_at(budget, eps)
+        found = laws.delta_at(budget, eps, 20)
+        assert found[0] <= wanted[1]
+        assert wanted[0] <= found[1]
+        assert found[1] - found[0] <= close
+    for delta in (F(1, 10**6), F(1, 50), F(1, 3), F(99, 100)):
+        least, enclosed = question.laws().budget(delta, eps, 12), laws.budget(delta, eps, 12)
+        assert (least is None) == (enclosed is None)
+        if least is not None and enclosed is not None:
+            assert enclosed[0] <= least[1]
+            assert least[0] <= enclosed[1]
+            assert enclosed[1] - enclosed[0] <= close * max(1, enclosed[1])
+
+
+@pytest.mark.parametrize(("name", "is_exact"), [("of randomized response", True), ("no common unit", False)])
+def test_more_runs_than_answers_can_be_listed(name: str, is_exact: bool) -> None:
+    """The verdict of an enclosure with few digits is undecided, and it has both ends."""
+    asked = dipc.compose(weighted(name), adjacent="linf:1", runs=100_000)
+    found = asked.budget(F(1, 10**6), F(1, 10)).value
+    assert found is not None
+    assert 0 < found[0] < found[1]
+    assert (found[1] - found[0] <= F(1, 10**9) * found[1]) == is_exact
+    text = f"[{F(1, 10)}, {F(1, 10)}]"
+    assert asked.check(f"{found[1] * 10}*eps", "1/1000000", eps=text).verdict == "private"
+    below = asked.check(f"{found[0] * 10 * F(9, 10)}*eps", "1/1000000", eps=text)
+    assert below.verdict == "undecided"
+    assert "no counterexample is named" in str(below.reason)
+    assert "100000 runs have" in str(asked.check("eps", "1/1000000", eps="(0, 1]").reason)

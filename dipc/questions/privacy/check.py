@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack, assert_never
 
-from dipc.algebra.limits import OutsideFragment, Undecided
+from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
 from dipc.algebra.numbers import decimal, round_up
 from dipc.algebra.reals import Real
 from dipc.claims.claim import GivenEps, GivenValue, intervals_text, the_one_eps
@@ -44,7 +44,7 @@ from dipc.questions.privacy.constant import (
 )
 from dipc.questions.privacy.densities import RealOutputs, worst_pairs
 from dipc.questions.privacy.laws import ASK_PAIRS, Laws, LeastDelta, ShiftLaws, Subject, TableLaws
-from dipc.questions.privacy.loss import DIGITS, Loss, Renyi, Rho, integer_table, law_table
+from dipc.questions.privacy.loss import DIGITS, LawTable, Loss, Renyi, Rho, integer_table, law_table
 from dipc.questions.privacy.outcome import (
     Answer,
     PrivacyClaim,
@@ -63,11 +63,12 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.precondition import selection_unsupported
 
 if TYPE_CHECKING:
-    from dipc.questions.privacy import closed, discrete_normal, gaussian, noisy_vector, plain_law
+    from dipc.questions.privacy import closed, discrete_normal, gaussian, many_runs, noisy_vector, plain_law
 else:
     closed = LazyModule("dipc.questions.privacy.closed")
     discrete_normal = LazyModule("dipc.questions.privacy.discrete_normal")
     gaussian = LazyModule("dipc.questions.privacy.gaussian")
+    many_runs = LazyModule("dipc.questions.privacy.many_runs")
     noisy_vector = LazyModule("dipc.questions.privacy.noisy_vector")
     plain_law = LazyModule("dipc.questions.privacy.plain_law")
 
@@ -169,6 +170,7 @@ class PrivacyQuestion:
         self.subject = Subject(self.program, self.asked, engine, progress)
         self._given = adjacent, inputs
         self._table: TableLaws | None = None
+        self._single: tuple[Pairs, list[tuple[LawTable, int]]] | None = None
 
     # --- the laws -------------------------------------------------------------------------------------
 
@@ -197,7 +199,14 @@ class PrivacyQuestion:
             return self._normal
         if isinstance(self._worst, Undecided):
             return self._shifts
-        return self._dense if self.real_outputs else self.table(self._worst)
+        if self.real_outputs:
+            return self._dense
+        try:
+            return self.table(self._worst)
+        except LimitReached as reached:
+            if reached.limit != "answers" or self.runs == 1:
+                raise
+            return many_runs.UnlistedRuns(self.subject, self._tables(self._worst), self._worst, reached)
 
     @cached_property
     def _normal(self) -> Laws | None:
@@ -235,6 +244,13 @@ class PrivacyQuestion:
         Raises Undecided past a limit, and for outputs that cannot be listed.
         """
         if self._table is None or self._table.pairs is not pairs:
+            tables = [composed(table, runs, self.program.limits) for table, runs in self._tables(pairs)]
+            self._table = closed.laws_of(self.subject, together(tables, self.program.limits), pairs)
+        return self._table
+
+    def _tables(self, pairs: Pairs) -> list[tuple[LawTable, int]]:
+        """Return for each program the laws of one run, and its number of runs. Raises as `table` does."""
+        if self._single is None or self._single[0] is not pairs:
             tables, inputs, progress = [], pairs.inputs, self.subject.progress
             for given, runs in self.parts:
                 # At inputs outside of the box, the program without clamps has other laws.
@@ -244,9 +260,9 @@ class PrivacyQuestion:
                 table = (
                     law_table(program, inputs, self.engine, progress) if is_finite else integer_table(program, inputs)
                 )
-                tables.append(composed(table, runs, program.limits))
-            self._table = closed.laws_of(self.subject, together(tables, self.program.limits), pairs)
-        return self._table
+                tables.append((table, runs))
+            self._single = pairs, tables
+        return self._single[1]
 
     @cached_property
     def _worst(self) -> Pairs | Undecided:

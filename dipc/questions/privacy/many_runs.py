@@ -1,0 +1,438 @@
+"""The least delta of runs whose answers are too many to list, at one eps, by the distribution of their privacy loss.
+
+The loss of an answer of all runs is the sum of the losses log(p/p') of its runs, which are independent. With loss L
+under the law at the first input, delta(b) = E[max(0, 1 - e^(b - L))], where e^-L is 0 for an output that is impossible
+at the second input. The distribution of the sum on a grid of step h is a power of a polynomial. Its coefficients are
+balls, and its ends are cut where little is left: what was cut adds at most its own probability to delta.
+
+**Losses on a grid.** If all differences of losses of one run are multiples of one h, exactly, the sum is on a grid
+that begins at the sum of the least losses. So delta is as close as is asked for.
+
+**Losses between grid points.** An output with probabilities p and p', whose loss is between two points s < t of the
+grid, is divided into two: with p = a + c and p' = a·e^-s + c·e^-t. Since a and c are not negative, the given program
+is the divided one with both outputs renamed into one. So delta of the divided one is an upper bound.
+
+Lemma. Let D be the sum, over K runs, of the losses of the divided outputs minus those of the given ones. Let m be the
+greatest mean of one summand for a given output, and w the greatest t - s. For every x > 0, D > K·m + x with probability
+at most exp(-2x²/(K·w²)).
+
+Proof. Given the outputs, the summands are independent, and each is one of two numbers that are at most w apart. This is
+Hoeffding's inequality (1963, Theorem 2).
+
+Consequence: as 1 - e^(b - L) is at most 1 and grows with L, delta(b) of the given program is at least that of the
+divided one at b + K·m + x, minus exp(-2x²/(K·w²)).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from math import floor, gcd, lcm, log, log2, prod, sqrt
+
+import flint
+
+from dipc.algebra.exppoly import Closed
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.numbers import dyadic, outward, to_fmpq
+from dipc.claims.claim import the_one_eps
+from dipc.frozen import frozen
+from dipc.questions.privacy.adjacency import Pairs
+from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
+from dipc.questions.privacy.loss import IMPOSSIBLE, LawTable, Loss, Renyi, vanishes
+from dipc.questions.privacy.outcome import Answer, Ends, PrivacyClaim, Proved, UnprovedLoss
+from dipc.questions.privacy.runs import FactorBase, Factored
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The most points of a grid, and the approximate number of points if losses are between points.
+_MOST_POINTS, _POINTS = 1 << 19, 1 << 15
+
+#: A logarithm that is a multiple of another one is recognized if the multiple's denominator is at most this.
+_MOST_RATIO = 64
+
+#: The greatest budget that is tried, as a number, and the significant digits of a budget.
+_MOST_BUDGET, _DIGITS = 2**30, 12
+
+
+@frozen
+class _Part:
+    """One program with `runs` runs at a pair, and the couples (p, p') of probabilities of its outputs."""
+
+    runs: int
+    couples: tuple[tuple[Closed, Closed], ...]
+
+
+def _part(table: LawTable, runs: int, pair: tuple[int, int]) -> _Part:
+    counts = Counter(couple for couple in table.at_pair(pair) if couple[0] != IMPOSSIBLE)
+    return _Part(runs, tuple([(table.closed(p) * count, table.closed(q) * count) for (p, q), count in counts.items()]))
+
+
+@frozen
+class _Atom:
+    """Outputs of one run with one loss: enclosures of p, p' and the loss, and p/p' as a function of eps."""
+
+    p: flint.arb
+    q: flint.arb
+    loss: flint.arb
+    ratio: Factored
+
+
+@frozen
+class _Run:
+    """One of `runs` runs at a pair and an eps: its outputs with finite losses, and the probability of all of these."""
+
+    runs: int
+    atoms: list[_Atom]
+    finite: flint.arb
+
+    @property
+    def spread(self) -> float:
+        """The approximate difference of the greatest and the least loss."""
+        losses = [float(atom.loss.mid()) for atom in self.atoms]
+        return max(losses, default=0.0) - min(losses, default=0.0)
+
+
+@frozen
+class _Gridded:
+    """The distribution of the loss of one of `runs` runs: `masses` on the points `start` + j·step."""
+
+    runs: int
+    start: flint.arb
+    masses: list[flint.arb]
+
+
+@frozen
+class _Grid:
+    """The distributions of the losses on a grid of step `step`; `width` and `mean` are the w and m of the lemma."""
+
+    step: flint.arb
+    runs: list[_Gridded]
+    width: Fraction = _ZERO
+    mean: Fraction = _ZERO
+
+
+def _sum(parts: Sequence[_Part], eps: Fraction, digits: int, limits: Limits) -> _Sum:
+    """Return the distribution of the loss of all runs of `parts` at `eps`. Raises LimitReached."""
+    count = sum(part.runs for part in parts)
+    with flint.ctx.workprec(128 + 8 * digits + 4 * count.bit_length()):
+        runs = _runs(parts, eps, limits)
+        finite = prod([run.finite**run.runs for run in runs], start=flint.arb(1))
+        grid = _on_lattice(runs, digits) or _between_points(runs, digits)
+        least = 1 / (count * 10.0 ** (digits + 6))
+        start, offset, masses = flint.arb(0), 0, flint.arb_poly([flint.arb(1)])
+        for each in grid.runs:
+            more, power = _power(flint.arb_poly(each.masses), each.runs, least)
+            less, masses = _cut(masses * power, least)
+            offset += more + less
+            start += each.runs * each.start
+        kept = masses.coeffs()
+        rest = finite - sum(kept, flint.arb(0))
+        # Budgets are not negative, so losses below 0 have no part in delta.
+        start += offset * grid.step
+        skipped = max(0, min(len(kept), floor(dyadic((-start / grid.step).lower()))) - 1)
+        start += skipped * grid.step
+        weight, factor = (-start).exp(), (-grid.step).exp()
+        weighted = []
+        for mass in kept[skipped:]:
+            weighted.append(mass * weight)
+            weight *= factor
+        zeroth, first = (list(accumulate(reversed(each)))[::-1] for each in (kept[skipped:], weighted))
+        return _Sum(
+            start, grid.step, zeroth, first, 1 - finite, rest, int(flint.ctx.prec), count, grid.width, grid.mean
+        )
+
+
+def _runs(parts: Sequence[_Part], eps: Fraction, limits: Limits) -> list[_Run]:
+    """Return one run of each of `parts` at `eps`. Raises LimitReached."""
+    digits = int(flint.ctx.prec) // 3
+    possible = [[(p, q) for p, q in part.couples if not vanishes(p, eps)] for part in parts]
+    finite = [[(p, q) for p, q in couples if not vanishes(q, eps)] for couples in possible]
+    base = FactorBase((value for couples in finite for couple in couples for value in couple), limits)
+    result = []
+    for part, every, couples in zip(parts, possible, finite, strict=True):
+        atoms = []
+        for p, q in couples:
+            ours, theirs = (_ball(value, eps, digits) for value in (p, q))
+            ratio = _quotient(base.factored(p), base.factored(q))
+            atoms.append(_Atom(ours, theirs, (ours / theirs).log(), ratio))
+        infinite = [_ball(p, eps, digits) for p, q in every if vanishes(q, eps)]
+        result.append(_Run(part.runs, atoms, 1 - sum(infinite, flint.arb(0))))
+    return result
+
+
+def _ball(value: Closed, eps: Fraction, digits: int) -> flint.arb:
+    low, high = value.enclosure(eps, digits)
+    ball: flint.arb = flint.arb(to_fmpq(low)).union(flint.arb(to_fmpq(high)))
+    return ball
+
+
+def _quotient(one: Factored, two: Factored) -> Factored:
+    exponents = tuple([e - f for e, f in zip(one.exponents, two.exponents, strict=True)])
+    return Factored(one.coefficient / two.coefficient, one.rate - two.rate, exponents)
+
+
+def _multiple(one: Factored, two: Factored) -> Fraction | None:
+    """Return an r with log(`one`) = r·log(`two`) as functions of eps, None if none is found; `two` is not 1.
+
+    The base has no relations, so rates and exponents are multiples one by one. Signs are left out, since the functions
+    are positive at the eps that is asked about.
+    """
+    rates: list[tuple[Fraction | int, Fraction | int]] = [(one.rate, two.rate)]
+    places = [*rates, *zip(one.exponents, two.exponents, strict=True)]
+    ratio = next((Fraction(e) / f for e, f in places if f != 0), None)
+    if ratio is None:
+        logarithms = [log(abs(c.numerator)) - log(c.denominator) for c in (one.coefficient, two.coefficient)]
+        ratio = Fraction(logarithms[0] / logarithms[1]).limit_denominator(_MOST_RATIO)
+    if max(abs(ratio.numerator), ratio.denominator) > _MOST_RATIO or any(e != ratio * f for e, f in places):
+        return None
+    powers = abs(one.coefficient) ** ratio.denominator, abs(two.coefficient) ** ratio.numerator
+    return ratio if powers[0] == powers[1] else None
+
+
+def _on_lattice(runs: Sequence[_Run], digits: int) -> _Grid | None:
+    """Return a grid that has all losses, if their differences within each run are multiples of one number.
+
+    The result is None if no such number is found, and if the grid has too many points.
+    """
+    rows = [[_quotient(atom.ratio, run.atoms[0].ratio) for atom in run.atoms] for run in runs]
+    unlike = ((i, j) for i, row in enumerate(rows) for j, each in enumerate(row) if each != row[0])
+    first = next(unlike, None)
+    if first is None:
+        return _Grid(flint.arb(1), [_on_points(run, [0] * len(run.atoms)) for run in runs])
+    i, j = first
+    found = [[_multiple(each, rows[i][j]) for each in row] for row in rows]
+    multiples = [[each for each in row if each is not None] for row in found]
+    step = runs[i].atoms[j].loss - runs[i].atoms[0].loss
+    if multiples != found or not (step > 0 or step < 0):
+        return None
+    below = lcm(*[each.denominator for row in multiples for each in row])
+    above = gcd(*[int(each * below) for row in multiples for each in row])
+    share = Fraction(above if step > 0 else -above, below)
+    step *= flint.arb(to_fmpq(share))
+    if _reach(runs, digits) > _MOST_POINTS * float(step.mid()):
+        return None
+    points = [[int(each / share) for each in row] for row in multiples]
+    return _Grid(step, [_on_points(run, row) for run, row in zip(runs, points, strict=True)])
+
+
+def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
+    """Return `run` with the losses of its outputs at `points` of a grid."""
+    least = min(points, default=0)
+    masses = [flint.arb(0)] * (max(points, default=0) - least + 1)
+    for atom, point in zip(run.atoms, points, strict=True):
+        masses[point - least] += atom.p
+    start = next((atom.loss for atom, point in zip(run.atoms, points, strict=True) if point == least), flint.arb(0))
+    return _Gridded(run.runs, start, masses)
+
+
+def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
+    """Return a grid with each output divided into two with losses on it."""
+    step = Fraction(2) ** floor(log2(_reach(runs, digits) / _POINTS or 1.0))
+    width = mean = _ZERO
+    gridded = []
+    for run in runs:
+        masses: dict[int, flint.arb] = {}
+        for atom in run.atoms:
+            place = atom.loss / flint.arb(to_fmpq(step))
+            low, high = floor(dyadic(place.lower())), floor(dyadic(place.upper())) + 1
+            ends = [flint.arb(to_fmpq(each * step)) for each in (low, high)]
+            at_low, at_high = ((-end).exp() for end in ends)
+            first = (atom.q - atom.p * at_high) / (at_low - at_high)
+            second = atom.p - first
+            masses[low] = masses.get(low, flint.arb(0)) + first
+            masses[high] = masses.get(high, flint.arb(0)) + second
+            more = (first * ends[0] + second * ends[1]) / atom.p - atom.loss
+            width, mean = max(width, (high - low) * step), max(mean, dyadic(more.upper()))
+        least = min(masses, default=0)
+        every = [masses.get(place, flint.arb(0)) for place in range(least, max(masses, default=0) + 1)]
+        gridded.append(_Gridded(run.runs, flint.arb(to_fmpq(least * step)), every))
+    return _Grid(flint.arb(to_fmpq(step)), gridded, width, mean)
+
+
+def _reach(runs: Sequence[_Run], digits: int) -> float:
+    """The approximate length of the interval that has the loss of all runs, up to a probability of 10^-`digits`.
+
+    By Hoeffding's inequality.
+    """
+    whole = sum(run.runs * run.spread for run in runs)
+    return min(whole, sqrt(sum(run.runs * run.spread**2 for run in runs) * 2 * (digits + 1) * log(10)))
+
+
+def _power(masses: flint.arb_poly, exponent: int, least: float) -> tuple[int, flint.arb_poly]:
+    """Return the polynomial `masses`^`exponent` with both ends cut, and the exponent of its first coefficient."""
+    offset, result = 0, flint.arb_poly([flint.arb(1)])
+    for bit in f"{exponent:b}":
+        less, result = _cut(result * result, least)
+        offset = 2 * offset + less
+        if bit == "1":
+            less, result = _cut(result * masses, least)
+            offset += less
+    return offset, result
+
+
+def _cut(masses: flint.arb_poly, least: float) -> tuple[int, flint.arb_poly]:
+    """Return `masses` without as many coefficients at both ends as add up to `least`, and the number cut at the start.
+
+    Raises LimitReached if too many are left.
+    """
+    every = masses.coeffs()
+    sizes = [float(each.mid()) for each in every]
+    first, last = (bisect_right(list(accumulate(row)), least) for row in (sizes, reversed(sizes)))
+    first = min(first, len(every) - 1)
+    kept = every[first : max(first + 1, len(every) - last)]
+    if len(kept) > _MOST_POINTS:
+        raise LimitReached(None, f"the loss of all runs has more than {_MOST_POINTS} values")
+    return first, flint.arb_poly(kept)
+
+
+@frozen
+class _Sum:
+    """The distribution of the loss of all runs at a pair: masses on the points `start` + j·`step`.
+
+    `zeroth` and `first` are the sums of the masses a and of a·e^-loss from each point on. `infinite` is the probability
+    of an infinite loss, `rest` that of the losses that were cut. `precision` is that of the balls in bits. If outputs
+    were divided, `width` and `mean` are the w and m of the lemma for all `runs`; `width` is 0 if none was divided.
+    """
+
+    start: flint.arb
+    step: flint.arb
+    zeroth: list[flint.arb]
+    first: list[flint.arb]
+    infinite: flint.arb
+    rest: flint.arb
+    precision: int
+    runs: int
+    width: Fraction = _ZERO
+    mean: Fraction = _ZERO
+
+    def excess(self, budget: Fraction) -> Ends:
+        """Return an enclosure of E[max(0, 1 - e^(`budget` - loss))] over the finite losses that were not cut."""
+        with flint.ctx.workprec(self.precision):
+            b = flint.arb(to_fmpq(budget))
+            place = (b - self.start) / self.step
+            factor, last = b.exp(), len(self.zeroth) - 1
+            # The sum of a - e^b·a·e^-loss from a point on is greatest at the first point with a loss of at least b.
+            first, beyond = floor(dyadic(place.lower())), floor(dyadic(place.upper())) + 2
+            places = {min(max(j, 0), last) for j in range(first, beyond)}
+            found = [self.zeroth[j] - factor * self.first[j] for j in places]
+            low, high = (
+                max([dyadic(end) for end in ends]) for ends in ([f.lower() for f in found], [f.upper() for f in found])
+            )
+        return max(_ZERO, low), max(_ZERO, high)
+
+    def delta(self, budget: Fraction) -> Ends:
+        """Return an enclosure of the least delta for `budget`, a number, at this pair."""
+        low, high = self.excess(budget)
+        high = min(_ONE, high + dyadic((self.infinite + self.rest).upper()))
+        if self.width and low:
+            # A thousandth of delta may be missed; the float only proposes x.
+            x = Fraction(sqrt(self.runs * log(1000 / max(float(low), 1e-300)) / 2)) * self.width
+            missed = (-2 * flint.arb(to_fmpq(x / self.width)) ** 2 / self.runs).exp()
+            low = self.excess(budget + self.runs * self.mean + x)[0] - dyadic(missed.upper())
+        return max(_ZERO, low) + max(_ZERO, dyadic(self.infinite.lower())), high
+
+
+class UnlistedRuns(Laws):
+    """The laws of all outputs of many runs; questions at one eps are answered by enclosures, others refused."""
+
+    def __init__(
+        self, subject: Subject, parts: Sequence[tuple[LawTable, int]], pairs: Pairs, refusal: LimitReached
+    ) -> None:
+        """Keep the laws `parts` of one run of each program, with its number of runs; `refusal` forbids a list."""
+        super().__init__(subject)
+        self._parts, self._pairs, self._refusal = parts, pairs, refusal
+        self._sums: dict[tuple[Fraction, int], list[_Sum]] = {}
+
+    def decide(self, claim: PrivacyClaim) -> Answer:
+        """Prove `claim` about one eps by an upper bound of delta; other claims are refused."""
+        eps = the_one_eps(claim.intervals)
+        if eps is None or claim.is_pure:
+            raise self._refusal
+        least, most = self.delta_at(claim.budget, eps, 20)
+        allowed = claim.delta.enclosure(eps, 60)
+        if most <= allowed[0]:
+            return Proved(None)
+        if least > allowed[1]:
+            ends = outward(least, most, 10)
+            return UnprovedLoss(
+                f"{self._refusal.reason}: delta is at least {float(ends[0])}, but no counterexample is named"
+            )
+        raise self._refusal
+
+    def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
+        raise self._refusal
+
+    def listed(self) -> TableLaws:
+        raise self._refusal
+
+    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:  # noqa: ARG002
+        raise self._refusal
+
+    def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
+        eps = the_one_eps(claim.intervals)
+        if eps is None:
+            raise self._refusal
+        value = outward(*self.delta_at(claim.budget, eps, digits), digits)
+        there = None if point is None else (point, value, None)
+        about = *self.subject.asked, claim.budget_text, claim.eps_text
+        return LeastDelta(*about, None, value, True, (eps, eps), None, there)
+
+    def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
+        found = [each.delta(budget * eps) for each in self._distributions(eps, digits)]
+        return max(low for low, _ in found), max(high for _, high in found)
+
+    def limit_of_delta(self, eps: Fraction, digits: int) -> Ends:
+        sums = self._distributions(eps, digits)
+        return max(dyadic(each.infinite.lower()) for each in sums), max(dyadic(each.infinite.upper()) for each in sums)
+
+    def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
+        """Enclose the least budget: below the lower end delta is too large, at the upper end it is small enough."""
+        digits = min(digits, _DIGITS)
+
+        def least(budget: Fraction) -> bool:
+            return self.delta_at(budget / eps, eps, 2 * digits)[0] <= delta
+
+        def most(budget: Fraction) -> bool:
+            return self.delta_at(budget / eps, eps, 2 * digits)[1] <= delta
+
+        if self.limit_of_delta(eps, 2 * digits)[0] > delta:
+            return None
+        if most(_ZERO):
+            return _ZERO, _ZERO
+        end = _ONE
+        while not most(end):
+            end *= 2
+            if end > _MOST_BUDGET:
+                raise OutsideFragment(f"the budget is more than {end}, or infinite")
+        ends: list[Fraction] = []
+        for enough in (least, most):
+            low, high = (_ZERO, end) if not ends else (ends[0], end)
+            if enough(low):
+                ends.append(low)
+                continue
+            while (high - low) * 10 ** (digits + 2) > high:
+                middle = (low + high) / 2
+                low, high = (low, middle) if enough(middle) else (middle, high)
+            ends.append(high if ends else low)
+        return outward(ends[0], ends[1], digits)
+
+    def _distributions(self, eps: Fraction, digits: int) -> list[_Sum]:
+        key = eps, digits
+        if key not in self._sums:
+            limits = self.subject.engine.limits
+            self._sums[key] = [_sum(parts, eps, digits, limits) for parts in self._parts_of_pairs]
+        return self._sums[key]
+
+    @cached_property
+    def _parts_of_pairs(self) -> list[list[_Part]]:
+        """The programs at each pair, pairs with equal couples of probabilities once."""
+        known: dict[object, list[_Part]] = {}
+        for i, j in self._pairs.ordered:
+            key = tuple([tuple(sorted(zip(table.rows[i], table.rows[j], strict=True))) for table, _ in self._parts])
+            if key not in known:
+                known[key] = [_part(table, runs, (i, j)) for table, runs in self._parts]
+        return list(known.values())
