@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -34,7 +33,7 @@ from dipc.text.ast import ClaimedInputs, ClaimField, Expr, IntervalExpr, Name, m
 from dipc.text.core import BoolType, DomType, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText
 from dipc.text.parser import parse_interval
-from dipc.text.printer import print_expression
+from dipc.text.printer import language_text, print_expression
 from dipc.text.program import CoreProgram
 
 #: The value of gamma, in an option or in the claim block, that leaves it open.
@@ -522,7 +521,7 @@ def expression_text(given: GivenValue, name: str) -> str:
     if isinstance(given, ClaimExpression):
         return print_expression(given.tree)
     if hasattr(given, "free_symbols"):
-        return re.sub(r"\b(Min|Max|Abs)\(", lambda matched: matched[0].lower(), str(given)).replace("**", "^")
+        return language_text(given)
     return str(exact_rational(given, name))
 
 

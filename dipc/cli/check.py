@@ -35,7 +35,9 @@ Examples:
   dipc check laplace.dip table.csv --gamma 2 --format json -o result.json
 
 \b
-A program is a file PROG.dip, or the Python function NAME of FILE.py.
+A program is a file PROG.dip, or the Python function NAME of FILE.py. dipc
+reads FILE.py and does not run it. It runs only the function NAME, with its
+helpers and constants, to test that it has read them rightly.
 
 \b
 TABLE.csv has a column for each input and output, and a row for each input.

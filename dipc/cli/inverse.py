@@ -128,15 +128,16 @@ The constants of --vary split a budget, for example into rates s*eps and
   by default        the least t = alpha*eps for which the claim holds
   with --alpha A    the least eps for which the claim holds
   with --for gamma  the least gamma*eps for which the claim holds
-  with --adjacent   this number times K, where K is the least constant for
-                    which the program is K*eps-private
+  with --adjacent   one of these numbers times K, the least constant for which
+                    the program is K*eps-private
 
 \b
 dipc guesses the best values of the constants, computes their objective
 exactly, and proves that no other values are better by more than --tolerance.
-The proof does not cover values for which a rate is less than a fiftieth of
-its greatest value. If the proof takes too long, the answer says how much
-better other values may be, or that these values are the best of those tried.
+The proof covers the values of --vary for which every rate is at least 1/50 of
+its maximum over the ranges. If the proof takes too long, the answer says how
+much better other values may be, or that these values are the best of those
+tried.
 The checker does not cover tuning: --certificate is refused.
 
 \b
@@ -233,16 +234,17 @@ The claim has to hold at every row, and for every eps of --eps. --for names
 what to find:
   eps    all eps at which the claim holds, exactly, and the least of them
   alpha  the least alpha such that the claim holds at all rows with dd > alpha;
-         for all real inputs it is t/eps, with the least t
-  beta   the largest probability of a wrong answer, as closed forms in eps
+         with --inputs all, the least alpha is t/eps for a number t
+  beta   the least beta, which is the largest probability of a wrong answer, as
+         formulas in eps
   gamma  the least gamma: proved to hold, and refuted just below it
-  error  the largest expected error, as closed forms in eps
-  NAME   the least or the greatest value of this constant for which the claim
-         holds: it lies between two values, one proved and one refuted
+  error  the largest expected error, as formulas in eps
+  NAME   the value of this constant at which the claim begins to hold, or ends
+         to hold: it lies between two values, one proved and one refuted
   RANGE  all values of a constant in a range for which the claim holds, such as
          "T in 1..100", "T in 0..2 by 1/4" or "T in {1, 3}"
-With --adjacent, NAME and RANGE may be about a claim of privacy, which --budget
-and --delta state.
+With --adjacent, NAME and RANGE are about the privacy claim that --budget and
+--delta state.
 Every digit shown is a digit of the exact number.
 
 \b

@@ -131,7 +131,7 @@ OPTIONS: dict[str, _Settings] = {
         "Find the least delta for each budget, and the privacy loss distribution, at one eps; needs --at."
     ),
     "--renyi": _text("Find the largest Renyi divergence of each of these orders at one eps; needs --at.", "A|A..B"),
-    "--rho": _flag("Find the least rho of zero-concentrated differential privacy."),
+    "--rho": _flag("Find the least rho of zero-concentrated differential privacy, for every eps."),
     "--compose": _count(
         "Ask about K independent runs together. Write runs that depend on earlier ones as one program.",
         "K",
@@ -202,7 +202,8 @@ OPTIONS: dict[str, _Settings] = {
     "--digits": _count("Significant digits of the answer; 30 by default.", "N", 1, 1000),
     "--digits~interval": _count("Significant digits of the answer; 10 by default.", "N", 1, 1000),
     "--digits~failing": _count(
-        "Significant digits of the eps at which a row fails; also show where it fails most. In JSON 15 by default.",
+        "Show the interval of eps where a row fails, and the eps at which it fails most, to N significant digits. In "
+        "JSON 15 by default.",
         "N",
         1,
         1000,
@@ -212,7 +213,7 @@ OPTIONS: dict[str, _Settings] = {
         "Significant digits of numbers that are shown as decimals; 20 by default.", "N", 1, 1000
     ),
     "--classes/--no-classes": {
-        "help": "Decide inputs with the same inequalities together; the default for thousands of --inputs.",
+        "help": "Decide inputs that can be exchanged for each other only once; the default for thousands of --inputs.",
         "to": "classes",
         "default": None,
     },
@@ -238,8 +239,8 @@ OPTIONS: dict[str, _Settings] = {
     ),
     "-j,--jobs": _text("Use N processes; auto: one for each processor.", "N", default="1"),
     "-j,--jobs~test": _text("Test N claims at a time; auto: one for each processor.", "N", default="1"),
-    "--cache": _path("Store decisions in FILE, and reuse those stored there."),
-    "--dask": _text("Use the Dask cluster whose scheduler has this address.", "ADDRESS"),
+    "--cache": _path("Store decisions in FILE, and reuse those stored there. FILE is trusted: use your own."),
+    "--dask": _text("Use the Dask cluster whose scheduler has this address. Its answers are trusted.", "ADDRESS"),
     "--steps": _count("Give up after N steps; 120 million by default.", "N", 1),
     # Other commands
     "--check": _flag("Print nothing; exit 1 if the file is not in this form.", "only_check"),

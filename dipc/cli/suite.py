@@ -44,6 +44,8 @@ A file of claims is TOML:
 alpha, gamma, eps, for_all and limits may be given, too, as to `dipc check`;
 with adjacent = "linf:1" it is a claim about privacy, with budget and delta,
 which should be private (the default), not private or undecided.
+dipc opens every program and table that the file names: test only files that
+you trust.
 
 \b
 Exit codes: 0 all as expected, 1 a decided claim came out otherwise, 2 bad

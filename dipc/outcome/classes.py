@@ -36,6 +36,7 @@ from dipc.questions.report import NO_UNION_BOUND, ClassResult, Counts, Method, R
 from dipc.questions.source import Source
 from dipc.text.declarations import computed_from
 from dipc.text.parser import parse
+from dipc.text.printer import language_text
 
 if TYPE_CHECKING:
     from dipc.inverse.solve import WrittenForm
@@ -298,7 +299,7 @@ def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> I
     yield Line(f"class {row.row} in closed form: {row.verdict}", Tone.HEAD)
     pairs = list(class_fields(row))
     for form in forms:
-        text = form.text if form.variable == "eps" else re.sub(r"\beps\b", letter, form.text)
+        text = re.sub(r"\beps\b", "eps" if form.variable == "eps" else letter, language_text(form.text))
         variable = "" if form.variable == "eps" else f", {letter} = {form.variable}"
         pairs.append(("probability", f"{'' if form.exact else 'at least '}{text}{variable}"))
     if not forms:
@@ -308,5 +309,5 @@ def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> I
 
 def _form(text: str, variable: str) -> str:
     """Return the text `text` of a closed form in eps, written in `variable`."""
-    shown_text = re.sub(r"\beps\b", variable, text)
+    shown_text = re.sub(r"\beps\b", variable, language_text(text))
     return shown_text if len(text) <= _LONGEST else f"a form of {len(text)} characters; --format json has it"

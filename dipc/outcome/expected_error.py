@@ -22,6 +22,7 @@ from dipc.outcome.words import (
 )
 from dipc.questions.expected_error import ErrorReport, ErrorRow, complement
 from dipc.questions.source import Source
+from dipc.text.printer import language_text
 
 #: The most rows that are shown in full, and the length of the longest closed form.
 _SHOWN_ROWS, _SHORT = 4, 400
@@ -138,13 +139,16 @@ def _fields(report: ErrorReport, row: ErrorRow) -> Iterable[tuple[str, str]]:
         counterexample = result.counterexample
         yield "eps", rational(counterexample.eps)
         yield "expected there", enclosed_text(*complement(counterexample.probability))
-        yield "allowed", f"{enclosed_text(*complement(counterexample.required))}, where the claim is {result.beta}"
+        yield (
+            "allowed",
+            f"{enclosed_text(*complement(counterexample.required))}, where the claim is {language_text(result.beta)}",
+        )
     if result.failing:
         yield "fails for", f"eps in {failing_text(result.failing)}"
 
 
 def _form(form: ClosedForm) -> str:
-    text = str(form)
+    text = language_text(form)
     return text if len(text) <= _SHORT else f"in closed form with {len(text)} characters: see --format json"
 
 

@@ -36,6 +36,7 @@ from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import ClassResult, Report, RowResult
 from dipc.text.core import Value
+from dipc.text.printer import language_text
 from dipc.text.words import tokens
 
 #: The most rows of a table, and the most inequalities that are drawn and written out.
@@ -356,7 +357,7 @@ def mathml(form: ClosedForm, variable: str = "eps") -> str:
     body = _sum(numerator.terms(), symbol)
     if denominator is not None:
         body = _fraction(body, _sum(denominator.terms(), symbol))
-    text = re.sub(r"\beps\b", variable, str(form))
+    text = re.sub(r"\beps\b", variable, language_text(form))
     return f'<math display="block" alttext="{escape(text)}"><mrow>{body}</mrow></math>'
 
 
@@ -410,7 +411,7 @@ def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
     for curve in curves:
         body = f"<p>{escape(curve.labels[0])}, a function of {escape(curve.axis)}</p>{_form(curve)}"
         if curve.is_compared:
-            required = re.sub(r"\beps\b", curve.symbol, str(curve.beta))
+            required = re.sub(r"\beps\b", curve.symbol, language_text(curve.beta))
             body += f'<p>{escape(other)}</p><code class="form">{escape(required)}</code>'
         sections.append(f"<details><summary>{escape(curve.name)}</summary>{body}</details>\n")
     return section("Closed forms", "".join(sections)) if sections else ""
@@ -427,7 +428,7 @@ def typeset(form: ClosedForm, variable: str = "eps") -> str:
     numerator, denominator = form.numerator_and_denominator()
     if form.only_at is None and len(numerator) + (0 if denominator is None else len(denominator)) <= _TYPESET_TERMS:
         return mathml(form, variable)
-    text = re.sub(r"\beps\b", variable, str(form))
+    text = re.sub(r"\beps\b", variable, language_text(form))
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters; JSON has them all)"
     return f'<code class="form">{escape(cut)}</code>'
 

@@ -33,6 +33,7 @@ from dipc.questions.privacy.constant import Constant
 from dipc.questions.privacy.laws import LeastDelta
 from dipc.questions.privacy.loss import Divergences, Loss, Renyi, Rho
 from dipc.questions.privacy.outcome import SCHEMA, Numbers, PrivacyCounterexample, PrivacyReport, PrivacyVerdict
+from dipc.text.printer import language_text
 
 if TYPE_CHECKING:
     from dipc.estimate import LossEstimate
@@ -198,11 +199,11 @@ def _constant_line(constant: Constant, digits: int) -> str:
     if numbers is not None and numbers.each is not None and numbers.exact:
         several = " for " in numbers.each or " where " in numbers.each
         times = "with this K K*eps-private" if several else f"{numbers.each}*eps-private"
-        known = f"{times}{_every(numbers)}, and no smaller constant does for any of them"
+        known = f"{times}{_every(numbers)}, and no smaller constant suffices for any of them"
         return f"constant {numbers.each}: {known}"
     if constant.proved is not None and constant.exact:
-        every, does = _every(numbers), _does(numbers)
-        return f"constant {constant.proved}: {constant.proved}*eps-private{every}, and no smaller constant {does}"
+        every, suffices = _every(numbers), _suffices(numbers)
+        return f"constant {constant.proved}: {constant.proved}*eps-private{every}, and no smaller constant {suffices}"
     if constant.exact:
         onwards = numbers is not None and numbers.onwards
         return f"constant ∞: K*eps-private for no K{_from_number(numbers) if onwards else _at_number(numbers)}"
@@ -215,7 +216,7 @@ def _constant_line(constant: Constant, digits: int) -> str:
         proved = f"{numbers.each} is proved"
         if numbers.attained is not None:
             ends = sorted({numbers.least, numbers.attained})
-            known = f"{numbers.each}*eps-private{_every(numbers)}, and no smaller constant does"
+            known = f"{numbers.each}*eps-private{_every(numbers)}, and no smaller constant suffices"
             return f"constant {numbers.each}: {known} for {numbers.parameter} = {'..'.join(map(str, ends))}"
     if constant.refuted_below is None:
         below = "all are refuted"
@@ -240,24 +241,24 @@ def _from_number(numbers: Numbers | None) -> str:
     return "" if numbers is None else f" for any {numbers.parameter} >= {numbers.at}"
 
 
-def _does(numbers: Numbers | None) -> str:
+def _suffices(numbers: Numbers | None) -> str:
     if numbers is None:
-        return "will do"
-    return f"does for {numbers.parameter} {'>=' if numbers.onwards else '='} {numbers.at}"
+        return "suffices"
+    return f"suffices for {numbers.parameter} {'>=' if numbers.onwards else '='} {numbers.at}"
 
 
 def _verdict_line(report: PrivacyReport) -> str:
     claim = report.claim
-    level = claim.budget_text if claim.is_pure else f"({claim.budget_text}, {claim.delta_text})"
+    level = f"budget {claim.budget_text}" + ("" if claim.is_pure else f" with delta {language_text(claim.delta_text)}")
     inputs = report.about.removeprefix("all ")
     pairs = f"every pair of adjacent {inputs}" if report.pairs is None else f"all {count(report.pairs, 'pair')}"
     everywhere = everywhere_text(claim.eps_text)
     match report.verdict:
         case PrivacyVerdict.PRIVATE:
             vacuously = "vacuously (δ ≥ 1), " if report.vacuous else ""
-            return f"private: {level} for {pairs}{_every(report.numbers)}, {vacuously}{everywhere}"
+            return f"private: {level} suffices for {pairs}{_every(report.numbers)}, {vacuously}{everywhere}"
         case PrivacyVerdict.NOT_PRIVATE:
-            return f"NOT PRIVATE: {level} fails for a pair at an eps{_at_number(report.numbers)}"
+            return f"NOT PRIVATE: {level} does not suffice for a pair at an eps{_at_number(report.numbers)}"
         case PrivacyVerdict.UNDECIDED:
             return f"UNDECIDED: {level} is neither proved nor refuted for {pairs}{_every(report.numbers)}"
 
@@ -358,7 +359,7 @@ def _answer_parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: 
                 balls = [f"{name} in [{low}, {high}]" for name, (low, high) in answer.at.balls.items()]
                 ends = answer.refuted_below
                 yield GAP
-                yield Line("no constant will do" if ends is None else f"less than {ends} fails for", Tone.HEAD)
+                yield Line("no constant suffices" if ends is None else f"less than {ends} fails for", Tone.HEAD)
                 yield Fields(_pair_fields(answer.at.input, answer.at.adjacent, [answer.at.output], balls))
         case Loss():
             yield Fields(about)
@@ -366,14 +367,14 @@ def _answer_parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: 
             exact = [("exact loss", _enclosed(answer.value))] if estimate is not None else []
             estimated = [] if estimate is None else _estimated(estimate)
             pair = _pair_fields(answer.input, answer.adjacent, [answer.output], [])
-            yield Fields([*pair, ("loss", answer.text), *exact, *estimated])
+            yield Fields([*pair, ("loss", language_text(answer.text)), *exact, *estimated])
         case Renyi():
             yield Fields(about)
             yield GAP
             yield Fields(_pair(answer.input, answer.adjacent))
             if answer.moment is not None:
                 factor = "D" if answer.order == 2 else f"{answer.order - 1}*D"
-                yield Fields([(f"exp({factor})", str(answer.moment))])
+                yield Fields([(f"exp({factor})", language_text(answer.moment))])
         case Rho():
             yield Fields([*about, ("eps", all_of(answer.eps))])
             yield GAP
@@ -440,7 +441,7 @@ def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] |
         yield GAP
         upper = "∞" if piece.upper.high is None else cell_text(piece.upper.low, piece.upper.high)
         yield Line(f"eps from {cell_text(piece.lower.low, piece.lower.high or piece.lower.low)} to {upper}", Tone.HEAD)
-        yield Fields([("delta", str(piece.delta))])
+        yield Fields([("delta", language_text(piece.delta))])
         if piece.where is not None:
             yield Fields(_pair_fields(piece.where.input, piece.where.adjacent, piece.where.outputs, []))
     if least.pieces is None:
@@ -455,7 +456,7 @@ def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] |
     fields = [("supremum", _enclosed(least.supremum)), ("at eps", place)]
     if least.at is not None:
         eps, value, form = least.at
-        fields.append((f"at {eps}", _enclosed(value) + ("" if form is None else f" = {form}")))
+        fields.append((f"at {eps}", _enclosed(value) + ("" if form is None else f" = {language_text(form)}")))
         if beside is not None:
             theorems, budget = beside
             nothing = "nothing" if budget < theorems.basic else "delta 0"
@@ -467,7 +468,7 @@ def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] |
 def _report(report: PrivacyReport, statement: PrivacyStatement) -> Iterator[Part]:
     claim = report.claim
     fields = [*statement.question_fields(report.adjacency, report.about, report.pairs)]
-    more = "" if claim.is_pure else f" + {claim.delta_text}"
+    more = "" if claim.is_pure else f" + {language_text(claim.delta_text)}"
     bound = f"exp({claim.budget_text})*Pr[P(u') in S]{more}"
     fields.append(("claim", f"Pr[P(u) in S] ≤ {bound}, for every set S of outputs"))
     fields.append(("eps", all_of(claim.eps_text)))

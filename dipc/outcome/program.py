@@ -28,6 +28,7 @@ from dipc.program.exits import exits
 from dipc.program.program import OutputProbability, Program, Progress
 from dipc.program.weights import Weights
 from dipc.text.core import IntType, Value, show_value
+from dipc.text.printer import language_text
 from dipc.text.program import CoreProgram
 
 
@@ -222,7 +223,7 @@ def _step(step: Transition, eps: Fraction | None) -> Line:
     if step.reason is not None:
         text += f", with a probability that was not reached: {step.reason}"
     elif step.probability is not None and not step.certain:
-        text += f", with probability {step.probability}"
+        text += f", with probability {language_text(step.probability)}"
         if eps is not None:
             text += f" ={GLUE}{enclosed_text(*step.probability.enclosure(eps))}"
     return Line(text, indent=4)
@@ -264,7 +265,7 @@ def _label(step: Transition, eps: Fraction | None) -> str:
     if step.reason is not None:
         rows.append("probability not reached")
     elif step.probability is not None and not step.certain:
-        rows.append(str(step.probability))
+        rows.append(language_text(step.probability))
         if eps is not None:
             rows.append(f"= {enclosed_text(*step.probability.enclosure(eps))}")
     return f" [label={quoted(rows)}]" if rows else ""
@@ -428,7 +429,7 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
         yield Line(assignment_text(outcome.output) if outcome.output else "any output", Tone.HEAD, indent=2)
         if outcomes.eps is not None:
             yield Line(enclosed_text(*outcome.probability.enclosure(outcomes.eps)), indent=4)
-        yield Line(str(outcome.probability), indent=4)
+        yield Line(language_text(outcome.probability), indent=4)
     if outcomes.open_outputs and all(not outcome.output for outcome in outcomes.outcomes):
         yield GAP
         yield Line("for the probability that a real output is near a number: --output NAME=VALUE --gamma VALUE")
@@ -438,7 +439,7 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
         yield Line(f"without closed forms there is no exact sum{more}")
     else:
         rest = ClosedForm(total([ExpPoly.ONE, -outcomes.total.value]))
-        yield Line("sum  1, exactly" if rest.value.is_zero() else f"any other output  {rest}")
+        yield Line("sum  1, exactly" if rest.value.is_zero() else f"any other output  {language_text(rest)}")
 
 
 def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:

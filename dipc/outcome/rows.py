@@ -40,6 +40,7 @@ from dipc.outcome.words import (
 )
 from dipc.questions.report import Effort, Interrupted, Report, RowResult
 from dipc.questions.source import Source
+from dipc.text.printer import language_text
 
 #: The most counterexamples that are shown in full, the worst first; the others are named by their rows.
 SHOWN_ROWS = 3
@@ -281,7 +282,7 @@ def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[s
     counterexample = row.counterexample
     assert counterexample is not None
     digits = agreement(counterexample.probability, counterexample.required)
-    beta = f" = 1 - beta, where beta = {row.beta}" if len(row.beta) <= longest else " = 1 - beta"
+    beta = f" = 1 - beta, where beta = {language_text(row.beta)}" if len(row.beta) <= longest else " = 1 - beta"
     yield "eps", rational(counterexample.eps)
     yield "probability", enclosed_text(*counterexample.probability, digits)
     yield "required", enclosed_text(*counterexample.required, digits) + beta
@@ -365,7 +366,7 @@ def _closed_form(row: RowResult) -> Iterator[Part]:
     probability = row.probability
     if probability is None:
         probability = without_closed_form(row)
-    yield Fields([*_row_fields(row), ("probability", probability), ("beta", row.beta)])
+    yield Fields([*_row_fields(row), ("probability", language_text(probability)), ("beta", language_text(row.beta))])
 
 
 def _vacuously(row: RowResult) -> str:

@@ -47,6 +47,7 @@ from dipc.outcome.words import (
 )
 from dipc.program.expected_error import Erring
 from dipc.rules.rule import Variable
+from dipc.text.printer import language_text
 
 #: The standing of each status.
 STANDINGS = {Status.SOLVED: ExitStatus.HOLDS, Status.NONE: ExitStatus.FAILS, Status.UNDECIDED: ExitStatus.OPEN}
@@ -262,7 +263,8 @@ def _beta_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
 
 def _form(piece: EnvelopePiece) -> str:
     """Return the closed form of a piece, in t if it is a function of a product with eps."""
-    return piece.beta if piece.variable is Variable.EPS else re.sub(r"\beps\b", "t", piece.beta)
+    text = language_text(piece.beta)
+    return text if piece.variable is Variable.EPS else re.sub(r"\beps\b", "t", text)
 
 
 def _variable_text(piece: EnvelopePiece, before: str) -> str:

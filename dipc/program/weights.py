@@ -21,6 +21,7 @@ from dipc.text.ast import Binary, Expr
 from dipc.text.core import SampleChoice
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.expressions import FIX_EPS
+from dipc.text.printer import language_text
 from dipc.text.program import CoreProgram
 
 # --- The weights of finite random choices in closed form --------------------------------------------------------------
@@ -281,7 +282,7 @@ def _mistakes(
     whole = total(values)
     if whole != 1:
         point = _refuted(whole, program.only_at or Fraction(1))
-        text = str(ClosedForm(whole))
+        text = language_text(ClosedForm(whole))
         message = f"the weights sum to {text}" if len(text) <= _LONGEST_SUM else "the weights do not sum to 1"
         once = _sum_is_one(whole, limits)
         moves = isinstance(whole, Quotient) or any(power or exponent for power, exponent, _ in whole.terms())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,11 @@ from dipc.text.syntax_errors import token_span
 
 if TYPE_CHECKING:
     from lark import Token
+
+
+def language_text(expression: object) -> str:
+    """Return the text of a SymPy expression, or of a closed form, in dipc's syntax: `^`, `min`, `max` and `abs`."""
+    return re.sub(r"\b(Min|Max|Abs)\(", lambda found: found[0].lower(), str(expression)).replace("**", "^")
 
 
 # --- Binding strengths, so that a text has as few parentheses as possible ---------------------------------------------

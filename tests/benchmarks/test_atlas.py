@@ -1,4 +1,4 @@
-"""The atlas of private mechanisms: every loss and constant, and that no smaller constant will do."""
+"""The atlas of private mechanisms: every loss and constant, and that no smaller constant suffices."""
 
 from __future__ import annotations
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
+from dipc.cli.main import run
 from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict
 from dipc.outcome.outcome import Line, Look, render, render_parts
 from dipc.outcome.rows import failing_text, interrupted, row_parts, verdict_line
@@ -203,3 +206,45 @@ def test_an_interrupted_check_never_sounds_like_a_proof() -> None:
     shown = render(interrupted(Interrupted(stopped, 2, 3)))
     assert shown == "interrupted after 2 of 3 rows\nno verdict: 2 accurate, none inaccurate so far\n"
     assert "INACCURATE, 1 row so far fails" in render(interrupted(Interrupted(report(row(1), bad(2)), 2, None)))
+
+
+POWERS = """program p;
+input x : {0, 1};
+output y : {0, 1};
+ideal { y <- x }
+claim { alpha: 0; beta: 1/(1 + eps^2); }
+if x = 0 then y <- choose {0 : eps^2/(1 + eps^2), 1 : 1/(1 + eps^2)}
+else y <- choose {1 : eps^2/(1 + eps^2), 0 : 1/(1 + eps^2)} end
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("prob --input x=0", "eps^2/(eps^2 + 1)"),
+        ("dtmc --input x=0", "probability eps^2/(eps^2 + 1)"),
+        ("check --inputs all --closed-form 1", "probability  eps^2/(eps^2 + 1)"),
+        ("check --inputs all --beta 1/(2+eps^3)", "beta = 1/(eps^3 + 2)"),
+        ("check --inputs all --beta min(1,eps^2)/2 --html out.html", "beta = min(1/2, eps^2/2)"),
+        ("solve --inputs all --for beta", "least beta 1/(eps^2 + 1)"),
+        ("error --inputs all", "expected    1/(eps^2 + 1)"),
+        ("privacy --adjacent hamming:1 --delta-of eps", "(-eps^2*exp(eps) + 1)/(eps^2 + 1)"),
+        ("privacy --adjacent hamming:1 --delta min(1,eps^2)/2", "delta min(1/2, eps^2/2)"),
+        ("privacy --adjacent hamming:1 --max-loss --at 1", "log(eps^2)"),
+    ],
+)
+def test_texts_write_expressions_in_the_language(
+    command: str,
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.dip").write_text(POWERS, encoding="utf-8")
+    name, *options = command.split()
+    run([name, "p.dip", *options])
+    page = Path("out.html").read_text(encoding="utf-8") if Path("out.html").exists() else ""
+    shown = capsys.readouterr().out
+    assert expected in shown
+    assert not re.search(r"\*\*|\b(Min|Max|Abs)\(", shown + re.sub(r"(?s)<script.*?</script>|/\*.*?\*/", "", page))

@@ -45,12 +45,12 @@ for i in 2..m do {body} end{";" if after else ""}
 """
 
 
-_ANY = "eps-private for every m >= 1, and no smaller constant does for any of them"
+_ANY = "eps-private for every m >= 1, and no smaller constant suffices for any of them"
 
 
 def _same(constant: str, start: int) -> str:
     return (
-        f"constant {constant}: {constant}*eps-private for every m >= 1, and no smaller constant does for m >= {start}"
+        f"constant {constant}: {constant}*eps-private for every m >= 1, and no smaller constant suffices for m >= {start}"
     )
 
 
@@ -103,7 +103,7 @@ LOOPS = {
             " if r >= 0 then out[i] <- 1 end"
         ),
         "constant 3*m/4 for even m, (3*m - 1)/4 for odd m: with this K K*eps-private for every m >= 1, and no smaller "
-        "constant does for any of them",
+        "constant suffices for any of them",
     ),
     "one rate from the second on": Loop(
         _each(
@@ -130,7 +130,7 @@ LOOPS = {
     ),
     "divided": Loop(
         _each("out[i] <- Lap(eps/m, q[i])", output="real"),
-        "constant 1: 1*eps-private for every m >= 1, and no smaller constant does for m = 1",
+        "constant 1: 1*eps-private for every m >= 1, and no smaller constant suffices for m = 1",
     ),
     "divided and more": Loop(
         _each("out[i] <- Lap(eps/m, q[i]); r <- Lap(eps, q[i]); if r >= 0 then out[i] <- 0 end", output="real"),

@@ -111,7 +111,7 @@ def test_constants(source: str, adjacent: str, constant: str, start: int) -> Non
     assert (found.numbers.at, found.numbers.onwards) == (start, True)
 
 
-EACH = "eps-private for every m >= 1, and no smaller constant does for"
+EACH = "eps-private for every m >= 1, and no smaller constant suffices for"
 
 
 @pytest.mark.parametrize(
@@ -415,7 +415,7 @@ def test_what_is_kept_of_all_queries(old: str, new: str, out: int, ends: tuple[i
     """The noises alive change, and parts of a run are bounded apart: against the exponents for the first numbers."""
     text = COMPARED.replace(old, new) if old else COMPARED
     each = "(2*m - 1)/2"
-    line = f"constant {each}: {each}*eps-private for every m >= 2, and no smaller constant does for any of them"
+    line = f"constant {each}: {each}*eps-private for every m >= 2, and no smaller constant suffices for any of them"
     assert privacy_line(question(text).constant(None)) == line
     for number in (2, 3, 5):
         program = dipc.load(text, m=number)
@@ -446,11 +446,11 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*words, "--for-all", "m", "--constant", "-q"]) == 0
     assert (
         capsys.readouterr().out
-        == "constant 1: 1*eps-private for every m >= 1, and no smaller constant does for m >= 4\n"
+        == "constant 1: 1*eps-private for every m >= 1, and no smaller constant suffices for m >= 4\n"
     )
     assert run([*words, "-D", "m=all", "--budget", "3/4*eps"]) == 1
     shown = capsys.readouterr().out
-    assert "NOT PRIVATE: 3*eps/4 fails for a pair at an eps, at m = 4" in shown
+    assert "NOT PRIVATE: budget 3*eps/4 does not suffice for a pair at an eps, at m = 4" in shown
     assert "-D m=4 --input" in shown
     assert run([*words, "--for-all", "m", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["for_all"] == {"parameter": "m", "least": 1}

@@ -246,5 +246,5 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert run(["import", str(path), "-o", str(program), "--pairs", str(pairs)]) == 0
     assert "this `fi` closes no `if`" in capsys.readouterr().err
     assert run(["privacy", str(program), "--adjacent", str(pairs), "-q"]) == 0
-    assert capsys.readouterr().out == "private: eps for all 40 pairs, for every eps in (0, ∞)\n"
+    assert capsys.readouterr().out == "private: budget eps suffices for all 40 pairs, for every eps in (0, ∞)\n"
     assert run(["import", str(tmp_path / "nowhere.txt")]) == 2

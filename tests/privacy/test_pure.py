@@ -176,7 +176,7 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path.write_text(mechanisms.KARY, encoding="utf-8")
     words = ["privacy", str(path), "--adjacent", "hamming:1", "-q"]
     assert run(words) == 0
-    assert capsys.readouterr().out == "private: eps for all 6 pairs, for every eps in (0, ∞)\n"
+    assert capsys.readouterr().out == "private: budget eps suffices for all 6 pairs, for every eps in (0, ∞)\n"
     assert run([*words, "--budget", "eps/2"]) == 1
     assert run([*words, "--budget", "2"]) == 2
     assert run([*words, "--limit", "states=1"]) == 3
