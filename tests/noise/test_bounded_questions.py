@@ -117,7 +117,10 @@ QUESTIONS: dict[str, tuple[tuple[int, str], tuple[int, str]]] = {
     "prob gate.dip --input q=1/2": ((0, "3/4"), (0, "exp(-eps/2)")),
     "dtmc gate.dip": ((0, "r ~ Unif(-1, 1, q)"), (0, "r ~ TLap(eps, q, -2, 2)")),
     "privacy gate.dip --adjacent pairs.csv": ((1, "NOT PRIVATE"), (1, "NOT PRIVATE")),
-    "privacy gate.dip --adjacent pairs.csv --delta 1/2": ((0, "private: budget eps with delta 1/2"), (0, "private: budget eps with delta 1/2")),
+    "privacy gate.dip --adjacent pairs.csv --delta 1/2": (
+        (0, "private: budget eps with delta 1/2"),
+        (0, "private: budget eps with delta 1/2"),
+    ),
     f"privacy gate.dip {EVERY}": ((1, "allowed 0"), (1, "allowed 0")),
     f"privacy gate.dip {EVERY} --constant": ((0, "K*eps-private for no K"), (0, "K*eps-private for no K")),
     f"privacy gate.dip {EVERY} --delta 1/2": ((3, SHIFTS), (3, SHIFTS)),

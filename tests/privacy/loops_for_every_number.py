@@ -49,9 +49,8 @@ _ANY = "eps-private for every m >= 1, and no smaller constant suffices for any o
 
 
 def _same(constant: str, start: int) -> str:
-    return (
-        f"constant {constant}: {constant}*eps-private for every m >= 1, and no smaller constant suffices for m >= {start}"
-    )
+    private = f"{constant}*eps-private for every m >= 1"
+    return f"constant {constant}: {private}, and no smaller constant suffices for m >= {start}"
 
 
 def _each_number(constant: str) -> str:
