@@ -29,7 +29,7 @@ class Noise:
 
 @frozen
 class Event:
-    """The conjunction of `constraints` over independent `noises`; a constraint names a noise by its position.
+    """The conjunction of `constraints` over independent `noises`; a constraint refers to a noise by its index.
 
     For continuous noises the open and the closed half-space have the same measure.
     """
@@ -53,7 +53,10 @@ class Event:
 
 @frozen
 class RunStep:
-    """A step from one node to another; `conditions` are the positions of the conditions under which it is taken."""
+    """A step of a `RunGraph`, from the node `source` to the node `goal`.
+
+    `conditions` has the indices of its conditions.
+    """
 
     source: int
     goal: int
@@ -62,11 +65,11 @@ class RunStep:
 
 @frozen
 class RunGraph:
-    """The runs to one answer over independent `noises`, as paths of a graph from its first node to its last.
+    """The runs of a program to one answer, as paths of a graph from its first node to its last.
 
-    Along every path the node numbers increase. A path holds if all `conditions` of its steps do; almost surely at most
-    one path holds. The measure is the probability that some path holds. Conditions are like the constraints of an
-    `Event`.
+    Along every path the node numbers increase. A path holds if all `conditions` of its steps do, for independent
+    `noises`; almost surely at most one path holds. The measure is the probability that some path holds. Conditions are
+    like the constraints of an `Event`.
 
     `live` gives for each node the only noise that is mentioned both before and after it, or None if there is none.
     """

@@ -45,9 +45,10 @@ Inequalities = dict[tuple[int, int], int]
 
 @frozen
 class DifferenceSystem:
-    """The constraints `lower` on differences of Laplace noises: noise i has rate `rates[i]`·eps and mean `means[i]`.
+    """Lower bounds on differences of Laplace noises.
 
-    Means and inequalities count lengths in multiples of `unit`, which is None for integer noises: their unit is 1.
+    Noise i has the rate `rates[i]`·eps and the mean `means[i]`·`unit`. The bounds in `lower` are multiples of `unit`,
+    too. For integer noises `unit` is None and means 1.
     """
 
     rates: tuple[Fraction, ...]
@@ -273,19 +274,19 @@ class CanonicalTree(NamedTuple):
 
 
 def slopes_of(tree: CanonicalTree) -> int:
-    """Return the greatest possible number of different l for factors e^{l·X} in the product of all messages.
+    """Return the greatest possible number of different exponents l of e^{l·X} in the integrand over the root of `tree`.
 
-    Each noise of `tree` except the root contributes its rate or nothing to an exponent l; equal rates add up.
+    Each noise except the root contributes its rate or nothing to an exponent l; equal rates add up.
     """
     return prod([1 + count for count in Counter(node[0] for node in tree.nodes[1:]).values()])
 
 
 @frozen
 class _Step:
-    """One noise of a rooted tree, with the inequalities that bound it and those that tie it to its parent.
+    """A noise of a rooted tree, with the inequalities on the noise alone, and those on its difference from its parent.
 
-    `parent` is the position of the parent's step, -1 for the root. An inequality is given by its pair of noises; None
-    means that the noise has no such inequality.
+    `parent` is the index of the parent, -1 for the root. An inequality is given by its pair of noises, or None if there
+    is none.
     """
 
     noise: int
@@ -299,9 +300,9 @@ class _Step:
 
 @frozen
 class _Rooting:
-    """A root and a reflection of a tree of noises: `sign` is -1 where all noises are negated.
+    """The noises of a tree in an order with each parent before its children.
 
-    Each step comes after the step of its parent.
+    If `sign` is -1, all noises are negated.
     """
 
     sign: int
@@ -310,18 +311,19 @@ class _Rooting:
 
 @frozen
 class TreeShape:
-    """A tree of difference constraints without its lengths (means and bounds).
+    """A tree of noises whose differences are bounded, without the means and the bounds.
 
-    With lengths, its canonical form is the least of the forms that `rootings` give.
+    `rootings` are the roots and reflections to try: with means and bounds, the least form is the canonical one.
     """
 
     rate_unit: Fraction
     rootings: tuple[_Rooting, ...]
 
     def canonical(self, means: Sequence[int], lower: Inequalities, unit: Fraction | None) -> CanonicalTree:
-        """Return the canonical form of this tree for lengths in multiples of `unit`, where None means integer noises.
+        """Return the canonical form of this tree for `means` and bounds `lower`, both in multiples of `unit`.
 
-        Isomorphic systems, as listed above `NodeKey`, have equal `nodes`.
+        The form does not depend on the order of the noises, on a common translation or on a reflection. A `unit` of
+        None means integer noises.
         """
         nodes, length = min([_canonical(rooting, means, lower, unit is None) for rooting in self.rootings])
         if unit is None:
@@ -383,9 +385,9 @@ def _rooting(
 
 
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
-    """Return the nodes of the tree under `rooting`, and the unit of their lengths.
+    """Return the nodes of the tree under `rooting`, and the unit of their means and bounds.
 
-    The unit is 1 if `whole`, and 0 if the tree has no lengths.
+    The unit is 1 if `whole`, and 0 if all means and bounds are 0.
     """
     sign = rooting.sign
     origins: list[int] = []
@@ -447,8 +449,8 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
 def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
     """Return the exact measure of a system that only compares identically distributed real noises.
 
-    Return None if `system` has integer noises, different rates or means, bounds on single noises, or a length other
-    than 0, and also if more than `most` order ideals would be counted.
+    Return None if `system` has integer noises, different rates or means, bounds on single noises, or a bound other than
+    0, and also if counting the linear extensions would take more than `most` order ideals.
     """
     if system.is_integer or len(set(system.rates)) > 1 or len(set(system.means)) > 1:
         return None
@@ -539,7 +541,7 @@ def terms_of_integers(tree: CanonicalTree) -> int:
 
 
 def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list[tuple[_Function, int]]:
-    """Return the functions, each with its power, whose product is the root's density times its children's messages."""
+    """Return the functions, each with its power, whose product is the integrand over the root noise."""
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, _Function] = {}
     for position in range(len(nodes) - 1, 0, -1):
@@ -569,9 +571,9 @@ def _factors(
     messages: dict[TreeKey, _Function],
     laplace: _Laplace[_Function],
 ) -> list[tuple[_Function, int]]:
-    """Return the functions whose product is a noise's density within its bounds times the messages of its children.
+    """Return the functions, each with its multiplicity, whose product is the integrand over a noise.
 
-    Each is given with its multiplicity.
+    The product is the noise's density within its bounds times the `messages` of its children.
     """
     rate, mean, has_low, low, has_high, high = nodes[position][:6]
     own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
@@ -681,7 +683,7 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
 
 
 def _tie_between(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:
-    """Add to `case` the inequalities of `noise` in `lower`, with only `u` above it and only `l` below it."""
+    """Add to `case` the inequalities of `noise`, where `u` gives its only upper bound and `l` its only lower bound."""
     if u is not None:
         case[u, noise] = lower[u, noise]
     if l is not None:

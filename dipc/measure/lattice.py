@@ -31,7 +31,7 @@ from dipc.noise.law import SideRates
 
 @frozen
 class Summand:
-    """A product of a constant factor, poles, and powers and exponentials of integer variables x_v.
+    """A product of powers and exponentials of integer variables x_v, of poles and of a constant factor.
 
     The summand is e^{exponent·eps} · Π (1 - e^{-d·eps})^{-m} over the pairs (d, m) of `poles`, times Π x_v^{powers[v]}
     · e^{slopes[v]·eps·x_v} over all v.
@@ -612,9 +612,9 @@ class LatticeTrend:
 
 
 class Unsettled(Undecided):
-    """Raised if the formula for the measure changes at some k from the given start on.
+    """Raised if a formula for the measure that must hold for every k from a start on changes at a later k.
 
-    With a start of at least `enough`, the change that raised this error is before the start.
+    From `enough` on, the change that raised this error is over.
     """
 
     def __init__(self, enough: int) -> None:
@@ -681,9 +681,9 @@ class _Summation:
     def _sum(
         self, summands: Summands, system: Sequence[IntegerInequality], left: frozenset[int], whole: frozenset[int]
     ) -> Summands:
-        """Return the sum of `summands` over the variables `left`, within `system`.
+        """Return the sum of `summands` over the integer values of `left` that satisfy the inequalities `system`.
 
-        `summands` lack the masses of the noises in `whole`, which are multiplied in on the way.
+        `summands` lack the masses of the noises in `whole`, which are multiplied in before the noise is summed.
         """
         if len(summands) > self._limits.integrand:
             raise LimitReached("integrand", f"a sum has more than {self._limits.integrand} terms")
@@ -719,7 +719,7 @@ class _Summation:
     def _require_settled(self, system: Sequence[IntegerInequality]) -> None:
         """Raise Unsettled unless every value of the parameter from `_start` on satisfies `system`.
 
-        `system` consists of inequalities on the parameter alone.
+        `system` has no other variable.
         """
         for h in system:
             ((_, sign),) = h.coefficients
@@ -755,7 +755,7 @@ class _Summation:
     def _residues(
         self, partners: Sequence[int], modulus: int, summands: Summands, system: Sequence[IntegerInequality]
     ) -> Iterator[tuple[Summands, list[IntegerInequality]]]:
-        """Yield the cases x_w = `modulus`·x_w' + residue for all residues of the variables w in `partners`."""
+        """Yield `summands` and `system` with x_w = `modulus`·x_w' + r_w for w in `partners`, for all residues r_w."""
         if modulus ** len(partners) > self._limits.classes:
             raise LimitReached("classes", f"a constraint needs more than {self._limits.classes} residue classes")
         for residues in product(range(modulus), repeat=len(partners)):

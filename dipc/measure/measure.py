@@ -78,7 +78,7 @@ _SystemKey = tuple[tuple[Fraction, ...], tuple[tuple[int, int], ...]]
 
 @frozen
 class _SystemParts:
-    """The independent parts of a system: the shapes of its trees, and the noises of each part with a cycle."""
+    """The connected components of a system: those that are trees, by shape, and the noises of each with a cycle."""
 
     trees: tuple[TreeShape, ...]
     cyclic: tuple[tuple[int, ...], ...]
@@ -86,7 +86,7 @@ class _SystemParts:
 
 @dataclass(slots=True)
 class _Budget:
-    """The number of systems, out of `limit`, that one event may still be split into."""
+    """The number of systems into which one event may still be split, out of `limit`."""
 
     left: int
     limit: int
@@ -108,7 +108,7 @@ MOST_OF_INTEGERS = 20_000
 
 @dataclass
 class Measurer:
-    """A measurer of events that remembers the canonical trees it has integrated.
+    """A measurer of events, which remembers the measure of each tree of noises that it has integrated.
 
     `integrals` counts the trees integrated so far, that is, the cache misses. When the results remembered have more
     than `remembered` terms together, all are forgotten. If `tree_steps` is given, a tree over the reals that is
@@ -130,7 +130,7 @@ class Measurer:
 
     @cached_property
     def brief(self) -> Measurer:
-        """A measurer with limits of approximately a second's work, which refuses longer computations.
+        """A new measurer with limits of approximately a second's work, which refuses longer computations.
 
         It does not use what this measurer remembers, so its refusals do not depend on earlier questions.
         """
@@ -209,7 +209,7 @@ class Measurer:
         return result
 
     def _part_or_sum(self, event: Event) -> Factor:
-        """Return the measure of an event over dependent noises, or a sum over integers if the closed form is too long.
+        """Return the measure of an event over dependent noises, or a series over integers if its form is too long.
 
         Raises LimitReached if it is too long and the noises are not integers.
         """
@@ -374,7 +374,7 @@ class Measurer:
 
 
 def _summed(event: Event) -> list[Factor] | None:
-    """Return the independent parts of an event over integers as sums over values, or None if one has probability 0.
+    """Return the independent parts of an event over integers, to be enclosed as series; None if one has probability 0.
 
     Raises OutsideFragment for other events.
     """
@@ -616,8 +616,8 @@ MOST_BITS = 50_000
 class _Product:
     """The product of `weight` and the measures `factors` of independent events; 0 if `factors` is None.
 
-    `noises` is the number of noises of these events. The square of the product of the noises' total variations is at
-    most `variation` on the disk, without normal noises, whose factors have majorants of their own.
+    `noises` is the number of their noises. `variation` bounds the square of the product of the total variations of all
+    noises but normal ones, for complex eps near the real one.
     """
 
     weight: ExpPoly

@@ -105,16 +105,16 @@ class Normal:
 
     @property
     def curvature(self) -> Fraction:
-        """The coefficient of y² in the bounds of the integrand at u = x + iy: 1/variance for this law."""
+        """The coefficient of y² in the bound of the integrand at the complex place x + iy: 1/variance for this law."""
         return 1 / self.variance
 
     @property
     def linear(self) -> Fraction:
-        """The coefficient of the distance from the real line in the bounds of the integrand; 0 for this law."""
+        """The coefficient of |y| in the exponent that bounds the integrand at the place x + iy: 0 for this law."""
         return _ZERO
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
-        """Return Pr[L <= `x`], where L has this law."""
+        """Return Pr[L <= `x`], where L has this law; `nonnegative` is ignored."""
         return (x / -(2 * self._ball()).sqrt()).erfc() / 2
 
     def density(self, t: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
@@ -132,7 +132,7 @@ class Normal:
         return (reach / (2 * self._ball()).sqrt()).erfc()
 
     def far(self, wanted: float) -> float:
-        """Return a distance from 0 beyond which the probability is approximately e^-`wanted`."""
+        """Return a distance from 0 beyond which a value has a probability of approximately e^-`wanted`."""
         return sqrt(2 * float(self.variance) * wanted)
 
     def _ball(self) -> flint.arb:
@@ -150,12 +150,12 @@ class Exponential:
 
     @property
     def curvature(self) -> Fraction:
-        """The coefficient of y² in the bounds of the integrand at u = x + iy; 0 for this law."""
+        """The coefficient of y² in the bound of the integrand at the complex place x + iy: 0 for this law."""
         return _ZERO
 
     @property
     def linear(self) -> Fraction:
-        """The coefficient of the distance from the real line in the bounds of the integrand."""
+        """The coefficient of |y| in the exponent that bounds the integrand at the place x + iy: its rate."""
         return self.rate
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:
@@ -175,7 +175,7 @@ class Exponential:
         return (-reach * self._ball()).exp()
 
     def far(self, wanted: float) -> float:
-        """Return a distance from 0 beyond which the probability is approximately e^-`wanted`."""
+        """Return a distance from 0 beyond which a value has a probability of approximately e^-`wanted`."""
         return wanted / float(self.rate)
 
     def _ball(self) -> flint.arb:
@@ -188,7 +188,7 @@ Spread = Normal | Exponential
 
 @frozen
 class Leaf:
-    """The condition that a value L of the law `spread` is within its bounds, which move with the center t.
+    """A value L with the law `spread` that must lie within bounds, which depend on the center t.
 
     The `lower` bound (a, d) means L + a·t + d·eps >= 0, and the `upper` bound, if any, L <= a·t + d·eps. `signs` says
     for each bound whether a·t + d·eps >= 0; only Laplace noise needs the signs.
@@ -252,9 +252,10 @@ Leaves = tuple[tuple[Leaf, int], ...]
 
 @frozen
 class NormalPiece:
-    """An interval of u from `low` to `high`, with the conditions on the leaves while the center is u·eps.
+    """An interval of the center, from `low`·eps to `high`·eps, in which the bounds of the `leaves` do not change.
 
-    An end that is None is infinite. `nonnegative` says whether u >= 0; only a center of Laplace noise needs it.
+    An end that is None is infinite. `nonnegative` says whether the interval is right of 0; only a center of Laplace
+    noise needs it.
     """
 
     low: Fraction | None
@@ -268,9 +269,9 @@ class NormalPiece:
         return any(isinstance(leaf.spread, Exponential) for leaf, _ in self.leaves)
 
     def probabilities(self, count: int, twice: _Twice) -> Sequence[flint.arb]:
-        """Return the probability that all leaves are within their bounds, at each of `count` values of the center.
+        """Return the probability that all leaves are within their bounds, for each of `count` values of the center.
 
-        The leaves must be normal. `twice` gives twice the probability of each bound at these values.
+        The leaves must be normal. `twice` gives twice the probability of a bound at all these values.
         """
         result = [flint.arb(1)] * count
         for leaf, often in self.leaves:
@@ -294,9 +295,10 @@ class NormalPiece:
 
 @frozen
 class NormalMeasure:
-    """The probability that t/eps is in one of `pieces` and the leaves meet this piece's conditions, for a center t.
+    """The probability that a center t is in one of `pieces` while the leaves are within the bounds of this piece.
 
     `center` is the law of t. If it is None, there is a single piece with a single leaf, which does not depend on t.
+    Deviations are multiples of `unit`/eps, or of `unit` if `fixed`.
     """
 
     center: Spread | None
@@ -314,9 +316,9 @@ class NormalMeasure:
         return series_in_unit(self._series, center, self.unit, fixed=self.fixed)
 
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series of the probability around `center`.
+        """Return the Taylor series of the probability around `center`, where `eps` is the series of eps/`unit`.
 
-        `eps` is the series of eps/κ, where κ is the `unit`, and `near` encloses its center.
+        `near` are rationals around the first coefficient of `eps`.
         """
         if self.center is None:
             return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
@@ -360,7 +362,7 @@ class NormalMeasure:
     def _half_erfc(self, leaf: Leaf, d: Fraction, sign: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
         """Return the summands of sign·erfc(d·x/√(2·variance))/2, for the variance of the `leaf`.
 
-        x is eps/κ, or 1/κ if the deviations are `fixed`, where κ is the `unit`.
+        Here x is eps/`unit`, or 1/`unit` if the deviations are `fixed`.
         """
         assert isinstance(leaf.spread, Normal)
         scale = Real.from_rational(d) / Real.from_rational(2 * leaf.spread.variance).sqrt() / self.unit
@@ -390,10 +392,10 @@ def series_in_unit(
     *,
     fixed: bool,
 ) -> flint.arb_series:
-    """Return the Taylor series in eps at `center` > 0 of a function that `measured` gives in eps/κ, where κ is `unit`.
+    """Return the Taylor series, in eps at `center` > 0, of a function that `measured` gives in eps/`unit`.
 
-    `measured` takes the series of eps/κ, rationals around the center of that series, and `center` itself. If `fixed`,
-    the function is the same for every eps.
+    `measured` takes the series of eps/`unit`, rationals around the center of that series, and `center` itself. If
+    `fixed`, the function is the same for every eps.
     """
     ball = unit.ball()
     if fixed:
@@ -418,9 +420,9 @@ def wanted_bits(length: int) -> int:
 
 
 def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
-    """Return `series` with wider coefficients: they include those of every function bounded by `error` on the disk.
+    """Return `series` with wider coefficients, which include the error of any analytic function bounded by `error`.
 
-    The disk is the one around `center`, on which the function must be analytic.
+    The bound has to hold on the complex disk around `center`.
     """
     length, error = flint.ctx.cap, error.upper()
     radius = flint.arb(to_fmpq(DISK * center))
@@ -431,10 +433,10 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 
 @frozen
 class _Sizes:
-    """The quantities that bound the errors of an integral, in the notation of the module's lemma.
+    """The constants in the error bound of the integral over a `piece` of a `center`, named as in the module's lemma.
 
-    V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`. `least` and `eps` enclose eps/κ. If
-    `wide`, the quantities are valid on the disk around it; otherwise at that eps alone.
+    V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`. `least` and `eps` enclose eps over
+    the unit. If `wide`, the bound is valid on the complex disk around it; otherwise at that eps alone.
     """
 
     center: Spread
@@ -488,30 +490,33 @@ class _Sizes:
 
     @property
     def radius(self) -> Fraction:
-        """The greatest |Im eps|, ν in the module's lemma."""
+        """The greatest |Im eps| for which the error bound is valid."""
         return DISK * self.eps if self.wide else _ZERO
 
     @property
     def nearest(self) -> Fraction:
-        """A lower bound of |eps|."""
+        """A lower bound of |eps| where the error bound is valid."""
         return self.least - (DISK * self.least if self.wide else 0)
 
     @property
     def growth(self) -> Fraction:
-        """An upper bound of the factor of y²·V in the lemma's exponent: 2R on the disk, and R/2 at a single eps."""
+        """An upper bound of the factor of y²·V in the exponent of the error bound.
+
+        It is 2R on the disk, and R/2 at a single eps.
+        """
         return self.eps**2 * (Fraction(9, 2) if self.wide else Fraction(1, 2))
 
     @property
     def farthest(self) -> Fraction:
-        """An upper bound of |eps|."""
+        """An upper bound of |eps| where the error bound is valid."""
         return self.eps + self.radius
 
 
 @frozen
 class _Rule:
-    """The nodes u of a quadrature rule with their weights, and an upper bound `error` of the rule's error.
+    """A quadrature rule: pairs (node u, weight), and an upper bound `error` of its error.
 
-    Unless `scaled` by eps, the nodes are values of t instead of u = t/eps.
+    If `scaled`, the center is u·eps at a node, otherwise u itself.
     """
 
     nodes: Sequence[tuple[flint.arb, flint.arb]]
@@ -523,12 +528,12 @@ class _Rule:
 
 @frozen
 class _Grid:
-    """The nodes step·k with |k| <= `reach`, on which bounds with equal law and slope share their values, at one eps.
+    """The nodes step·k with |k| <= `reach` of a trapezoid rule at one eps, chosen so that bounds share their values.
 
     A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Bounds with the same law and a, whose s differ by multiples of
     `step`, are shifts of one function. Its values at s + step·k form a column, for the least s. `places` gives for each
-    bound its column and the position in it at which the bound's values start; `longer` gives for each column the number
-    of its values beyond 2·reach + 1.
+    bound its column and the index in it at which the bound's values start; `longer` gives for each column the number of
+    its values beyond 2·reach + 1.
     """
 
     step: Fraction
@@ -642,10 +647,10 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
 
 @frozen
 class _Finite:
-    """The rule of Gauss and Legendre on an interval, divided into `panels` of equal length with `nodes` nodes each.
+    """Gauss-Legendre quadrature on an interval cut into `panels` of equal length, with `nodes` nodes each.
 
-    `ellipse` is the parameter ρ that bounds the error. `ends` lists the distances beyond which tails of the piece are
-    cut off. An `interval` of None means that nothing is left between the ends.
+    `ellipse` is the parameter ρ of the ellipse that bounds the error. `ends` has the distances beyond which tails of
+    the piece are cut off. If `interval` is None, nothing is left between the ends.
     """
 
     interval: tuple[Fraction, Fraction] | None
@@ -709,7 +714,7 @@ class _Finite:
 
 @lru_cache(maxsize=64)
 def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
-    """Return the nodes and weights of Gauss and Legendre's rule on [-1, 1], to FLINT's current precision.
+    """Return the nodes and weights of the Gauss-Legendre rule on [-1, 1], to FLINT's current precision.
 
     `bits` must be that precision; it is a part of the cache's key.
     """
@@ -720,7 +725,7 @@ def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
 def _trapezoid(
     law: Spread, curvature: Fraction, drift: Fraction, grown: Fraction, wanted: float
 ) -> tuple[Fraction, int]:
-    """Return a step and a number of nodes on each side, for a trapezoid rule with an error near e^-`wanted`.
+    """Return a step and a number of nodes on each side, for a trapezoid rule with an error of about e^-`wanted`.
 
     In the module's lemma, `curvature` is V, `drift` is ν·D1, and `grown` is ν²·D2/2.
     """
@@ -748,10 +753,10 @@ def _trapezoid_rule(
 
 
 def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
-    """Return (laws, rows, κ, fixed): the laws of independent values, and the half-spaces of `event` over them.
+    """Return (laws, rows, unit, fixed): the laws of independent values, and the half-spaces of `event` over them.
 
-    κ is the common factor of the standard deviations; fixed tells whether they are the same for every eps. Raises
-    OutsideFragment if no such κ exists, if some deviations depend on eps and others do not, or for other laws.
+    unit is the common factor of the standard deviations; fixed tells whether they are the same for every eps. Raises
+    OutsideFragment if no such unit exists, if some deviations depend on eps and others do not, or for other laws.
     """
     kinds = {
         (noise.law.normal_unit, noise.law.fixed) if noise.law.measure is Measure.INTEGRALS else (ONE, False)
@@ -767,10 +772,10 @@ def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
 
 
 def normal_measure(event: Event) -> NormalMeasure:
-    """Return the measure of a connected event over normal noises, with Laplace noises beside them.
+    """Return the measure of a connected event over normal noises and perhaps Laplace noises.
 
-    Raises OutsideFragment unless some value occurs in all half-spaces over two values, and LimitReached for too many
-    pieces.
+    Raises OutsideFragment unless some value, the center, occurs in all half-spaces over two values, and LimitReached
+    for too many pieces.
     """
     values, rows, unit, fixed = values_of(event)
     center, pieces = _pieces(values, rows)
@@ -778,7 +783,7 @@ def normal_measure(event: Event) -> NormalMeasure:
 
 
 def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple[NormalPiece, ...]]:
-    """Return the law of the center and the pieces of the integral over it."""
+    """Return the law of the value that is integrated over (the center), and the pieces of this integral."""
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
     if len(values) == 1:
@@ -796,7 +801,7 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
 def _canonical(center: Spread, pieces: tuple[NormalPiece, ...]) -> tuple[NormalPiece, ...]:
     """Return `pieces`, possibly with -t in place of the center t, so that mirrored events have equal pieces.
 
-    Only integrals over the whole line with normal laws alone are changed.
+    Only integrals over the whole line with normal laws are changed.
     """
     match pieces:
         case (NormalPiece(low=None, high=None, leaves=leaves),) if isinstance(center, Normal):
@@ -889,7 +894,7 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
 
 
 def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPiece, ...]:
-    """Return the pieces of the integral for an event, with the value number `center` as its center."""
+    """Return the pieces of the integral over the value with index `center`, which every half-space with two values has."""
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
     for row, d in rows:
@@ -930,9 +935,9 @@ def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
 
 
 def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
-    """Return the conditions on the leaves around `u`, at which no two bounds are equal.
+    """Return the bounds on the leaves while the center is near `u`·eps, or None if two bounds of a leaf contradict.
 
-    None means that two bounds of one leaf contradict each other.
+    No two bounds may be equal at `u`.
     """
     leaves = []
     for place, each in bounds.items():
@@ -950,7 +955,10 @@ def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
 
 
 def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
-    """Yield each u at which two bounds of a leaf are equal, or, for `laplace` noise, at which one is 0."""
+    """Yield each u for which two bounds of a leaf are equal when the center is u·eps.
+
+    For `laplace` noise, yield also each u for which a bound is 0.
+    """
     lower, upper = _lines(bounds)
     if laplace:
         yield from (-d / a for a, d in {*lower, *upper} if a)
@@ -962,9 +970,9 @@ def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
 
 
 def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line | None] | None:
-    """Return the nearest lower bound and the nearest upper bound at `u`.
+    """Return the greatest lower bound and the least upper bound of a leaf when the center is `u`·eps.
 
-    None means that at most one number is within both.
+    A bound that does not exist is None. Return None if at most one number is within both.
     """
     lower, upper = _lines(bounds)
     nearest = [min(lines, key=lambda line: (line[0] * u + line[1], line), default=None) for lines in (lower, upper)]

@@ -106,7 +106,7 @@ Value: TypeAlias = "flint.arb | flint.arb_series"
 
 @frozen
 class TreeLeaf:
-    """The condition that a value L with this variance is within its bounds.
+    """A normal value L with this variance that must satisfy all its bounds.
 
     The bounds are L + form >= 0 for each form of `lower`, and L <= form for each form of `upper`.
     """
@@ -125,8 +125,8 @@ class TreeLeaf:
 class Center:
     """A normal value t with mean `slope`·x and this variance, where x is the value of its parent.
 
-    A parent of None marks the root, with mean 0. The forms of `own` must not be negative. `leaves` lists the conditions
-    on leaves, each with its multiplicity.
+    A parent of None marks the root, with mean 0. The forms of `own` must not be negative. `leaves` has the leaves
+    bounded by forms in t and x, each with its multiplicity.
     """
 
     parent: int | None
@@ -137,7 +137,7 @@ class Center:
 
     @property
     def edges(self) -> Iterator[Form]:
-        """Yield the forms that are 0 wherever the integrand is not smooth."""
+        """Yield the linear forms in t, x and eps that are 0 wherever the integrand is not smooth."""
         yield from self.own
         for leaf, _ in self.leaves:
             level = [*leaf.lower, *((-a, -b, -d) for a, b, d in leaf.upper)]
@@ -145,9 +145,9 @@ class Center:
                 yield a - e, b - f, d - g
 
     def leaves_around(self, t: Fraction, x: Fraction) -> Near | None:
-        """Return the conditions on the leaves where the center is near t·eps and its parent near x·eps.
+        """Return the nearest bounds of each leaf when the center is near `t`·eps and its parent near `x`·eps.
 
-        None if the conditions cannot be met.
+        None if the bounds cannot be met.
         """
 
         def value(form: Form) -> Fraction:
@@ -173,9 +173,9 @@ Near = tuple[tuple[Fraction, Forms, int], ...]
 
 @frozen
 class TreeMeasure:
-    """The probability that all conditions of a tree of `centers` hold; children come before their parents.
+    """The probability that all bounds of a tree of `centers` hold; children come before their parents.
 
-    The tree is made from `values` independent values. `unit` is the common factor κ of their standard deviations, and
+    The tree is made from `values` independent values. `unit` is the common factor of their standard deviations, and
     `fixed` tells whether these are the same for every eps.
     """
 
@@ -192,9 +192,9 @@ class TreeMeasure:
         return _integrated(self, center, flint.ctx.prec, flint.ctx.cap)
 
     def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series of the probability around `center`.
+        """Return the Taylor series of the probability around `center`, where `eps` is the series of eps/`unit`.
 
-        `eps` is the series of eps/κ, where κ is the `unit`, and `near` encloses its center. Raises LimitReached.
+        `near` are rationals around the first coefficient of `eps`. Raises LimitReached.
         """
         try:
             rules = _Rules.choose(self, near, wide=flint.ctx.cap > 1)
@@ -210,7 +210,7 @@ class TreeMeasure:
 
 @lru_cache(maxsize=512)
 def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) -> flint.arb_series:
-    """Return the Taylor series of `measure` at `center`, and remember it, since many events are alike.
+    """Return the Taylor series of `measure` at `center`, from a cache.
 
     `bits` and `length` must be FLINT's current precision and length; they are a part of the cache's key.
     """
@@ -223,10 +223,10 @@ def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) 
 
 @frozen
 class _Ends:
-    """The ends at which the integrand over a center t, with the parent x, is cut into smooth parts.
+    """The places where the integrand over a center t with parent x is not smooth, so that the integral has to be cut.
 
-    The ends are t = u·eps for each u of `still`, and t = x - u·eps for each u of `moving`. The message of the center is
-    not smooth at x = u·eps for each u of `handed`.
+    They are t = u·eps for each u of `still`, and t = x - u·eps for each u of `moving`. The integral, a function of x,
+    is not smooth at x = u·eps for each u of `handed`.
     """
 
     still: tuple[Fraction, ...]
@@ -234,17 +234,17 @@ class _Ends:
     handed: tuple[Fraction, ...]
 
     def piece(self, u: Fraction) -> int:
-        """Return the number of the interval between neighboring `still` ends that contains `u`."""
+        """Return the index of the interval between neighboring `still` ends that contains `u`."""
         return bisect_left(self.still, u)
 
     def number_in(self, piece: int) -> Fraction:
-        """Return a number inside the interval with the number `piece`."""
+        """Return a number inside the interval with the index `piece`."""
         ends = [None, *self.still, None]
         return normal.number_between(ends[piece], ends[piece + 1])
 
 
 def _ends(centers: Sequence[Center]) -> list[_Ends]:
-    """Return the ends of each center.
+    """Return the places where the integral over each center has to be cut.
 
     Raises LimitReached if a center has too many.
     """
@@ -274,7 +274,7 @@ def _ends(centers: Sequence[Center]) -> list[_Ends]:
 
 @frozen
 class _Growth:
-    """The quantities V, D1, D2 and C of the module's lemma, for a center and everything below it."""
+    """The constants V, D1, D2 and C of the error bound in the module's lemma, for a center and everything below it."""
 
     curvature: Fraction
     drift: Fraction
@@ -282,7 +282,7 @@ class _Growth:
     count: int
 
     def most(self, other: _Growth) -> _Growth:
-        """Return the greater of each quantity, in this growth and `other`."""
+        """Return the greater value of each constant in this growth and `other`."""
         return _Growth(
             max(self.curvature, other.curvature),
             max(self.drift, other.drift),
@@ -295,7 +295,7 @@ class _Growth:
 class _Rule:
     """The quadrature rule of one center: its step, and the greatest distance of a node from 0.
 
-    `half` bounds the error of an integral over half of the line, `whole` the error over the whole line.
+    `half` bounds the error of an integral over a half-line, `whole` the error over the whole line.
     """
 
     step: Fraction
@@ -316,7 +316,7 @@ class _Rules:
     def choose(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
         """Return rules whose errors are approximately as small as FLINT's precision.
 
-        `near` encloses the center of the series. If `wide`, the errors are bounded on the disk around it. Raises
+        `near` are rationals around eps. If `wide`, the errors are bounded on the complex disk around it. Raises
         LimitReached.
         """
         centers = measure.centers
@@ -356,7 +356,7 @@ class _Rules:
         return _Rules(ends, rules[::-1], near[1])
 
     def places(self, center: int, move: Fraction) -> range:
-        """Return the integers k of all nodes k·h + `move`·eps of the center numbered `center`, where h is its step."""
+        """Return the integers k of all nodes k·h + `move`·eps of the center with index `center` and step h."""
         rule = self.rules[center]
         middle = -move * self.eps
         return range(floor((middle - rule.reach) / rule.step), ceil((middle + rule.reach) / rule.step) + 1)
@@ -387,7 +387,7 @@ def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: 
 
 
 def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
-    """Return, for each center, the pairs (w, w') of its nodes k·h + w·eps and its parent's nodes k'·h' + w'·eps.
+    """Return, for each center, the pairs (w, w') whose nodes k·h + w·eps go with nodes k'·h' + w'·eps of its parent.
 
     Raises LimitReached if there are too many.
     """
@@ -402,7 +402,7 @@ def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[F
 
 
 def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
-    """Return the w of all nodes k·h + w·eps of `center`, if the nodes of its parent have the w `above`.
+    """Return the w of all nodes k·h + w·eps of `center`, if the nodes of its parent are moved by `above`·eps.
 
     There is one w for each end, or one for the mean if the center has no ends.
     """
@@ -412,7 +412,7 @@ def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
 def _growths(
     centers: Sequence[Center], ends: Sequence[_Ends], moves: Sequence[set[tuple[Fraction, Fraction]]]
 ) -> list[_Growth]:
-    """Return the growth of the integrand of each center, for real values of its parent."""
+    """Return the constants of the error bound for the integrand of each center, for real values of its parent."""
     handed: list[list[_Growth]] = [[] for _ in centers]
     growths = []
     for place, (center, each) in enumerate(zip(centers, ends, strict=True)):
@@ -429,14 +429,14 @@ def _growths(
 
 @frozen
 class _Grown:
-    """A center with its pairs (w, w') of `_moves`, and the growth of the messages passed to it."""
+    """A center with its pairs (w, w') of `_moves`, and the constants of the messages passed to it."""
 
     center: Center
     moves: set[tuple[Fraction, Fraction]]
     handed: Sequence[_Growth]
 
     def growth(self, mine: int, parents: int) -> _Growth:
-        """Return the growth if the center leaves the real line by `mine`·y, and its parent by `parents`·y."""
+        """Return the constants if the center leaves the real line by `mine`·y, and its parent by `parents`·y."""
         handed = self.handed if mine else [replace(each, curvature=_ZERO, drift=_ZERO) for each in self.handed]
         curvature = sum((each.curvature for each in handed), _ZERO)
         drift = sum((each.drift for each in handed), _ZERO)
@@ -462,7 +462,7 @@ class _Grown:
 
 @frozen
 class _End:
-    """The end t = u·eps of an interval, or t = x - u·eps if it is `moving` with the parent x."""
+    """The end t = u·eps of an interval of a center t, or t = x - u·eps if it is `moving` with the parent x."""
 
     u: Fraction
     moving: bool
@@ -470,7 +470,7 @@ class _End:
 
 @frozen
 class _Stretch:
-    """An interval of the center between two ends, on which the integrand is one function.
+    """An interval of a center between two ends, on which the integrand is one smooth function.
 
     An end that is None is infinite. `near` gives the bounds of the leaves on the interval, and `piece` selects the
     messages from below.
@@ -483,10 +483,10 @@ class _Stretch:
 
     @property
     def integrals(self) -> Sequence[tuple[int, _End | None, bool]]:
-        """Integrals, over half of the line or over the whole line, that add up to the integral over this interval.
+        """The integrals over half-lines or the whole line that add up to the integral over this interval.
 
-        An integral is given by its sign, its end, and whether it is over the half-line below that end. An end of None
-        means the whole line.
+        An integral is given as (sign, end, whether it is over the half-line below that end); an end of None is the
+        whole line.
         """
         if self.high is None:
             return [(1, self.low, False)]
@@ -494,7 +494,7 @@ class _Stretch:
 
 
 class _Messages:
-    """The messages that all centers pass to their parents, at the nodes of the parents, each computed once."""
+    """The messages of all centers to their parents, at the quadrature nodes of the parents, each computed once."""
 
     def __init__(self, measure: TreeMeasure, rules: _Rules, eps: flint.arb_series, around: Fraction) -> None:
         self._centers, self._rules, self._around = measure.centers, rules, around
@@ -515,9 +515,9 @@ class _Messages:
         return value if isinstance(value, flint.arb_series) else flint.arb_series([value])
 
     def _message(self, place: int, above: Fraction, u: Fraction) -> list[Value]:
-        """Return the message of center number `place`, at all nodes of its parent that are moved by `above`·eps.
+        """Return the message of the center with index `place`, at all nodes k·h + `above`·eps of its parent.
 
-        The message is the integral that is correct where the parent's value is near `u`·eps.
+        The message is given by one formula only near `u`·eps, a value of the parent, and this formula is returned.
         """
         key = place, above, u
         if key not in self._known:
@@ -535,7 +535,7 @@ class _Messages:
         return self._known[key]
 
     def _stretches(self, place: int, u: Fraction) -> Iterator[_Stretch]:
-        """Yield the intervals on which the integrand is one nonzero function, for values of the parent near `u`·eps."""
+        """Yield the intervals of a center on which the integrand is one nonzero function, for parents near `u`·eps."""
         center, ends = self._centers[place], self._rules.ends[place]
         cuts = {v: _End(v, moving=False) for v in ends.still} | {u - v: _End(v, moving=True) for v in ends.moving}
         last: _Stretch | None = None
@@ -553,7 +553,10 @@ class _Messages:
             yield last
 
     def _integral(self, place: int, above: Fraction, stretch: _Stretch, end: _End | None, below: bool) -> list[Value]:
-        """Return the integral below or above `end`, or over the whole line for None, at all nodes of the parent."""
+        """Return the integral of a center's integrand below or above `end`, or over the whole line for None.
+
+        There is one value for each quadrature node of the parent.
+        """
         center = self._centers[place]
         move = _all_moves(center, self._rules.ends[place], above)[0]
         if end is not None:
@@ -590,7 +593,7 @@ class _Messages:
     def _convolved(self, values: Sequence[Value], mine: range, theirs: range, side: int) -> list[Value]:
         """Return, for each node j of `theirs`, the sum of value·weight over the nodes k of `mine`.
 
-        The weight depends on k - j and `side` alone.
+        The weight depends on k - j and `side` alone, so that the sums are a convolution.
         """
         differences = range(mine[0] - theirs[-1], mine[-1] - theirs[0] + 1)
         weights = flint.arb_poly([_weight(side * n) for n in reversed(differences)])
@@ -610,7 +613,7 @@ class _Messages:
         return [value] + [flint.arb(0)] * (self._length - 1)
 
     def _values(self, place: int, move: Fraction, stretch: _Stretch) -> list[Value]:
-        """Return the part of the integrand that does not depend on the parent, at all nodes of the center."""
+        """Return the product of the factors that do not depend on the parent, at all nodes of the center."""
         center, places = self._centers[place], self._places(place, move)
         result: list[Value] = [flint.arb(1)] * len(places)
         for each in self._factors(center, stretch, paired=False):
@@ -622,10 +625,9 @@ class _Messages:
         return result
 
     def _factors(self, center: Center, stretch: _Stretch, *, paired: bool) -> Iterator[tuple[Fraction, Forms, int]]:
-        """Yield the factors of the integrand that depend on the parent if `paired`, otherwise those that do not.
+        """Yield the factors of the integrand that depend on the parent if `paired`, otherwise all others.
 
-        A factor is the density or a leaf, given by its variance, its bounds and its multiplicity, which is 0 for the
-        density.
+        A factor is the density or a leaf, as (variance, bounds, multiplicity); the multiplicity of the density is 0.
         """
         for variance, forms, count in [(center.variance, ((_ONE, -center.slope, _ZERO),), 0), *stretch.near]:
             if any(b for _, b, _ in forms) == paired:
@@ -671,7 +673,7 @@ class _Argument:
         self._known: dict[int, Value] = {}
 
     def values(self, of: Callable[[Value], Value], mine: range, j: int) -> Sequence[Value]:
-        """Return `of`(value) at all nodes `mine` of the center and node `j` of its parent.
+        """Return `of` applied to the values at all nodes `mine` of the center and node `j` of its parent.
 
         `of` must be the same function in all calls, because its values are remembered.
         """
@@ -777,7 +779,7 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
 
 
 def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
-    """Return values of which no half-space contains two, so that they are independent given all other values.
+    """Return values no two of which occur in one half-space, so that they are independent given all other values.
 
     A value becomes a leaf if
 
@@ -808,7 +810,7 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
 
 def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[int]]:
-    """Return the connected components with some of `members`, in the graph where each of `groups` is connected."""
+    """Return the connected components that contain some of `members`, where the members of each group are connected."""
     components = [{member} for member in members]
     for group in groups:
         if group:
@@ -819,7 +821,7 @@ def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[
 
 
 def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
-    """Yield two bases of the linear forms in `centers`: the values themselves, then a basis of compared `forms`.
+    """Yield two bases of the space of linear forms in `centers`: the values themselves, then one made of `forms`.
 
     The second basis is completed by values if `forms` do not suffice.
     """
@@ -835,7 +837,7 @@ def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_
 
 @frozen
 class _Coordinates:
-    """A basis of linear forms in the values whose numbers are `places`.
+    """A basis of the linear forms in the values with the indices `places`.
 
     `inverse` turns a form in values into coordinates, and `precision` is the inverse of the covariance matrix of the
     basis.
@@ -858,7 +860,7 @@ class _Coordinates:
         return _Coordinates(centers, inverse, [[_fraction(each) for each in row] for row in precision])
 
     def of_form(self, row: _Row) -> dict[int, Fraction]:
-        """Return the nonzero coordinates of `row`, by position in the basis."""
+        """Return the nonzero coordinates of `row`, by index in the basis."""
         coordinates = flint.fmpq_mat([[to_fmpq(row.get(place, _ZERO)) for place in self.places]]) * self.inverse
         return {number: _fraction(c) for number, c in enumerate(coordinates.entries()) if c != 0}
 
@@ -943,9 +945,9 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
 
 
 def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]) -> Center:
-    """Return a center with the conditions `bounded`; it and its parent, the `pair`, are scaled by `scales`.
+    """Return a center with the bounds `bounded`, where the `pair` of center and parent is scaled by `scales`.
 
-    The parent, slope and variance in the result are placeholders.
+    Parent, slope and variance in the result are placeholders.
     """
 
     def forms(side: Sequence[tuple[_Row, Fraction]]) -> tuple[Form, ...]:
@@ -965,8 +967,8 @@ def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: t
 def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[int, int]]:
     """Return the coordinates by distance from the root, and the parent of each except the root.
 
-    The root is a coordinate whose greatest distance to others is least. The root of each further component has the
-    first root as its parent. Raises OutsideFragment if `pairs` have a cycle.
+    The root is a coordinate whose greatest distance to others is least. In other components, the root's parent is the
+    first root. Raises OutsideFragment if `pairs` have a cycle.
     """
     neighbors: dict[int, list[int]] = {i: [] for i in range(size)}
     for i, j in sorted(map(sorted, pairs)):

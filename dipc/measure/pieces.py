@@ -53,7 +53,7 @@ _T = TypeVar("_T")
 
 @frozen
 class RingElement:
-    """The function y^low · poly(x, y) of eps, with x = eps and y = e^eps."""
+    """The function y^low · poly(x, y) of eps, where x = eps and y = e^eps."""
 
     poly: flint.fmpq_mpoly
     low: int
@@ -81,9 +81,10 @@ _FEW_GROUPS = 16
 
 
 class Slopes:
-    """A piece as a map from exponents: for each l the factor of e^{l·X}, which is a polynomial in X over the ring.
+    """An exponential polynomial in X as a map: for each l, the factor of e^{l·X}, which is a polynomial in X.
 
-    An operation that is the same for all terms with one l and one power of X is one operation of FLINT.
+    The coefficients are polynomials in eps and e^eps. An operation that is the same for all terms with one l and one
+    power of X is one operation of FLINT.
     """
 
     __slots__ = ("bits", "parts")
@@ -96,7 +97,7 @@ class Slopes:
         self.bits = self._coefficient_bits() if bits is None else bits
 
     def _coefficient_bits(self) -> int:
-        """Return an estimate of the bits of the coefficients over a common denominator, from the leading ones."""
+        """Return an estimate of the bits of all coefficients over a common denominator, from the leading ones."""
         leading = [poly.leading_coefficient() for _, powers in self.parts.values() for poly in powers.values()]
         whole = lcm(*[int(c.q) for c in leading])
         return max([(int(c.p) * (whole // int(c.q))).bit_length() for c in leading], default=0)
@@ -139,7 +140,7 @@ class Slopes:
 
     @property
     def width(self) -> int:
-        """The number of polynomials over the ring: one for each exponent l and power of X."""
+        """The number of coefficients, one for each pair of an exponent l and a power of X."""
         return sum([len(powers) for _, powers in self.parts.values()])
 
     def product(self, other: Slopes) -> Slopes:
@@ -185,7 +186,7 @@ class Slopes:
 
 
 def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmpq_mpoly:
-    """Return the value at X = eps·point of the polynomial in X with the coefficients `powers`."""
+    """Return the value at X = eps·point of the polynomial Σ powers[n]·X^n."""
     if not point:
         return powers.get(0, _RING.constant(0))
     return _added_up([poly * _RING.from_dict({(n, 0): point**n}) if n else poly for n, poly in powers.items()], _RING)
@@ -194,7 +195,7 @@ def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmp
 def _sum(
     left: tuple[int, Mapping[int, flint.fmpq_mpoly]], right: tuple[int, Mapping[int, flint.fmpq_mpoly]]
 ) -> tuple[int, dict[int, flint.fmpq_mpoly]]:
-    """Return the sum of two polynomials in X, each given by its lowest power of y and its coefficients over it."""
+    """Return the sum of two polynomials in X, each given as (lowest power of y = e^eps, coefficients over it)."""
     low = min(left[0], right[0])
     powers = {n: RingElement(poly, left[0]).from_low(low) for n, poly in left[1].items()}
     for n, poly in right[1].items():
@@ -204,7 +205,7 @@ def _sum(
 
 
 def _added_up(polys: Sequence[flint.fmpq_mpoly], context: flint.fmpq_mpoly_ctx) -> flint.fmpq_mpoly:
-    """Return the sum of many polynomials, which are added by halves, so that no term is copied often."""
+    """Return the sum of `polys`, adding halves recursively, so that no term is copied often."""
     if len(polys) < 2:
         return polys[0] if polys else context.constant(0)
     middle = len(polys) // 2
@@ -420,7 +421,7 @@ def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int)
 
 
 def constant_terms(value: RingTerms) -> Terms:
-    """Return the terms of the function of X that is constant with the value `value`."""
+    """Return the terms of the constant function of X with this value."""
     return {(k, q, 0, 0): c for (k, q), c in value.items()}
 
 
@@ -432,9 +433,9 @@ def _ring_element(value: RingTerms) -> RingElement:
 def restricted(
     breaks: tuple[int, ...], pieces: tuple[_T, ...], low: int | None, high: int | None, zero: _T
 ) -> tuple[tuple[int, ...], tuple[_T, ...]]:
-    """Return a piecewise function times the indicator of [eps·low, eps·high], where an end that is None is infinite.
+    """Return a piecewise function, restricted to [eps·low, eps·high] and `zero` elsewhere; an end of None is infinite.
 
-    The result is `zero` if `low` >= `high`.
+    The result is `zero` everywhere if `low` >= `high`.
     """
     if low is not None and high is not None and low >= high:
         return (), (zero,)
@@ -450,7 +451,7 @@ def restricted(
 def merged(
     left_breaks: tuple[int, ...], left: Iterable[_T], right_breaks: tuple[int, ...], right: Iterable[_T]
 ) -> tuple[tuple[int, ...], list[tuple[_T, _T]]]:
-    """Return the breakpoints of two piecewise functions in one sequence, and the pairs of pieces between them."""
+    """Return the breakpoints of two piecewise functions in one sequence, and the pair of pieces in each interval."""
     breaks = sorted({*left_breaks, *right_breaks})
     here, there = iter(left), iter(right)
     pairs = [(next(here), next(there))]
@@ -613,14 +614,14 @@ def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) 
 
 
 class Support(IntEnum):
-    """The side of 0 on which noise with the base point 0 has its mass."""
+    """The side on which a noise has its mass, as seen from its base point: left, right or both."""
 
     LEFT = -1
     BOTH = 0
     RIGHT = 1
 
     def reflected(self) -> Support:
-        """The side of 0 on which the negated noise has its mass."""
+        """The side on which the negated noise has its mass."""
         return Support(-self)
 
 
@@ -653,8 +654,8 @@ def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Pie
 def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: int, meter: Meter) -> list[Slopes]:
     """Return, piece by piece, a tail integral of the product of a function and an exponential.
 
-    For RIGHT the integral is e^{-rate·X} times that of function(C)·e^{rate·C} from -∞ to X; for LEFT, e^{rate·X} times
-    that of function(C)·e^{-rate·C} from +∞ to X. If it diverges, the result is another continuous antiderivative.
+    For RIGHT it is e^{-rate·X}·∫ f(C)·e^{rate·C} dC from -∞ to X, for LEFT e^{rate·X}·∫ f(C)·e^{-rate·C} dC from +∞ to
+    X, where f is given by `pieces` and `breaks`. If it diverges, the result is another continuous antiderivative.
     """
     tilt = side * rate
     last = len(breaks)
@@ -802,10 +803,10 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
 
 
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
-    """Raise LimitReached for a function with many terms whose exponents are far apart at one end of its interval.
+    """Raise LimitReached for a piece with many terms whose exponents are far apart at `low` or at `high`.
 
-    The interval is from eps·low to eps·high; an end that is None is infinite. The integral of such a function has as
-    many terms, and more factors only make it longer.
+    The interval is from eps·low to eps·high; an end that is None is infinite. The integral of such a piece has as many
+    terms, and more factors only make it longer.
     """
     if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
         return
@@ -837,7 +838,7 @@ def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:
 
 @frozen
 class SizedPiecewise:
-    """The sizes of a `Piecewise`: `pieces[i]` bounds the piece between eps·breaks[i-1] and eps·breaks[i]."""
+    """Bounds on the terms of a `Piecewise`: `pieces[i]` bounds the piece between eps·breaks[i-1] and eps·breaks[i]."""
 
     breaks: tuple[int, ...]
     pieces: tuple[SizedPiece, ...]
@@ -909,7 +910,7 @@ def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Si
 
 
 def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:
-    """Raise LimitReached if the product of `factors`, each to a power, has too many terms.
+    """Raise LimitReached if the product of `factors`, each to a power, is expected to have too many terms.
 
     It has too many if all its pieces together have more terms than there are steps left. A term with long coefficients
     counts for several: the integral of e^{l·X} divides by l, and all terms have one denominator in the end.

@@ -43,7 +43,7 @@ else:
 
 
 class Kernel(NamedTuple):
-    """The density of a noise around 0, times its normalizer.
+    """The density of a noise with mean 0, without its normalizing constant.
 
     Without `windows` the kernel is an exponential with this rate, in multiples of eps, on one side or on both sides.
     With `windows`, it is their sum instead: (low, high, c, slope) is c·e^{slope·X} on eps·low <= X <= eps·high.
@@ -54,7 +54,7 @@ class Kernel(NamedTuple):
     windows: tuple[tuple[Fraction, Fraction, Fraction, Fraction], ...] = ()
 
     def times(self, factor: Fraction) -> Kernel:
-        """Return the kernel of the noise times a `factor` other than 0."""
+        """Return the kernel of `factor` times the noise; the factor is not 0."""
         return Kernel(
             self.side if factor > 0 else self.side.reflected(),
             self.rate / abs(factor),
@@ -174,9 +174,9 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
 
 
 def _introduce(system: ValueSystem, row: int) -> bool:
-    """Replace a noise of the row with number `row` by its sum with a value that always occurs with it.
+    """Replace a noise in the row with index `row` by its sum with a value that occurs wherever the noise does.
 
-    Return False if there is no such pair.
+    Return False if there is no such noise.
     """
     columns: dict[int, dict[int, Fraction]] = {}
     for position, (coefficients, _) in enumerate(system.rows):
@@ -301,9 +301,9 @@ def _closed(c: Halfspace) -> Halfspace:
 
 
 class _Forest(ABC, Generic[_Function]):
-    """A system of values that form trees, rescaled to integer lengths.
+    """A forest of values with bounds on their differences, rescaled to integers.
 
-    Rows bound differences of the rescaled values, and kernels have the ratio 1.
+    Each value except a root has a parent, and the difference from it is a sum of noises.
     """
 
     #: Whether values are real, so that lengths may be counted in any unit.
@@ -382,7 +382,7 @@ class _Forest(ABC, Generic[_Function]):
         return [scales[i] for i in range(self.count)]
 
     def _find_centers(self) -> list[int]:
-        """Return a center for each value: the middle of its bounds if it has both, else its mean."""
+        """Return an origin for each value: the middle of its bounds if it has both, else its mean."""
         centers: list[int] = []
         for value, scale, bound in zip(self._system.values, self._scales, self._bounds, strict=True):
             middle = value.mean * scale if value.parent is None else Fraction(0)
@@ -395,13 +395,13 @@ class _Forest(ABC, Generic[_Function]):
         return None if x is None else int(x / self._length_unit)
 
     def _mean(self, i: int) -> int:
-        """Return the mean of value `i`, or of its difference from its parent, counted from the centers."""
+        """Return the mean of value `i`, or of its difference from its parent, relative to the origins."""
         value = self._system.values[i]
         center = self._centers[i] - (0 if value.parent is None else self._centers[value.parent])
         return int(value.mean * self._scales[i] / self._length_unit) - center
 
     def _bound(self, i: int) -> tuple[int | None, int | None]:
-        """Return the least and the greatest outcome of value `i` allowed by its bounds, counted from its center."""
+        """Return the least and the greatest outcome of value `i` allowed by its bounds, relative to its origin."""
         bound, center = self._bounds[i], self._centers[i]
         low, high = self._length(bound.low), self._length(bound.high)
         return None if low is None else low - center, None if high is None else high - center
@@ -423,9 +423,9 @@ class _Forest(ABC, Generic[_Function]):
         )
 
     def weights(self) -> Iterator[list[_Function]]:
-        """Yield, for each tree, functions of its root's value, the shortest first; their product is the tree's weight.
+        """Yield, for each tree, functions of its root's value, the shortest first; their product is the integrand.
 
-        The weight is the density or mass of the root's value, times the probability of all constraints of the tree
+        The integrand is the density or mass of the root's value, times the probability of all constraints of the tree
         given that value. The root is a value without a parent: the density of any other value is not smooth everywhere,
         and messages would inherit its breakpoints.
         """
@@ -442,7 +442,7 @@ class _Forest(ABC, Generic[_Function]):
         return product
 
     def _factors(self, root: int, seen: set[int]) -> list[_Function]:
-        """Return the functions for the tree of `root` whose product is its weight, and add its values to `seen`."""
+        """Return the functions whose product is the integrand of the tree of `root`, and add its values to `seen`."""
         order, above = [root], {root: -1}
         for i in order:
             for j in self.adjacent[i]:
@@ -469,7 +469,7 @@ class _Forest(ABC, Generic[_Function]):
         return self.density(self._law(i)).shifted(-self._mean(i))
 
     def _message(self, i: int, parent: int, weight: _Function) -> _Function:
-        """Return P -> the measure of the subtree of value `i`, given that the value `parent` is P."""
+        """Return the measure of the subtree of value `i` as a function of P, given that the value `parent` is P."""
         values = self._system.values
         if values[i].parent == parent:
             for part in self._law(i):
@@ -496,14 +496,14 @@ class _Forest(ABC, Generic[_Function]):
 
     @abstractmethod
     def density(self, law: _Law) -> _Function:
-        """Return the density or mass, around 0, of a sum of noises with the kernels `law`."""
+        """Return the density or mass of a sum of noises with mean 0 and the kernels `law`."""
 
     @abstractmethod
     def size(self, function: _Function) -> int: ...
 
     @abstractmethod
     def smoothed(self, function: _Function, part: _Part) -> _Function:
-        """Return the convolution of `function` with the density or mass of one noise around 0."""
+        """Return the convolution of `function` with the density or mass of one noise with mean 0."""
 
 
 class _Densities(_Forest[Piecewise]):
@@ -531,7 +531,7 @@ class _Densities(_Forest[Piecewise]):
 
 
 class _Masses(_Forest["lattice.LatticePiecewise"]):
-    """A forest of integer values made of discrete Laplace noises, whose kernels have both sides."""
+    """A forest of integer values made of discrete Laplace noises, whose kernels are two-sided."""
 
     dense = False
 
@@ -607,7 +607,7 @@ class _Elimination:
     def integral(
         self, integrand: Integrand, system: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
     ) -> Integrand:
-        """Return the integral of `integrand` over the variables `left`, within `system`.
+        """Return the integral of `integrand` over the variables `left`, within the half-spaces `system`.
 
         `integrand` lacks the densities of the noises in `whole`, which are multiplied in before their integration.
         """

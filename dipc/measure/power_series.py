@@ -46,7 +46,7 @@ def coefficients(series: flint.arb_series, length: int) -> Sequence[flint.arb]:
 
 @dataclass(frozen=True)
 class SeriesRing:
-    """The power series in h around h = 0, as functions of eps = stretch·(center + h)."""
+    """Functions of eps = stretch·(center + h), as power series in h around h = 0."""
 
     center: Fraction
     stretch: Fraction
@@ -54,7 +54,6 @@ class SeriesRing:
 
     @property
     def eps(self) -> flint.arb_series:
-        """The function eps as a series."""
         return flint.arb_series([flint.arb(to_fmpq(self.center * self.stretch)), flint.arb(to_fmpq(self.stretch))])
 
     def exponential(self, q: int) -> flint.arb_series:
@@ -148,7 +147,7 @@ def antiderivative(terms: SeriesTerms) -> SeriesTerms:
 
 @dataclass(frozen=True)
 class SeriesPiecewise:
-    """A function of X that is `pieces[i]` between eps·breaks[i-1] and eps·breaks[i], like `Piecewise`."""
+    """A function of X that is `pieces[i]` between eps·breaks[i-1] and eps·breaks[i], with series as coefficients."""
 
     ring: SeriesRing
     breaks: tuple[int, ...]
@@ -249,7 +248,7 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
 
 
 def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: Sequence[SeriesTerms]) -> SeriesTerms:
-    """Return the product of the pieces `inside`, computed from the product `whole` of the pieces `before`."""
+    """Return the product of the pieces `inside`, cheaply from `whole`, the product of the pieces `before`, if possible."""
     changed = [index for index, piece in enumerate(inside) if whole is None or before[index] is not piece]
     if whole is None or any(len(before[index]) != 1 for index in changed):
         result = inside[0]

@@ -65,7 +65,7 @@ def require_measured(graph: RunGraph) -> None:
 
 @dataclass(frozen=True)
 class _System:
-    """The noises and constraints of a graph, rescaled to integers.
+    """The noises and constraints of a run graph, rescaled to integers.
 
     At eps the graph has the measure that these noises and constraints have at `stretch`·eps. A row (i, j, w) means Z_i
     - Z_j >= w; None marks a constraint that always holds.
@@ -100,9 +100,10 @@ _Future = tuple[object, ...]
 
 
 class _Passing(Generic[_Function]):
-    """The functions F of a graph, computed backwards from its end; equal functions are computed once.
+    """A computation of the measure of a run graph, backwards from its end; equal functions are computed once.
 
-    F at a node is the probability that a path from it to the end holds, as a function of the noise that is live there.
+    Its function F at a node is the probability that a path from the node to the end holds, given the noise that is live
+    there.
     """
 
     def __init__(self, graph: RunGraph, system: _System, kind: type[_Function], one: _Function, meter: Meter) -> None:
@@ -119,9 +120,9 @@ class _Passing(Generic[_Function]):
         self._numbers: dict[int, Closed] = {}
 
     def measure(self) -> Closed:
-        """Return the measure of the graph, computed backwards from node to node.
+        """Return the measure of the graph.
 
-        At a node without live noise F is a number; the computation starts anew at each of them.
+        F is a number at a node without a live noise, and the computation starts anew there.
         """
         end = len(self._live) - 1
         reached: dict[int, list[Closed]] = {end: [ExpPoly.ONE]}
@@ -133,7 +134,7 @@ class _Passing(Generic[_Function]):
         return total(reached.get(0, []))
 
     def _measures_to(self, end: int) -> Mapping[int, Closed]:
-        """Return, for each node without live noise, the measure of the paths to `end` that pass no other such node."""
+        """Return, for each node without live noise, the probability of the paths to `end` without other such nodes."""
         names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}
         for node in range(end - 1, -1, -1):
@@ -160,7 +161,7 @@ class _Passing(Generic[_Function]):
         return numbers
 
     def _future(self, step: RunStep, links: _Links, goal: int | None) -> _Future:
-        """Return a key for `step` and all that follows.
+        """Return a key for `step` and all later steps, which is equal where their measure is.
 
         The key does not name the noise that is live before the step.
         """
@@ -176,15 +177,15 @@ class _Passing(Generic[_Function]):
         return tuple(sorted(ranges)), -1 if goal is None else goal, named(self._live[step.goal])
 
     def _number(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> Closed:
-        """Return the measure of a step, which starts at a node without live noise, together with all later steps."""
+        """Return the probability of a step and all later steps; the step starts at a node without live noise."""
         if not links and self._live[step.goal] is None:
             return ExpPoly.ONE
         return self._passed(step, links, names).integral(self._meter)
 
     def _passed(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> _Function:
-        """Return the step's summand of F, as a function of the noise that is live before the step.
+        """Return the probability of a step and all later steps, as a function of the noise live before the step.
 
-        If no noise is live before it, the integral of the result is the summand.
+        If no noise is live there, the probability is the integral of the result.
         """
         source, goal = self._live[step.source], self._live[step.goal]
         live: list[int] = [noise for noise in (source, goal) if noise is not None]
@@ -208,7 +209,7 @@ class _Passing(Generic[_Function]):
         raise AssertionError("the first noise has none above it")
 
     def _links(self, step: RunStep) -> _Links | None:
-        """Return the ranges of differences that `step` requires, or None if one is empty or a null set."""
+        """Return the range that `step` requires of each difference of noises, or None if one has probability 0."""
         links: _Links = {}
         for number in step.conditions:
             row = self._system.rows[number]

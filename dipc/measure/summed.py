@@ -64,7 +64,7 @@ _GUARD = 16
 
 @frozen
 class Theta:
-    """The discrete Gaussian law with the deviation unit/(rate·eps), or unit/rate if the law is `fixed`."""
+    """The discrete Gaussian law with deviation unit/(rate·eps), or unit/rate if `fixed`."""
 
     rate: Fraction
     unit: Real
@@ -78,9 +78,9 @@ class Theta:
         return flint.arb_series([scale]) if self.fixed else eps * eps * scale
 
     def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
-        """Return the r of the module's lemma as a float, to choose where to cut off the noise.
+        """Return an approximate r for which the mass of k decays like e^{-r·k²}, to choose where to cut off the noise.
 
-        Balls bound the errors.
+        The error of cutting it off is bounded rigorously elsewhere.
         """
         size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
         return size**2 / (8 if wide and not self.fixed else 2)
@@ -93,7 +93,7 @@ class Theta:
         return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """Return an upper bound of the variation beyond |k| = `reach` at `center`, or on the disk if `wide`."""
+        """Return an upper bound of the total variation beyond ±`reach` at `center`, or on the disk if `wide`."""
         r = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / (8 if wide and not self.fixed else 2)
         r = r if self.fixed else r * flint.arb(to_fmpq(center)) ** 2
         tail = (-r * (reach + 1) ** 2).exp() / (1 - (-r * (2 * reach + 3)).exp())
@@ -133,7 +133,7 @@ class Geometric:
         return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """Return an upper bound of the variation beyond |k| = `reach` at `center`, or on the disk if `wide`."""
+        """Return an upper bound of the total variation beyond ±`reach` at `center`, or on the disk if `wide`."""
         return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:  # noqa: ARG002
@@ -155,7 +155,8 @@ Limit = tuple[int, int, int]
 class Node:
     """A sum of noises, each with its factor, that must satisfy the inequalities `own`.
 
-    Together with the value of the node `parent`, the sum must satisfy `limits`. A parent of None marks a root.
+    Together with the value of its parent, the sum must satisfy `limits`. `parent` is the parent's index, or None for a
+    root.
     """
 
     laws: tuple[tuple[Masses, int], ...]
@@ -349,7 +350,7 @@ def _masses(noise: Noise) -> Masses:
 
 
 def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterator[tuple[int, int | None]]:
-    """Yield each position of a tree with its parent, children first; raise OutsideFragment if it is not a tree."""
+    """Yield (node, parent) for each node of a tree, children first; raise OutsideFragment if it is not a tree."""
     neighbors: list[list[int]] = [[] for _ in range(count)]
     for i, j in edges:
         neighbors[i].append(j)
@@ -417,7 +418,7 @@ class LatticeSum:
 def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> flint.arb_series:
     """Return Pr[S >= least] for a sum S of discrete Laplace noises.
 
-    `powers` has e^{-rate·eps} and the number for each rate.
+    `powers` has the pair (e^{-rate·eps}, number of noises) for each rate.
     """
     one = flint.arb_series([1])
     if least < 1:

@@ -52,7 +52,7 @@ _Series = list[flint.fmpq]
 
 
 class _NotGeneric(Exception):
-    """Raised if moved hyperplanes still meet in one point, or the density is constant along an edge."""
+    """Raised if perturbed hyperplanes still meet in one point, or the density is constant along an edge."""
 
 
 @frozen
@@ -121,7 +121,7 @@ def _sides(event: Event, i: int) -> _Sides:
 
 
 class _Arrangement:
-    """The hyperplanes of the constraints and of the means, moved by generic multiples of τ; the rates change with δ."""
+    """The hyperplanes of the constraints and of the means, perturbed by generic multiples of τ, and the rates by δ."""
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class _Arrangement:
 
 
 def _is_positive(value: flint.fmpq, moving: flint.fmpq) -> bool:
-    """Whether `value` + τ·`moving` is positive for all small τ > 0; raise _NotGeneric if both are 0."""
+    """Whether `value` + τ·`moving` is positive for all small τ > 0; raise _NotGeneric if `value` and `moving` are 0."""
     if value != 0:
         return bool(value > 0)
     if moving == 0:
